@@ -40,10 +40,10 @@ class ClipResNet(Record):
     @staticmethod
     def _stage(width: int, number: int, depth: int) -> Layers:
         inner = width * 2**number
-        own = ResNetStage(inner=keys.dim(f"b{number + 1}", inner))
+        sizes = ResNetStage(inner=keys.dim(f"b{number + 1}", inner))
         wide = keys.dim(f"d{number + 1}", inner * _WIDER)
         # The first layer of a stage is there whatever its number.
-        return Layers(indices=Indices.below(depth or 1), layer=Layer(stage_width=wide, own=own))
+        return Layers(indices=Indices.below(depth or 1), layer=Layer(stage_width=wide, own=sizes))
 
     def tensors(self, s: Spec, out: int) -> dict[str, Node]:
         """Its tensors: conv1 to conv3 with bn1 to bn3, layer1 to layer4, and attnpool, which gives `out`."""
@@ -73,8 +73,8 @@ def _check_heads(c: Config, width: int) -> None:
     """Whether the heads of the pooling, which share 32 times the width, divide that."""
     head, whole = c.int("head_width"), width * _COARSER
     if head > whole or whole % (whole // head):
-        said = f"head_width {head:,} leaves no whole number of heads in {whole:,}, 32 times the width."
-        c.cannot_run("not-divisible", said, "head_width", "Correct one.")
+        text = f"head_width {head:,} leaves no whole number of heads in {whole:,}, 32 times the width."
+        c.cannot_run("not-divisible", text, "head_width", "Correct one.")
 
 
 def _bottleneck(inputs: int, inner: int, d: int, shortened: bool) -> Block:

@@ -96,4 +96,4 @@ def _candidates(c: Config, place: int) -> int | None:
 
 def _last(place: int, layers: Sequence[int]) -> int | None:
     """The last of these layers that is not after this one; None if all are."""
-    return max((one for one in layers if one <= place), default=None)
+    return max((layer for layer in layers if layer <= place), default=None)

@@ -61,8 +61,8 @@ class Conditions(Record):
         needs = class_kind in ("projection", "simple_projection") or added == "text_time"
         hidden, hidden_kind = _hidden(c, _HIDDEN[: 2 if control else None])
         if isinstance(c.value("cross_attention_dim"), list) and (hidden_kind or added in ("text", "text_image")):
-            said = "cross_attention_dim is a list, and a projection needs one number."
-            raise c.error("contradiction", said, "cross_attention_dim")
+            text = "cross_attention_dim is a list, and a projection needs one number."
+            raise c.error("contradiction", text, "cross_attention_dim")
         if added in ("image", "image_hint") and hidden is None:
             raise c.error(
                 "contradiction", f"addition_embed_type is {added}, and encoder_hid_dim is null.", "encoder_hid_dim"
@@ -140,8 +140,8 @@ def _of_time(c: Config, first: int) -> tuple[bool, int]:
     given = c.int("time_embedding_dim", default=0, minimum=0)
     width = keys.dim("d_t", given) if given else first * (2 if fourier else 4)
     if fourier and width % 2:
-        said = f"time_embedding_dim is {int(width):,}, and has to be even."
-        raise c.error("not-divisible", said, "time_embedding_dim", observed=int(width))
+        text = f"time_embedding_dim is {int(width):,}, and has to be even."
+        raise c.error("not-divisible", text, "time_embedding_dim", observed=int(width))
     return fourier, width
 
 
@@ -150,8 +150,8 @@ def _hidden(c: Config, known: tuple[str, ...]) -> tuple[int | None, str]:
     width = _optional(c, "encoder_hid_dim", "d_e")
     kind = denoising.word(c, "encoder_hid_dim_type", (None, *known)) or ""
     if kind and width is None:
-        said = f"encoder_hid_dim_type is {shown(kind)}, and encoder_hid_dim is null."
-        raise c.error("contradiction", said, "encoder_hid_dim", "Give both, or none.")
+        text = f"encoder_hid_dim_type is {shown(kind)}, and encoder_hid_dim is null."
+        raise c.error("contradiction", text, "encoder_hid_dim", "Give both, or none.")
     return width, kind or ("text_proj" if width is not None else "")
 
 

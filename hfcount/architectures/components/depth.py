@@ -43,12 +43,12 @@ class Levels(Record):
         widths = c.ints("neck_hidden_sizes", default=(96, 192, 384, 768), minimum=0)
         factors = c.entries("reassemble_factors") if c.given("reassemble_factors") else [4, 2, 1, 0.5]
         known: list[int | None] = []
-        for one in factors:
-            if not _is_factor(one):
+        for factor in factors:
+            if not _is_factor(factor):
                 raise c.error(
                     "out-of-range", "reassemble_factors must be whole numbers, or fractions of 1.", "reassemble_factors"
                 )
-            known.append(int(one))
+            known.append(int(factor))
         known += [None] * len(widths)
         levels = (
             Level(width=dim(f"C{number}", width), factor=factor)
@@ -72,7 +72,7 @@ class Levels(Record):
 
     def tensors(self, reassemble: Block | None, layer: Block) -> Block:
         """All levels brought to one width and joined. Tensors: reassemble_stage, convs, fusion_stage.layers."""
-        convs = {str(place): conv(one.width, self.fusion_hidden_size, 3) for place, one in enumerate(self.levels)}
+        convs = {str(place): conv(level.width, self.fusion_hidden_size, 3) for place, level in enumerate(self.levels)}
         joined = Block({str(place): layer for place in range(len(self.levels))})
         return block("projector", reassemble_stage=reassemble, convs=Block(convs), fusion_stage=block(layers=joined))
 

@@ -69,16 +69,21 @@ def distributing(c: Config) -> Distributions:
     levels = c.int("num_feature_levels", maximum=64)
     alone, points = c.is_int("decoder_n_points"), c.ints("decoder_n_points", default=(4,), alone=True, least=1)
     if not alone and len(points) != levels:
-        said = f"decoder_n_points has {len(points):,} entries, and there are {levels:,} levels."
+        text = f"decoder_n_points has {len(points):,} entries, and there are {levels:,} levels."
         raise c.error(
-            "list-length", said, "decoder_n_points", "Correct one of them.", expected=int(levels), observed=len(points)
+            "list-length",
+            text,
+            "decoder_n_points",
+            "Correct one of them.",
+            expected=int(levels),
+            observed=len(points),
         )
     heads, width = c.int("decoder_attention_heads"), c.int("head_dim", default=None)
     if width is not None:
         d = c.int("d_model", "hidden_size")
         if width * heads != d:
-            said = f"head_dim is {width:,}, and the {heads:,} heads share {d:,}."
-            raise c.error("not-divisible", said, "head_dim", "Remove it, or correct it.", observed=int(width))
+            text = f"head_dim is {width:,}, and the {heads:,} heads share {d:,}."
+            raise c.error("not-divisible", text, "head_dim", "Remove it, or correct it.", observed=int(width))
     fused = c.times("hidden_expansion", c.int("encoder_hidden_dim"), default=1.0) // 2
     return Distributions.read(
         c,

@@ -67,8 +67,8 @@ def layers_of(c: Config, *known: str) -> Config:
     kind = inner.str("model_type", default="qwen3")
     inner.kind = kind
     if known and kind not in known:
-        said = f"{LAYER} is of type {printable(kind, 60)}, and {c.family.removeprefix('speculators_')} has layers of"
-        raise UnknownArchitecture(f"{c.where}: {said} {' and '.join(known)} alone.")
+        text = f"{LAYER} is of type {printable(kind, 60)}, and {c.family.removeprefix('speculators_')} has layers of"
+        raise UnknownArchitecture(f"{c.where}: {text} {' and '.join(known)} alone.")
     return inner
 
 
@@ -88,10 +88,10 @@ class Vocabulary(Record):
         """That of draft_vocab_size; `absent` is what that is by default, instead of all words."""
         size = c.int("draft_vocab_size", default=absent) or whole
         if size > whole:
-            said = f"draft_vocab_size {size:,} exceeds vocab_size {whole:,}, of which the draft knows some."
+            text = f"draft_vocab_size {size:,} exceeds vocab_size {whole:,}, of which the draft knows some."
             c.cannot_run(
                 "out-of-range",
-                said,
+                text,
                 "draft_vocab_size",
                 "Correct one of them.",
                 expected=int(whole),
@@ -125,4 +125,4 @@ class Vocabulary(Record):
 def series(layers: Node) -> list[Block]:
     """The layers of a stack, one of each kind."""
     kinds = layers if isinstance(layers, tuple) else (layers,)
-    return [one.body for one in kinds if isinstance(one, Repeat) and isinstance(one.body, Block)]
+    return [kind.body for kind in kinds if isinstance(kind, Repeat) and isinstance(kind.body, Block)]

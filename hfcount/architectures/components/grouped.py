@@ -52,12 +52,12 @@ def grouped_queries(c: Config, backbone: Spec, heads: Heads) -> Spec[Grouped]:
         ffn=Dense(width=c.int("decoder_ffn_dim"), bias=True),
         own=GroupedLayer(cross_heads=dim("h_x", crossed)),
     )
-    own = Grouped.read(c)
+    sizes = Grouped.read(c)
     layers = uniform(layer, c.int("decoder_layers", maximum=MAX_LAYERS))
     # Within these detectors, and not elsewhere, the attention of the backbone is stored under older names.
     parts = {"backbone": backbone.replace(adapted=True)}
-    whole = decoder_spec(c, layers, vocab=0, hidden=d, layer_count=None, heads=heads, parts=parts)
-    return whole.replace(causal=False, labels=labels(c, 2)).having(own)
+    model = decoder_spec(c, layers, vocab=0, hidden=d, layer_count=None, heads=heads, parts=parts)
+    return model.replace(causal=False, labels=labels(c, 2)).having(sizes)
 
 
 def split_stage(

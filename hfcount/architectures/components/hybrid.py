@@ -89,10 +89,10 @@ def hybrid(
     none = inner.given("out_features") and not inner.strs("out_features")
     widths = [] if none else channels(chosen(inner), backbone)[first:]
     lower = c.ints("decoder_in_channels", default=(256, 256, 256), least=1, minimum=0)
-    own = Hybrid.read(
+    sizes = Hybrid.read(
         c, upper=tuple(widths), lower=tuple(dim(f"C{number}", width) for number, width in enumerate(lower, 1))
     )
-    return detecting(c, heads, backbone, own, parts=parts, inside="encoder_hidden_dim")
+    return detecting(c, heads, backbone, sizes, parts=parts, inside="encoder_hidden_dim")
 
 
 def projected(widths: Sequence[int], d: int, further: int = 0, again: int | None = None) -> Block:
@@ -160,8 +160,8 @@ def refining(s: Spec, points: int, headed: bool, coordinates: int = 4, beside: B
     d = s.hidden
     more = beside.children if beside else {}
 
-    def layer_block(one: Layer) -> Block:
-        return detr_layer(d, one, sampling(d, points, one.attention.heads, **more))
+    def layer_block(layer: Layer) -> Block:
+        return detr_layer(d, layer, sampling(d, points, layer.attention.heads, **more))
 
     return block(
         layers=stack(s.layers, layer_block),

@@ -43,18 +43,18 @@ class Blocks(Record):
         for number, stage in enumerate(listed):
             blocks = stage if isinstance(stage, list) else []
             made = list[Spelled]()
-            for place, one in enumerate(blocks):
-                _check(c, one)
+            for place, block_ in enumerate(blocks):
+                _check(c, block_)
                 count += 1
                 before, after = (
                     Dim.named(
                         f"{name}{count}",
-                        rounded(one[side] * factor, step),
+                        rounded(block_[side] * factor, step),
                         _written(c, number, place, side) + (times or usually),
                     )
                     for side, name in enumerate("ab", 1)
                 )
-                made.append(Spelled(one[0], before, after, one[3] == 1, bool(one[4])))
+                made.append(Spelled(block_[0], before, after, block_[3] == 1, bool(block_[4])))
             if not blocks:
                 raise c.error("list-length", f"block_configs names no block for stage {number}.", "block_configs")
             last = Dim.named(f"f{number}", blocks[-1][2], _written(c, number, len(blocks) - 1, 2) + usually)
@@ -80,10 +80,10 @@ def _written(c: Config, *places: int) -> str:
     return c.path("block_configs") + "".join(f"[{number}]" for number in places)
 
 
-def _check(c: Config, one: Any) -> None:
-    if not (isinstance(one, list) and len(one) == 5 and all(_is_size(size) for size in one[:3])):
-        said = "block_configs must name five values for each block: its kernel, channels, stride and squeezing."
-        raise c.malformed(said, "block_configs")
+def _check(c: Config, any: Any) -> None:
+    if not (isinstance(any, list) and len(any) == 5 and all(_is_size(size) for size in any[:3])):
+        text = "block_configs must name five values for each block: its kernel, channels, stride and squeezing."
+        raise c.malformed(text, "block_configs")
 
 
 def _is_size(size: Any) -> bool:

@@ -97,8 +97,8 @@ class Memories(Record):
         perceiver = Perceiver.read(c) if latent else None
         side, total = kept.mask_downsampler_stride, c.int("mask_downsampler_total_stride")
         if side < 2:
-            said = "mask_downsampler_stride is 1, and no number of such steps makes a mask smaller."
-            raise c.error("out-of-range", said, "mask_downsampler_stride")
+            text = "mask_downsampler_stride is 1, and no number of such steps makes a mask smaller."
+            raise c.error("out-of-range", text, "mask_downsampler_stride")
         key = "memory_attention_hidden_size"
         width, rate = c.int(key), c.int("memory_attention_downsample_rate")
         joined = Joined.read(c)
@@ -121,8 +121,8 @@ class Memories(Record):
         width, inner, norm = self.width, self.inner, layer_norm(self.width)
         latent, kept = self.perceiver is not None, self.kept.memory_encoder_output_channels
 
-        def layer_block(one: Layer) -> Block:
-            wide = one.dense.width
+        def layer_block(layer: Layer) -> Block:
+            wide = layer.dense.width
             named = {"mlp": mlp(width, wide, up="up_proj", down="down_proj")}
             return Block(
                 {

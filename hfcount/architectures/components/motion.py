@@ -49,5 +49,5 @@ def check_motion(
         check_heads(c, key, own, width)
         inner = own * (width // own)
         if inner % 2:
-            said = f"{key} leaves {int(inner):,} of a stage's {int(width):,} channels, and must leave an even number."
-            raise c.error("not-divisible", said, key, "Correct it.", observed=int(own))
+            text = f"{key} leaves {int(inner):,} of a stage's {int(width):,} channels, and must leave an even number."
+            raise c.error("not-divisible", text, key, "Correct it.", observed=int(own))

@@ -87,8 +87,8 @@ def with_ngrams(c: Config, layers: Sequence[Layers], streams: int) -> list[Layer
     length = c.int("ngram_size", minimum=2)
     heads, width = (length - 1) * c.int("heads_per_ngram"), c.int("ple_embed_dim", default=None) or c.int("hidden_size")
     if heads * len(places) > _MOST:
-        said = f"{len(places):,} layers with {heads:,} tables of n-grams each are more than {_MOST:,}."
-        raise c.error("out-of-range", said, "heads_per_ngram", "Correct it.")
+        text = f"{len(places):,} layers with {heads:,} tables of n-grams each are more than {_MOST:,}."
+        raise c.error("out-of-range", text, "heads_per_ngram", "Correct it.")
     common = Ngrams(
         embedded=dim("d_n", width),
         heads=heads,

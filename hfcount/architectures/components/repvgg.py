@@ -91,8 +91,8 @@ def _spelled(c: Config, key: str, stage: int, depth: int) -> list[int] | None:
     given: list[Any] = c.entries(key)
     own = given[stage] if stage < len(given) else None
     if not isinstance(own, list) or len(own) < depth or any(type(one) is not int or one < 1 for one in own):
-        said = f"{key} must name a size for each of the {depth:,} blocks of stage {stage}."
-        raise c.error("list-length", said, key, "Correct it, or remove the key.")
+        text = f"{key} must name a size for each of the {depth:,} blocks of stage {stage}."
+        raise c.error("list-length", text, key, "Correct it, or remove the key.")
     letter = {"stage_block_in_channels": "a", "stage_block_out_channels": "b"}.get(key)
     named = {one: f"{c.path(key)}[{stage}][{own.index(one)}]" for one in set(own)}
     before = 1 + sum(len(one) for one in given[:stage])  # which the same check has found to be lists

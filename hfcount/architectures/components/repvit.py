@@ -27,9 +27,9 @@ class KnownRepViT(NamedTuple):
         found = []
         for number, (width, depth) in enumerate(zip(self.widths[:last], self.depths, strict=False)):
             squeezed = max(8, (width // 4 + 4) // 8 * 8)  # a quarter, rounded to a multiple of 8
-            own = RepViTLayer(squeezed=dim(f"r{number + 1}", squeezed))
+            sizes = RepViTLayer(squeezed=dim(f"r{number + 1}", squeezed))
             d = dim(f"d{number + 1}", width)
-            found.append(Layers(indices=Indices.below(depth), layer=Layer(stage_width=d, own=own)))
+            found.append(Layers(indices=Indices.below(depth), layer=Layer(stage_width=d, own=sizes)))
         return found
 
 

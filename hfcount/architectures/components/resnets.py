@@ -29,8 +29,8 @@ class KnownResNet(NamedTuple):
         found = []
         for number, depth in enumerate(self.depths[:last]):
             d = dim(f"d{number + 1}", _STEM * 2**number * (_WIDER if self.deep else 1))
-            own = ResNetLayer(inner=dim(f"b{number + 1}", self.narrow * 2**number))
-            found.append(Layers(indices=Indices.below(depth), layer=Layer(stage_width=d, own=own)))
+            sizes = ResNetLayer(inner=dim(f"b{number + 1}", self.narrow * 2**number))
+            found.append(Layers(indices=Indices.below(depth), layer=Layer(stage_width=d, own=sizes)))
         return found
 
 

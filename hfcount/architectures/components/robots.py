@@ -40,8 +40,8 @@ class Features(Record):
     def check_seen(self, c: Config) -> None:
         """There is an image or a state of the environment; the library refuses a policy without."""
         if not self.images and self.environment is None:
-            said = "input_features has neither an image (VISUAL) nor a state of the environment (ENV)."
-            raise c.error("contradiction", said, "input_features")
+            text = "input_features has neither an image (VISUAL) nor a state of the environment (ENV)."
+            raise c.error("contradiction", text, "input_features")
 
     def robot_state(self, c: Config) -> int:
         """The robot's state, for a policy that needs it."""
@@ -87,9 +87,9 @@ def backbone(c: Config) -> Spec[ResNet]:
 
 def _in_order(s: Spec) -> Block:
     """A ResNet by the places of its modules in a list, in place of their names."""
-    own = s.sizes(ResNet).tensors(s.layers)
+    sizes = s.sizes(ResNet).tensors(s.layers)
     places = {"0": "conv1", "1": "bn1", "4": "layer1", "5": "layer2", "6": "layer3", "7": "layer4"}
-    return Block({place: own[name] for place, name in places.items()})
+    return Block({place: sizes[name] for place, name in places.items()})
 
 
 def group_normed(node: Node) -> Node:
@@ -117,8 +117,8 @@ class Keypoints(Record):
         """By the keys that the policies share; `sides` are those of what the ResNet reads."""
         grouped = c.bool("use_group_norm", default=True)
         if grouped and c.str("pretrained_backbone_weights", default=None):
-            said = "use_group_norm takes the norms out of the backbone, so that no pretrained one can be loaded."
-            raise c.error("contradiction", said, "pretrained_backbone_weights", "Set it to null.")
+            text = "use_group_norm takes the norms out of the backbone, so that no pretrained one can be loaded."
+            raise c.error("contradiction", text, "pretrained_backbone_weights", "Set it to null.")
         high, wide = (_halved(int(side)) for side in sides)
         count = c.int("spatial_softmax_num_keypoints", default=32)
         return cls(use_group_norm=grouped, keypoints=keys.dim("n_k", count), cells=high * wide)
@@ -156,6 +156,6 @@ def crop(c: Config, image: tuple[int, int, int], default: tuple[int, int] | None
         raise c.error("list-length", "crop_shape must have two entries, height and width.", "crop_shape")
     high, wide = given or image[1:]
     if given and (high > image[1] or wide > image[2]):
-        said = f"crop_shape is {high:,} by {wide:,}, more than the image, which is {image[1]:,} by {image[2]:,}."
-        raise c.error("out-of-range", said, "crop_shape", "Correct one.")
+        text = f"crop_shape is {high:,} by {wide:,}, more than the image, which is {image[1]:,} by {image[2]:,}."
+        raise c.error("out-of-range", text, "crop_shape", "Correct one.")
     return high, wide

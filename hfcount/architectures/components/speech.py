@@ -65,8 +65,8 @@ class Speakers(Record):
         """
         widths, kernels = c.ints("tdnn_dim"), c.ints("tdnn_kernel")
         if not widths or len(kernels) < len(widths):
-            said = f"tdnn_dim has {len(widths):,} entries and tdnn_kernel {len(kernels):,}."
-            raise c.error("list-length", said, "tdnn_dim", "Correct one of them.")
+            text = f"tdnn_dim has {len(widths):,} entries and tdnn_kernel {len(kernels):,}."
+            raise c.error("list-length", text, "tdnn_dim", "Correct one of them.")
         layers = tuple(
             Frames(dim(f"T{number}", width), dim(f"w_t{number}", kernel))
             for number, (width, kernel) in enumerate(zip(widths, kernels, strict=False), 1)
@@ -81,9 +81,9 @@ class Speakers(Record):
         """
         x, layers = self.xvector_output_dim, dict[str, Block]()
         before = first = self.layers[0].width
-        for number, one in enumerate(self.layers):
-            layers[str(number)] = block("other", kernel=Linear(before * one.kernel, one.width, True))
-            before = one.width
+        for number, layer in enumerate(self.layers):
+            layers[str(number)] = block("other", kernel=Linear(before * layer.kernel, layer.width, True))
+            before = layer.width
         return block(
             projector=Linear(d, first, True, "other"),
             tdnn=Block(layers),
@@ -209,21 +209,21 @@ def speech(c: Config, layers: Layer | Sequence[Layers], *, heads: Mapping[str, H
     known = decoder_spec(c, layers, vocab=0, hidden=d, heads=heads)
     out = c.int("output_hidden_size", default=None) if adapter else None
     known = known.replace(causal=False, out=out, **({"architecture": "", "head": "base"} if c.nested else {}))
-    own, described = Speech(weighted=weighted, adapter=adapter), list[Head]()
+    sizes, described = Speech(weighted=weighted, adapter=adapter), list[Head]()
     for head in known.heads:
         needed, read = _OWN.get(head, ((), lambda own, c: own))
         # The sizes of another head than the model's are not asked for where the config lacks them, nor have to agree.
         if head != known.head and not all(map(c.given, needed)):
             continue
         try:
-            own = read(own, c)
+            sizes = read(sizes, c)
         except ConfigError:
             if head == known.head:
                 raise
             continue
         described.append(head)
-    vocab = (own.vocab_size or 0) if known.head == "ctc" else 0
-    return known.replace(vocab=vocab, heads=tuple(described)).having(own)
+    vocab = (sizes.vocab_size or 0) if known.head == "ctc" else 0
+    return known.replace(vocab=vocab, heads=tuple(described)).having(sizes)
 
 
 _OWN: Mapping[str, tuple[Sequence[str], Callable[[Speech, Config], Speech]]] = {

@@ -32,26 +32,26 @@ def series_spec(c: Config) -> Spec[TimeSeries]:
     """Intern-S1-Pro's encoder of time series: Whisper's layers behind a transformer over each stretch."""
     ffn = Dense(width=c.int("encoder_ffn_dim"), bias=True)
     of, deep = ("encoder_attention_heads",), ("encoder_layers",)
-    own, found = TimeSeries.read(c), tower(c, hidden=c.int("d_model"), ffn=ffn, heads=of, depth=deep)
+    sizes, found = TimeSeries.read(c), tower(c, hidden=c.int("d_model"), ffn=ffn, heads=of, depth=deep)
     gives = {
-        "num_mel_bins": (own.num_mel_bins, _BINS),
-        "ts_adapt_in_dim": (own.ts_adapt_in_dim, dim("d_s", 2 * _WIDTH)),
-        "ts_adapt_out_dim": (own.ts_adapt_out_dim, own.ts_hidden_dim),
+        "num_mel_bins": (sizes.num_mel_bins, _BINS),
+        "ts_adapt_in_dim": (sizes.ts_adapt_in_dim, dim("d_s", 2 * _WIDTH)),
+        "ts_adapt_out_dim": (sizes.ts_adapt_out_dim, sizes.ts_hidden_dim),
     }
     for key, (given, needed) in gives.items():
         if given != needed:
             c.cannot_run("contradiction", f"{key} is {given:,}, and must be {needed:,}.", key, "Correct it.")
-    return found.having(own)
+    return found.having(sizes)
 
 
 def series_blueprint(s: Spec[TimeSeries]) -> Block:
     """encoder_embed, encoder and projector."""
     d, of = s.hidden, s.own
 
-    def layer_block(one: Layer) -> Block:
-        width = one.dense.width
+    def layer_block(layer: Layer) -> Block:
+        width = layer.dense.width
         return block(
-            self_attn=Block({**mha(d, one.attention).children, "k_proj": Linear(d, d)}, "attention"),
+            self_attn=Block({**mha(d, layer.attention).children, "k_proj": Linear(d, d)}, "attention"),
             self_attn_layer_norm=layer_norm(d),
             fc1=Linear(d, width, True),
             fc2=Linear(width, d, True),

@@ -74,9 +74,9 @@ def read_stages(c: Config, end: str, key: str, exactly: bool = False) -> Stages:
     back, upward = deep[::-1], "reverse_transformer_layers_per_block"
     if exactly and not c.is_null(upward):
         back = depths(c, upward, len(widths))
-    elif exactly and any(one.listed for one in deep):
-        said = f"transformer_layers_per_block has lists, and {upward} is null."
-        raise c.error("contradiction", said, upward, "Give it too.")
+    elif exactly and any(depth.listed for depth in deep):
+        text = f"transformer_layers_per_block has lists, and {upward} is null."
+        raise c.error("contradiction", text, upward, "Give it too.")
 
     def stages(kinds: Sequence[Kind], step: int) -> tuple[Stage, ...]:
         rows = zip(
@@ -131,10 +131,10 @@ def way_up(stages: Sequence[Stage], body: Body, beside: Beside) -> Block:
     return numbered(made)
 
 
-def between(one: Stage, body: Body, beside: Beside, count: int = 1) -> Block:
+def between(stage: Stage, body: Body, beside: Beside, count: int = 1) -> Block:
     """The middle: as many transformers as `count` says, between residual blocks."""
-    square = body(one.width, one.width)
-    return block(resnets=led(count + 1, square, square), **beside(one, count))
+    square = body(stage.width, stage.width)
+    return block(resnets=led(count + 1, square, square), **beside(stage, count))
 
 
 def over_frames(inputs: int, outputs: int) -> Block:

@@ -97,8 +97,8 @@ def depths(c: Config, key: str, count: int, symbol: str = "T") -> list[Depths]:
 def check_heads(c: Config, key: str, heads: int, width: int) -> None:
     """Refuses more heads than a stage has channels."""
     if heads > width:
-        said = f"{key} gives {int(heads):,} heads to a stage that is {int(width):,} wide."
-        raise c.error("out-of-range", said, key, "It says how many heads there are, whatever its name.")
+        text = f"{key} gives {int(heads):,} heads to a stage that is {int(width):,} wide."
+        raise c.error("out-of-range", text, key, "It says how many heads there are, whatever its name.")
 
 
 def check_depths(

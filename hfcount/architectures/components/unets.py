@@ -73,8 +73,8 @@ def read_stages(c: Config, upward: bool = True, middle: bool = True) -> Stages:
         c.entries("reverse_transformer_layers_per_block")  # which is a list, unlike the other
         back = depths(c, "reverse_transformer_layers_per_block", count)
     elif upward and any(isinstance(one, list) for one in _entries(c, "transformer_layers_per_block")):
-        said = "transformer_layers_per_block has lists, and reverse_transformer_layers_per_block is null."
-        raise c.error("contradiction", said, "reverse_transformer_layers_per_block", "Give it too.")
+        text = "transformer_layers_per_block has lists, and reverse_transformer_layers_per_block is null."
+        raise c.error("contradiction", text, "reverse_transformer_layers_per_block", "Give it too.")
     way = rows.stages(c, down, deep, 1)
     name = _middle(c, upward) if middle else _USUAL
     inner = way[-1].replace(depths=deep[-1].each[:1], layers=1, only=_only_text(c, name), kind=MIDDLES[name or _USUAL])
@@ -107,8 +107,8 @@ class _Rows(Record):
                 check_heads(c, self.key, heads, width)
                 check_depths(c, depth, many + (step < 0))
             elif kind.attends and head_dim > width:
-                said = f"attention_head_dim gives {int(head_dim):,} to a head of a stage that is {int(width):,} wide."
-                c.cannot_run("out-of-range", said, "attention_head_dim", observed=int(head_dim))
+                text = f"attention_head_dim gives {int(head_dim):,} to a head of a stage that is {int(width):,} wide."
+                c.cannot_run("out-of-range", text, "attention_head_dim", observed=int(head_dim))
             one = Stage(
                 kind=kind,
                 width=width,
@@ -129,8 +129,8 @@ def _middle(c: Config, whole: bool) -> str | None:
         return None
     name, known = c.str("mid_block_type"), list(MIDDLES)[: 3 if whole else 2]
     if name not in known:
-        said = f"mid_block_type is {shown(name)}, and must be {' or '.join(known)}{', or null' if whole else ''}."
-        raise c.error("unknown-kind", said, "mid_block_type", observed=name)
+        text = f"mid_block_type is {shown(name)}, and must be {' or '.join(known)}{', or null' if whole else ''}."
+        raise c.error("unknown-kind", text, "mid_block_type", observed=name)
     return name
 
 
@@ -160,10 +160,10 @@ def _only(c: Config, count: int) -> list[bool]:
 def _refuse_heads(c: Config, whole: bool) -> None:
     """Refuses a number of heads, which a `whole` U-Net does not take."""
     if whole and c.given("num_attention_heads"):
-        said = (
+        text = (
             "num_attention_heads is given, which diffusers refuses: attention_head_dim says how many heads there are."
         )
-        raise c.error("contradiction", said, "num_attention_heads", "Set it to null.")
+        raise c.error("contradiction", text, "num_attention_heads", "Set it to null.")
 
 
 _TEXT_NORMS = ("group_norm", "layer_norm")
@@ -220,5 +220,5 @@ def _inputs(stages: Stages) -> Iterator[tuple[Stage, bool, list[tuple[int, int]]
 
 def _check_multiple(c: Config, width: int, groups: int, key: str = "block_out_channels") -> None:
     if not groups or width % groups:
-        said = f"{key} makes a stage read {int(width):,} channels, which cannot be normalised in {int(groups)} groups."
-        raise c.error("not-divisible", said, key, "Correct it.", observed=int(width))
+        text = f"{key} makes a stage read {int(width):,} channels, which cannot be normalised in {int(groups)} groups."
+        raise c.error("not-divisible", text, key, "Correct it.", observed=int(width))

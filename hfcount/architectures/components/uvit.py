@@ -117,8 +117,10 @@ class Flows(Sizes):
         }
         for key, (needed, found) in given.items():
             if needed != found:
-                said = f"the part of {key} is {found:,} wide, and the projection beside it takes or gives {needed:,}."
-                c.cannot_run("contradiction", said, key, "Correct it.")
+                message = (
+                    f"the part of {key} is {found:,} wide, and the projection beside it takes or gives {needed:,}."
+                )
+                c.cannot_run("contradiction", message, key, "Correct it.")
 
     def tensors(self, seen: Node) -> dict[str, Node]:
         """The tower and both halves, each a model and its aligner, beg_of_und_embed (1, d), and a norm behind Llama."""

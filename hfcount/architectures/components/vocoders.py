@@ -36,10 +36,10 @@ class HiFiGAN(Record):
         key = f"{prefix}upsample_initial_channel"
         channels, times = c.int(key, default=512), min(len(rates), len(kernels))
         if not times or times > int(channels).bit_length() - 1:
-            said = (
+            text = (
                 f"{key} is {channels:,}, and is halved {times:,} times, which must be once or more, down to 1 at least."
             )
-            raise c.error("not-divisible", said, key, "Correct it, or the length of the other lists.")
+            raise c.error("not-divisible", text, key, "Correct it, or the length of the other lists.")
         residuals = []
         for number, (width, dilated) in enumerate(zip(widths, dilations, strict=False), 1):
             if not isinstance(dilated, list):

@@ -50,8 +50,8 @@ class ZImageLayers(Sizes):
         """
         sizes = cls.read(c)
         if not sizes.head_dim:
-            said = f"dim is {int(sizes.dim):,}, less than n_heads: heads would have no width."
-            raise c.error("out-of-range", said, "dim", "Correct it.", observed=int(sizes.dim))
+            text = f"dim is {int(sizes.dim):,}, less than n_heads: heads would have no width."
+            raise c.error("out-of-range", text, "dim", "Correct it.", observed=int(sizes.dim))
         return sizes
 
     @property

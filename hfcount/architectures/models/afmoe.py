@@ -35,14 +35,14 @@ def blueprint(s: Spec) -> Block:
             shared_experts=None if m.shared is None else swiglu(d, m.shared),
         )
 
-    def layer_block(one: Layer) -> Block:
-        a = one.attention
+    def layer_block(layer: Layer) -> Block:
+        a = layer.attention
         return block(
             input_layernorm=rms_norm(d),
             self_attn=altered(gqa(d, a), gate_proj=Linear(d, a.heads * a.head_dim)),
             post_attention_layernorm=rms_norm(d),
             pre_mlp_layernorm=rms_norm(d),
-            mlp=network(d, one, moe),
+            mlp=network(d, layer, moe),
             post_mlp_layernorm=rms_norm(d),
         )
 

@@ -23,8 +23,8 @@ class Arctic(Sizes):
 def spec(c: Config) -> Spec[Arctic]:
     own, other = c.bool("parallel_attn_mlp_res", default=False), c.bool("use_residual", default=None)
     if other is not None and own != other:
-        said = "parallel_attn_mlp_res, which the code of the release reads, and use_residual, which vLLM reads, differ."
-        raise UnknownArchitecture(f"{c.where}: {said}")
+        text = "parallel_attn_mlp_res, which the code of the release reads, and use_residual, which vLLM reads, differ."
+        raise UnknownArchitecture(f"{c.where}: {text}")
     count, mixer = keys.layer_count(c), keys.attention(c, derived=True, indivisible="refused")
     step = c.int("moe_layer_frequency", default=2, minimum=1, maximum=MAX_LAYERS)
     routed = Indices.span(step - 1, count, step)
@@ -40,14 +40,14 @@ def spec(c: Config) -> Spec[Arctic]:
 def blueprint(s: Spec[Arctic]) -> Block:
     d, norm = s.hidden, rms_norm(s.hidden)
 
-    def layer_block(one: Layer) -> Block:
-        if not isinstance(one.ffn, MoE):
-            routed, beside = block(mlp=numbered_swiglu(d, one.dense.width)), False
+    def layer_block(layer: Layer) -> Block:
+        if not isinstance(layer.ffn, MoE):
+            routed, beside = block(mlp=numbered_swiglu(d, layer.dense.width)), False
         else:
-            routed, beside = moe(d, one.ffn, numbered_swiglu(d, one.ffn.width, "experts")), s.own.beside
+            routed, beside = moe(d, layer.ffn, numbered_swiglu(d, layer.ffn.width, "experts")), s.own.beside
         return block(
             input_layernorm=norm,
-            self_attn=gqa(d, one.attention),
+            self_attn=gqa(d, layer.attention),
             post_attention_layernorm=norm,
             block_sparse_moe=routed,
             residual_layernorm=norm if beside else None,

@@ -33,9 +33,9 @@ def spec(c: Config) -> Spec[AudioSpectrogramTransformer]:
     bias, heads = c.bool("qkv_bias", default=True), c.int("num_attention_heads")
     mixer = keys.multi_head(c, d, heads, qkv_bias=bias, indivisible="run", own_width=True)
     layer = Layer(mixer=mixer, ffn=keys.dense(c, bias=True))
-    own = AudioSpectrogramTransformer.read(c, patch_size=keys.dim("P", side))
-    whole = keys.decoder_spec(c, layer, vocab=0, hidden=d, positions=rows * columns + 2, heads=_HEADS)
-    return whole.replace(causal=False).having(own)
+    sizes = AudioSpectrogramTransformer.read(c, patch_size=keys.dim("P", side))
+    model = keys.decoder_spec(c, layer, vocab=0, hidden=d, positions=rows * columns + 2, heads=_HEADS)
+    return model.replace(causal=False).having(sizes)
 
 
 def blueprint(s: Spec[AudioSpectrogramTransformer]) -> Block:

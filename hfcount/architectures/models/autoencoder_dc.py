@@ -48,10 +48,10 @@ def spec(c: Config) -> Spec[DeepVae]:
     down, up = _levels(c, "encoder", "d"), _levels(c, "decoder", "e")
     folded = c.str("downsample_block_type") == "pixel_unshuffle"
     denoising.activation(c, "decoder_conv_act_fn")
-    own = DeepVae.read(c, down=down, up=up, folded=folded, unfolded=c.str("upsample_block_type") != "interpolate")
+    sizes = DeepVae.read(c, down=down, up=up, folded=folded, unfolded=c.str("upsample_block_type") != "interpolate")
     if folded:
         _check_folding(c, down)
-    return diffusion.diffusing(c, own, down[-1].width)
+    return diffusion.diffusing(c, sizes, down[-1].width)
 
 
 def _levels(c: Config, side: str, letter: str) -> tuple[Level, ...]:
@@ -101,10 +101,10 @@ def _kernels(c: Config, key: str, depths: Sequence[int]) -> list[tuple[int, ...]
 def _check_heads(c: Config, levels: Sequence[Level]) -> None:
     """Refuses heads that are wider than a level that attends at several scales: its kernels would have no group."""
     head = c.int("attention_head_dim", minimum=1)
-    for one in levels:
-        if one.attends and one.kernels and one.blocks and one.width < head:
-            said = f"attention_head_dim is {int(head):,}, and a level that attends has {int(one.width):,} channels."
-            raise c.error("out-of-range", said, "attention_head_dim", "Correct one of them.", observed=int(head))
+    for level in levels:
+        if level.attends and level.kernels and level.blocks and level.width < head:
+            text = f"attention_head_dim is {int(head):,}, and a level that attends has {int(level.width):,} channels."
+            raise c.error("out-of-range", text, "attention_head_dim", "Correct one of them.", observed=int(head))
 
 
 def _check_folding(c: Config, levels: tuple[Level, ...]) -> None:
@@ -112,8 +112,8 @@ def _check_folding(c: Config, levels: tuple[Level, ...]) -> None:
     folded = [later.width for one, later in pairwise(levels) if one.blocks]
     for width in [*folded, *([] if levels[0].blocks else [levels[1].width])]:
         if width % _PLACES:
-            said = f"encoder_block_out_channels has {int(width):,}, which is not a multiple of {_PLACES}."
-            raise c.error("not-divisible", said, "encoder_block_out_channels", "Correct it.", observed=int(width))
+            text = f"encoder_block_out_channels has {int(width):,}, which is not a multiple of {_PLACES}."
+            raise c.error("not-divisible", text, "encoder_block_out_channels", "Correct it.", observed=int(width))
 
 
 def blueprint(s: Spec[DeepVae]) -> Block:
@@ -172,13 +172,13 @@ def _up(of: DeepVae, place: int) -> tuple[Node, ...]:
     return Repeat(Indices.fixed(0), doubled), Repeat(every.shifted(1), _body(of, one))
 
 
-def _body(of: DeepVae, one: Level) -> Block:
-    d, norm = one.width, batch_norm(one.width) if one.norm == "batch_norm" else layer_norm(one.width)
-    if not one.attends:
+def _body(of: DeepVae, level: Level) -> Block:
+    d, norm = level.width, batch_norm(level.width) if level.norm == "batch_norm" else layer_norm(level.width)
+    if not level.attends:
         return block(conv1=conv(d, d, 3, bias=True), conv2=conv(d, d, 3), norm=norm)
     network = gated_convolution(d, 4 * d)
     return block(
-        attn=_attention(d, of.attention_head_dim, one.kernels, norm),
+        attn=_attention(d, of.attention_head_dim, level.kernels, norm),
         conv_out=Block({**network.children, "norm": layer_norm(d)}, "mlp"),
     )
 

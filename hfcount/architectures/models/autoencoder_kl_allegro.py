@@ -37,10 +37,10 @@ def spec(c: Config) -> Spec[AllegroVae]:
     widths = diffusion.stage_widths(c)
     diffusion.check_groups(c, widths)
     denoising.activation(c, "act_fn")
-    own = AllegroVae.read(
+    sizes = AllegroVae.read(
         c, widths=widths, halved=_frames(c, "down", len(widths)), doubled=_frames(c, "up", len(widths))
     )
-    return diffusion.diffusing(c, own, widths[-1])
+    return diffusion.diffusing(c, sizes, widths[-1])
 
 
 def _frames(c: Config, way: str, count: int) -> tuple[bool, ...]:

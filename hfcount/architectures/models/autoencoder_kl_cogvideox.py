@@ -35,8 +35,8 @@ def spec(c: Config) -> Spec[CogVideoXVae]:
         diffusion.stage_kinds(c, f"{way}_block_types", {f"CogVideoX{way.title()}Block3D": True}, len(widths))
         for way in ("down", "up")
     )
-    own = CogVideoXVae.read(c, widths=widths, down=len(down), up=len(up))
-    return diffusion.diffusing(c, own, widths[-1])
+    sizes = CogVideoXVae.read(c, widths=widths, down=len(down), up=len(up))
+    return diffusion.diffusing(c, sizes, widths[-1])
 
 
 def blueprint(s: Spec[CogVideoXVae]) -> Block:

@@ -42,8 +42,8 @@ def spec(c: Config) -> Spec[CosmosVae]:
     inner = diffusion.stage_widths(c, "encoder_block_out_channels")
     outer = diffusion.stage_widths(c, "decode_block_out_channels", "D")[::-1]
     c.choice("patch_type", ("haar", "rearrange"))
-    own = CosmosVae.read(c, first=inner[0], last=outer[0], down=_down(c, inner), up=_up(c, outer))
-    return diffusion.diffusing(c, own, inner[-1])
+    sizes = CosmosVae.read(c, first=inner[0], last=outer[0], down=_down(c, inner), up=_up(c, outer))
+    return diffusion.diffusing(c, sizes, inner[-1])
 
 
 def _halvings(c: Config) -> tuple[int, int]:
@@ -116,12 +116,12 @@ def _levels(of: CosmosVae, levels: tuple[Level, ...], before: int, down: bool) -
     return found
 
 
-def _resampled(one: Level, down: bool) -> Block:
+def _resampled(level: Level, down: bool) -> Block:
     """What halves or doubles the sides, then or before that the frames, and mixes channels behind both."""
-    sides = conv(one.width, one.width, 1, 3, 3, bias=True) if one.sides else None
-    frames = conv(one.width, one.width, 3, 1, 1, bias=True) if one.frames else None
+    sides = conv(level.width, level.width, 1, 3, 3, bias=True) if level.sides else None
+    frames = conv(level.width, level.width, 3, 1, 1, bias=True) if level.frames else None
     first, second = (sides, frames) if down else (frames, sides)
-    return block(conv1=first, conv2=second, conv3=conv3d(one.width, one.width, 1))
+    return block(conv1=first, conv2=second, conv3=conv3d(level.width, level.width, 1))
 
 
 def _residual(inputs: int, outputs: int) -> Block:

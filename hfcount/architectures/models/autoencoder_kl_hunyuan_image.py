@@ -35,11 +35,11 @@ def spec(c: Config) -> Spec[HunyuanImageVae]:
     diffusion.check_parts(c, widths, _GROUPS, "groups of a norm")
     diffusion.check_parts(c, widths[-1:], 2 * latent, "channels that the encoder ends in")
     ratio = log2(c.int("spatial_compression_ratio", minimum=1))
-    own = HunyuanImageVae.read(c, widths=widths, folded=min(int(-(-ratio // 1)), len(widths) - 1))
-    after = widths[1 : own.folded + 1] if own.downsample_match_channel else widths[: own.folded]
+    sizes = HunyuanImageVae.read(c, widths=widths, folded=min(int(-(-ratio // 1)), len(widths) - 1))
+    after = widths[1 : sizes.folded + 1] if sizes.downsample_match_channel else widths[: sizes.folded]
     diffusion.check_parts(c, after, _PLACES, "places that become one")
     c.int("sample_size")
-    return diffusion.diffusing(c, own, widths[-1])
+    return diffusion.diffusing(c, sizes, widths[-1])
 
 
 def blueprint(s: Spec[HunyuanImageVae]) -> Block:

@@ -34,8 +34,8 @@ def spec(c: Config) -> Spec[HunyuanVideoVae]:
     diffusion.check_groups(c, widths)
     denoising.activation(c, "act_fn")
     if c.int("temporal_compression_ratio") != _FRAMES:
-        said = f"temporal_compression_ratio is {int(c.int('temporal_compression_ratio')):,}, and must be {_FRAMES}."
-        raise c.error("out-of-range", said, "temporal_compression_ratio", "Correct it.", expected=_FRAMES)
+        text = f"temporal_compression_ratio is {int(c.int('temporal_compression_ratio')):,}, and must be {_FRAMES}."
+        raise c.error("out-of-range", text, "temporal_compression_ratio", "Correct it.", expected=_FRAMES)
     sides = int(log2(c.int("spatial_compression_ratio", minimum=1)))
     down, up = (
         diffusion.stage_kinds(c, f"{way}_block_types", {f"HunyuanVideo{way.title()}Block3D": True}, len(widths))
@@ -47,8 +47,8 @@ def spec(c: Config) -> Spec[HunyuanVideoVae]:
         last = len(widths) - 1
         return tuple(place < sides or last - 2 <= place != last for place in range(levels))
 
-    own = HunyuanVideoVae.read(c, widths=widths, halved=resized(len(down)), doubled=resized(len(up)))
-    return diffusion.diffusing(c, own, widths[-1])
+    sizes = HunyuanVideoVae.read(c, widths=widths, halved=resized(len(down)), doubled=resized(len(up)))
+    return diffusion.diffusing(c, sizes, widths[-1])
 
 
 _FRAMES = 4

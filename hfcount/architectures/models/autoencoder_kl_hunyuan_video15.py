@@ -50,8 +50,8 @@ def _levels(c: Config, widths: tuple[int, ...], sides: float, places: list[int],
     """The levels, of which the first so many are folded, to the width of the next one if the `key` says so."""
     matched = c.bool(key)
     if matched and sides > len(widths) - 1:
-        said = f"block_out_channels has {len(widths)} widths, too few for spatial_compression_ratio."
-        raise c.error("list-length", said, "block_out_channels", "Correct one of them.", observed=len(widths))
+        text = f"block_out_channels has {len(widths)} widths, too few for spatial_compression_ratio."
+        raise c.error("list-length", text, "block_out_channels", "Correct one of them.", observed=len(widths))
 
     def after(place: int) -> int | None:
         return None if place >= sides else widths[place + 1] if matched else widths[place]

@@ -42,13 +42,13 @@ class LTX2AudioVae(Sizes):
 
 def spec(c: Config) -> Spec[LTX2AudioVae]:
     axis, normed = c.choice("causality_axis", _AXES), c.choice("norm_type", _NORMS) == "group"
-    own = LTX2AudioVae.read(c, normed=normed, levels=_levels(c))
+    sizes = LTX2AudioVae.read(c, normed=normed, levels=_levels(c))
     if normed and axis != "none":
-        said = f"norm_type is group and causality_axis {axis}, and groups see later places, too."
-        raise c.error("contradiction", said, "causality_axis", "Correct one of them.")
-    widths = (own.base_channels, *(one.width for one in own.levels)) if normed else ()
+        text = f"norm_type is group and causality_axis {axis}, and groups see later places, too."
+        raise c.error("contradiction", text, "causality_axis", "Correct one of them.")
+    widths = (sizes.base_channels, *(level.width for level in sizes.levels)) if normed else ()
     diffusion.check_parts(c, widths, _GROUPS, "groups of a norm", "base_channels")
-    return diffusion.diffusing(c, own, own.levels[-1].width)
+    return diffusion.diffusing(c, sizes, sizes.levels[-1].width)
 
 
 def _levels(c: Config) -> tuple[Level, ...]:
@@ -90,7 +90,7 @@ def blueprint(s: Spec[LTX2AudioVae]) -> Block:
 
 def _down(of: LTX2AudioVae) -> dict[str, Node]:
     found, last = dict[str, Node](), len(of.levels) - 1
-    befores = (of.base_channels, *(one.width for one in of.levels))
+    befores = (of.base_channels, *(level.width for level in of.levels))
     for place, (one, before) in enumerate(zip(of.levels, befores, strict=False)):
         halved = block(conv=conv(one.width, one.width)) if place < last else None
         found[str(place)] = _stage(of, of.num_res_blocks, (before, one.width), one.attends, downsample=halved)
@@ -98,7 +98,7 @@ def _down(of: LTX2AudioVae) -> dict[str, Node]:
 
 
 def _up(of: LTX2AudioVae) -> dict[str, Node]:
-    found, befores = dict[str, Node](), (*(one.width for one in of.levels[1:]), of.levels[-1].width)
+    found, befores = dict[str, Node](), (*(level.width for level in of.levels[1:]), of.levels[-1].width)
     for place, (one, before) in enumerate(zip(of.levels, befores, strict=True)):
         doubled = block(conv=_conv(one.width, one.width)) if place else None
         found[str(place)] = _stage(of, of.num_res_blocks + 1, (before, one.width), one.attends_later, upsample=doubled)

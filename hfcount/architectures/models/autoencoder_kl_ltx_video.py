@@ -74,7 +74,7 @@ def spec(c: Config) -> Spec[LtxVae]:
     down, encoder_depths = _second_down(c) if second else _first_down(c)
     up, depths, noise = _up(c, second)
     first = c.int("latent_channels") if second else diffusion.stage_widths(c)[0]
-    own = LtxVae.read(
+    sizes = LtxVae.read(
         c,
         first=first,
         down=down,
@@ -84,7 +84,7 @@ def spec(c: Config) -> Spec[LtxVae]:
         noisy=noise[-1],
         padded=not second,
     )
-    return diffusion.diffusing(c, own, down[-1].width if down else first)
+    return diffusion.diffusing(c, sizes, down[-1].width if down else first)
 
 
 def _first_down(c: Config) -> tuple[tuple[Down, ...], list[int]]:
@@ -182,7 +182,7 @@ def blueprint(s: Spec[LtxVae]) -> Block:
     codes = buffer(of.latent_channels, component="other")
     encoder = block(
         conv_in=causal(of.in_channels * places, of.first),
-        down_blocks=numbered([_down_level(of, one) for one in of.down]),
+        down_blocks=numbered([_down_level(of, stage) for stage in of.down]),
         mid_block=block(resnets=Repeat(Indices.below(of.middle[0]), _residual(of, before, before))),
         conv_out=causal(before, of.latent_channels + 1),
     )
@@ -190,7 +190,7 @@ def blueprint(s: Spec[LtxVae]) -> Block:
     decoder = block(
         conv_in=causal(of.latent_channels, of.deepest),
         mid_block=_denoising(of, of.deepest, of.deepest, of.middle[1], of.noisy),
-        up_blocks=numbered([_up_level(of, one) for one in of.up]),
+        up_blocks=numbered([_up_level(of, stage) for stage in of.up]),
         conv_out=causal(last, of.out_channels * places),
         time_embedder=_step(2 * last) if timed else None,
         timestep_scale_multiplier=Tensor((), component="other") if timed else None,
@@ -199,25 +199,25 @@ def blueprint(s: Spec[LtxVae]) -> Block:
     return block(latents_mean=codes, latents_std=codes, encoder=encoder, decoder=decoder)
 
 
-def _down_level(of: LtxVae, one: Down) -> Block:
-    before, width = one.before, one.width
+def _down_level(of: LtxVae, down: Down) -> Block:
+    before, width = down.before, down.width
     halved: Node | None = None
-    if one.sampling == "conv":
+    if down.sampling == "conv":
         halved = Block({"0": causal(before, before)})
-    elif one.sampling in _STRIDES:
-        halved = Block({"0": block(conv=causal(before, width // _STRIDES[one.sampling]))})
+    elif down.sampling in _STRIDES:
+        halved = Block({"0": block(conv=causal(before, width // _STRIDES[down.sampling]))})
     return block(
-        resnets=Repeat(Indices.below(one.blocks), _residual(of, before, before)),
+        resnets=Repeat(Indices.below(down.blocks), _residual(of, before, before)),
         downsamplers=halved,
-        conv_out=_residual(of, before, width) if one.widened else None,
+        conv_out=_residual(of, before, width) if down.widened else None,
     )
 
 
-def _up_level(of: LtxVae, one: Up) -> Block:
-    inputs = one.width * one.factor
-    parted = None if one.places is None else causal(inputs, inputs * one.places // one.factor)
-    widened = None if one.before == one.width else _residual(of, one.before, one.width, True, one.noisy)
-    level = _denoising(of, one.before, one.width, one.blocks, one.noisy)
+def _up_level(of: LtxVae, up: Up) -> Block:
+    inputs = up.width * up.factor
+    parted = None if up.places is None else causal(inputs, inputs * up.places // up.factor)
+    widened = None if up.before == up.width else _residual(of, up.before, up.width, True, up.noisy)
+    level = _denoising(of, up.before, up.width, up.blocks, up.noisy)
     upsamplers = None if parted is None else Block({"0": block(conv=parted)})
     return Block({**level.children, **block(conv_in=widened, upsamplers=upsamplers).children})
 

@@ -49,19 +49,19 @@ def spec(c: Config) -> Spec[MochiVae]:
     ):
         if len(found) < needed:
             raise c.unequal(key, len(found), "the number that the widths ask for", needed)
-    own = MochiVae.read(
+    sizes = MochiVae.read(
         c,
         down=down,
         up=up,
-        blocks=tuple(keys.dim(f"L{place}", one) for place, one in enumerate(blocks, 1)),
+        blocks=tuple(keys.dim(f"L{place}", block_) for place, block_ in enumerate(blocks, 1)),
         attends=tuple(map(bool, attends)),
         frames=tuple(keys.dim(f"t{place}", one) for place, one in enumerate(frames, 1)),
-        sides=tuple(keys.dim(f"p{place}", one) for place, one in enumerate(sides, 1)),
+        sides=tuple(keys.dim(f"p{place}", side) for place, side in enumerate(sides, 1)),
     )
     for side in ("encoder", "decoder"):
-        diffusion.check_parts(c, _normed(own, side), _GROUPS, "groups of a norm", f"{side}_block_out_channels")
+        diffusion.check_parts(c, _normed(sizes, side), _GROUPS, "groups of a norm", f"{side}_block_out_channels")
     denoising.activation(c, "act_fn")
-    return diffusion.diffusing(c, own, down[-1])
+    return diffusion.diffusing(c, sizes, down[-1])
 
 
 def _folded(c: Config, key: str) -> list[int]:

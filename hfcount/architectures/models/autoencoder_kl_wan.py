@@ -46,10 +46,10 @@ def spec(c: Config) -> Spec[WanVae]:
     inputs = keys.dim("C", c.int("in_channels" if wan else "input_channels"))
     outputs = keys.dim("C_o", c.int("out_channels")) if wan else inputs
     levels = _levels(c, residual, denoising.nullable(c, "decoder_base_dim", "e_0") if wan else None)
-    own = WanVae.read(c, in_channels=inputs, out_channels=outputs, residual=residual, levels=levels)
+    sizes = WanVae.read(c, in_channels=inputs, out_channels=outputs, residual=residual, levels=levels)
     if residual:
-        _check_shortcuts(c, own)
-    return diffusion.diffusing(c, own, levels[-1].width)
+        _check_shortcuts(c, sizes)
+    return diffusion.diffusing(c, sizes, levels[-1].width)
 
 
 def _levels(c: Config, residual: bool, decoder_base: int | None) -> tuple[Level, ...]:
@@ -70,28 +70,28 @@ def _levels(c: Config, residual: bool, decoder_base: int | None) -> tuple[Level,
     )
 
 
-def _check_shortcuts(c: Config, own: WanVae) -> None:
+def _check_shortcuts(c: Config, sizes: WanVae) -> None:
     """Refuses widths between which no shortcut leads: it averages, or repeats, a whole number of channels."""
-    ends = len(own.levels) - 1
-    for place, one in enumerate(own.levels):
-        before = own.levels[place - 1].width if place else own.base_dim
-        if before * (1 if place == ends else 8 if one.frames else 4) % one.width:
-            raise _uneven(c, before, one.width)
-    up = [one.decoder_width for one in reversed(own.levels)]
-    for place, one in enumerate(own.levels[:-1]):
+    ends = len(sizes.levels) - 1
+    for place, stage in enumerate(sizes.levels):
+        before = sizes.levels[place - 1].width if place else sizes.base_dim
+        if before * (1 if place == ends else 8 if stage.frames else 4) % stage.width:
+            raise _uneven(c, before, stage.width)
+    up = [one.decoder_width for one in reversed(sizes.levels)]
+    for place, stage in enumerate(sizes.levels[:-1]):
         before, width = up[max(0, place - 1)], up[place]
-        if width * (8 if one.later_frames else 4) % before:
+        if width * (8 if stage.later_frames else 4) % before:
             raise _uneven(c, before, width)
 
 
 def _uneven(c: Config, before: int, width: int) -> Exception:
-    said = f"dim_mult gives levels of {int(before):,} and {int(width):,} channels, and no shortcut leads from one to"
-    return c.error("not-divisible", f"{said} the other.", "dim_mult", "Correct it.", observed=int(width))
+    text = f"dim_mult gives levels of {int(before):,} and {int(width):,} channels, and no shortcut leads from one to"
+    return c.error("not-divisible", f"{text} the other.", "dim_mult", "Correct it.", observed=int(width))
 
 
 def blueprint(s: Spec[WanVae]) -> Block:
     of = s.own
-    widths, up = [one.width for one in of.levels], [one.decoder_width for one in reversed(of.levels)]
+    widths, up = [level.width for level in of.levels], [one.decoder_width for one in reversed(of.levels)]
     encoder = block(
         conv_in=conv3d(of.in_channels, of.base_dim),
         down_blocks=Block(_shortcut_levels(of, widths)) if of.residual else tuple(_flat_levels(of, widths)),

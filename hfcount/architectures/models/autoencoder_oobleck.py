@@ -26,12 +26,12 @@ def spec(c: Config) -> Spec[Oobleck]:
     ratios, factors = c.ints("downsampling_ratios", minimum=1), c.ints("channel_multiples", minimum=1)
     if len(factors) < len(ratios):
         raise c.unequal("channel_multiples", len(factors), "the number of downsampling_ratios", len(ratios))
-    own = Oobleck.read(
+    sizes = Oobleck.read(
         c,
         ratios=tuple(keys.dim(f"r{place}", ratio) for place, ratio in enumerate(ratios, 1)),
         factors=(1, *(keys.dim(f"m{place}", factor) for place, factor in enumerate(factors, 1))),
     )
-    return diffusion.diffusing(c, own, own.encoder_hidden_size)
+    return diffusion.diffusing(c, sizes, sizes.encoder_hidden_size)
 
 
 def blueprint(s: Spec[Oobleck]) -> Block:

@@ -36,8 +36,8 @@ def _stages(c: Config, side: str, letter: str) -> tuple[tuple[int, int], ...]:
 
 
 def spec(c: Config) -> Spec[AutoencoderTiny]:
-    own = AutoencoderTiny.read(c, encoder=_stages(c, "encoder", "E"), decoder=_stages(c, "decoder", "D"))
-    return diffusion.diffusing(c, own, own.encoder[-1][0])
+    sizes = AutoencoderTiny.read(c, encoder=_stages(c, "encoder", "E"), decoder=_stages(c, "decoder", "D"))
+    return diffusion.diffusing(c, sizes, sizes.encoder[-1][0])
 
 
 def _resampling(d: int) -> Block:

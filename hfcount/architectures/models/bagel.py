@@ -49,22 +49,22 @@ def spec(c: Config) -> Spec[Bagel]:
     kind = inner.choice("layer_module", tuple(_LAYERS), default="Qwen2DecoderLayer")
     normed = inner.bool("qk_norm", default=True)
     mixer = keys.attention(inner, qkv_bias=True, qk_norm=normed, derived=True, indivisible="refused")
-    own = Bagel.read(c, z_channels=keys.dim("z", latents.int("z_channels")), doubled=_LAYERS[kind])
+    sizes = Bagel.read(c, z_channels=keys.dim("z", latents.int("z_channels")), doubled=_LAYERS[kind])
     towers = {}
-    if own.visual_und:
-        seen = architectures.part(c, "vit_config", "siglip_vision_model")
+    if sizes.visual_und:
+        vision = architectures.part(c, "vit_config", "siglip_vision_model")
         # The last layer is left out before the weights are loaded.
-        towers["vision"] = seen.replace(layers=keys.uniform(seen.layers[0].layer, max(0, seen.depth - 1)))
+        towers["vision"] = vision.replace(layers=keys.uniform(vision.layers[0].layer, max(0, vision.depth - 1)))
     heads = keys.named(("ForConditionalGeneration",), Bagel="conditional_generation")
     layer = Layer(mixer=mixer, ffn=keys.dense(inner))
-    return keys.decoder_spec(inner, layer, whole=c, heads=heads, parts=towers).having(own)
+    return keys.decoder_spec(inner, layer, whole=c, heads=heads, parts=towers).having(sizes)
 
 
 def blueprint(s: Spec[Bagel]) -> Block:
     d, of = s.hidden, s.own
 
-    def layer_block(one: Layer) -> Block:
-        attention, network = gqa(d, one.attention), swiglu(d, one.dense.width)
+    def layer_block(layer: Layer) -> Block:
+        attention, network = gqa(d, layer.attention), swiglu(d, layer.dense.width)
         whole: dict[str, Node] = {"input_layernorm": rms_norm(d), "post_attention_layernorm": rms_norm(d)}
         if "self_attn" in of.doubled:
             own = {name: child for name, child in attention.children.items() if name != "rotary_emb"}

@@ -65,14 +65,14 @@ def blueprint(s: Spec) -> Block:
 
 
 def _tree(s: Spec) -> Block:
-    d, own, rows = s.hidden, s.sizes(BarkTransformer), s.positions or 0
-    bias, codes = own.bias, own.codes
+    d, sizes, rows = s.hidden, s.sizes(BarkTransformer), s.positions or 0
+    bias, codes = sizes.bias, sizes.codes
     mask = {} if codes else {"bias": buffer(1, 1, rows, rows, whole=True)}
     norm = layer_norm(d, bias or codes is not None)
 
-    def layer_block(one: Layer) -> Block:
-        attention = fused_attention(d, one.attention, "att_proj", "out_proj").children
-        network = mlp(d, one.dense.width, bias, "in_proj", "out_proj")
+    def layer_block(layer: Layer) -> Block:
+        attention = fused_attention(d, layer.attention, "att_proj", "out_proj").children
+        network = mlp(d, layer.dense.width, bias, "in_proj", "out_proj")
         return block(layernorm_1=norm, attn=Block({**attention, **mask}, "attention"), layernorm_2=norm, mlp=network)
 
     around = block(
@@ -80,7 +80,7 @@ def _tree(s: Spec) -> Block:
         layers=stack(s.layers, layer_block),
         layernorm_final=norm,
     ).children
-    words, out = embedding(s.vocab, d), own.output_vocab_size
+    words, out = embedding(s.vocab, d), sizes.output_vocab_size
     if codes is None:
         return Block({"input_embeds_layer": words, **around, "lm_head": Linear(d, out, component="lm_head")})
     heads = dict[str, Node]()

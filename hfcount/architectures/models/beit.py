@@ -57,13 +57,13 @@ def spec(c: Config) -> Spec[Beit]:
     d, first, side = c.int("hidden_size"), c.family == "beit", keys.grid(c)
     heads = c.int("num_attention_heads")
     mixer = keys.multi_head(c, d, heads, indivisible="run" if first else "refused", own_width=first)
-    own = Beit.read(c, grid=side)
+    sizes = Beit.read(c, grid=side)
     rows = side * side + 1 if c.bool("use_absolute_position_embeddings", default=False) else None
     layers = keys.uniform(Layer(mixer=mixer, ffn=keys.dense(c, bias=True)), keys.layer_count(c))
     known, patches = _MORE if first else _HEADS, keys.patches(c)
     words = c.int("vocab_size") if first else 0
-    whole = keys.imaging(c, layers, known, hidden=d, positions=rows, patches=patches)
-    return whole.replace(vocab=words if whole.head == "masked_image" else 0).having(own)
+    model = keys.imaging(c, layers, known, hidden=d, positions=rows, patches=patches)
+    return model.replace(vocab=words if model.head == "masked_image" else 0).having(sizes)
 
 
 def blueprint(s: Spec[Beit]) -> Block:
@@ -75,9 +75,9 @@ def blueprint(s: Spec[Beit]) -> Block:
     own = relative if of.use_relative_position_bias else None
     shared = relative if of.use_shared_relative_position_bias else None
 
-    def layer_block(one: Layer) -> Block:
-        attention = vit_attention(d, one.attention, key_bias=False, relative_position_bias=own)
-        return altered(vit_layer(d, one, attention), lambda_1=scale, lambda_2=scale)
+    def layer_block(layer: Layer) -> Block:
+        attention = vit_attention(d, layer.attention, key_bias=False, relative_position_bias=own)
+        return altered(vit_layer(d, layer, attention), lambda_1=scale, lambda_2=scale)
 
     embeddings = block(
         "embedding",

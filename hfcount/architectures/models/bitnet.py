@@ -17,11 +17,11 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer_block(one: Layer) -> Block:
-        width = one.dense.width
+    def layer_block(layer: Layer) -> Block:
+        width = layer.dense.width
         return pre_norm(
             d,
-            self_attn=altered(gqa(d, one.attention), attn_sub_norm=rms_norm(d)),
+            self_attn=altered(gqa(d, layer.attention), attn_sub_norm=rms_norm(d)),
             mlp=altered(swiglu(d, width), ffn_sub_norm=rms_norm(width)),
         )
 

@@ -37,10 +37,10 @@ def spec(c: Config) -> Spec[Blip2]:
     vision, text = architectures.part(c, "vision_config"), architectures.part(c, "text_config")
     former = keys.attending(architectures.part(c, "qformer_config"), vision.hidden)
     first = c.family == "blip-2"
-    own = Blip2.read(c)
+    sizes = Blip2.read(c)
     parts, heads = {"vision": vision, "qformer": former}, {**_HEADS, **(_WITHOUT if first else {})}
-    whole = keys.composite(c, text, parts, heads=heads).replace(tied=text.tied).having(own)
-    return whole.replace(causal=False, uncounted="") if whole.head in _WITHOUT.values() else whole
+    model = keys.composite(c, text, parts, heads=heads).replace(tied=text.tied).having(sizes)
+    return model.replace(causal=False, uncounted="") if model.head in _WITHOUT.values() else model
 
 
 def blueprint(s: Spec[Blip2]) -> Block:

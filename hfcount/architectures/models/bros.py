@@ -30,8 +30,8 @@ def spec(c: Config) -> Spec[Bros]:
     d, heads = c.int("hidden_size"), c.int("num_attention_heads")
     waves = keys.computed(c, "d_w", "dim_bbox_sinusoid_emb_1d", d // 4 // c.int("dim_bbox"))
     seen = keys.computed(c, "d_b", "dim_bbox_sinusoid_emb_2d", d // 4)
-    own = Bros.read(c, waves=waves, seen=seen, projected=keys.computed(c, "d_o", "dim_bbox_projection", d // heads))
-    return keys.encoder(c, heads=_HEADS).replace(tied=False).having(own)
+    sizes = Bros.read(c, waves=waves, seen=seen, projected=keys.computed(c, "d_o", "dim_bbox_projection", d // heads))
+    return keys.encoder(c, heads=_HEADS).replace(tied=False).having(sizes)
 
 
 def blueprint(s: Spec[Bros]) -> Block:

@@ -35,12 +35,12 @@ def decoder_spec(c: Config) -> Spec:
 def decoder_blueprint(s: Spec) -> Block:
     d, norm = s.hidden, layer_norm(s.hidden)
 
-    def layer_block(one: Layer) -> Block:
-        attention = mha(d, one.attention, "o_proj")
+    def layer_block(layer: Layer) -> Block:
+        attention = mha(d, layer.attention, "o_proj")
         return block(
             self_attn=attention,
             encoder_attn=attention,
-            mlp=mlp(d, one.dense.width),
+            mlp=mlp(d, layer.dense.width),
             **dict.fromkeys(("input_layernorm", "post_attention_layernorm", "final_layernorm"), norm),
         )
 

@@ -38,8 +38,8 @@ def blueprint(s: Spec) -> Block:
         """Each head has a norm of its own."""
         return block("norm", weight=Tensor((heads, width)), bias=Tensor((heads, width)))
 
-    def layer_block(one: Layer) -> Block:
-        a, of = one.attention, one.dense
+    def layer_block(layer: Layer) -> Block:
+        a, of = layer.attention, layer.dense
         own = altered(gqa(d, a), q_norm=norm(a.heads, a.head_dim), k_norm=norm(a.kv_heads, a.head_dim))
         return pre_norm(d, self_attn=own, mlp=swiglu(d, of.width, of.bias))
 
@@ -85,8 +85,8 @@ def vqgan_spec(c: Config) -> Spec[ChameleonVqgan]:
         )
         for number, factor in enumerate(factors)
     )
-    own = ChameleonVqgan.read(c, double=double, vanilla=vanilla, levels=levels)
-    return keys.encoding(c, [], _HEADS, hidden=c.int("embed_dim")).having(own)
+    sizes = ChameleonVqgan.read(c, double=double, vanilla=vanilla, levels=levels)
+    return keys.encoding(c, [], _HEADS, hidden=c.int("embed_dim")).having(sizes)
 
 
 def vqgan_blueprint(s: Spec[ChameleonVqgan]) -> Block:
@@ -117,11 +117,11 @@ def vqgan_blueprint(s: Spec[ChameleonVqgan]) -> Block:
             downsample=None if end else block(conv=conv(width, width, 3, bias=True)),
         )
         before = width
-    whole = residual(before, before)
+    body = residual(before, before)
     encoder = block(
         conv_in=conv(of.in_channels, of.base_channels, 3, bias=True),
         down=Block(levels),
-        mid=block(block_1=whole, attn_1=attending(before) if of.vanilla else None, block_2=whole),
+        mid=block(block_1=body, attn_1=attending(before) if of.vanilla else None, block_2=body),
         norm_out=layer_norm(before),
         conv_out=conv(before, of.double * of.latent_channels, 3, bias=True),
     )

@@ -49,16 +49,16 @@ def spec(c: Config) -> Spec[Chatglm]:
     )
     layer = Layer(mixer=mixer, ffn=Dense(width=c.int("ffn_hidden_size"), bias=bias))
     layers = keys.uniform(layer, keys.layer_count(c, "num_layers"))
-    own = Chatglm.read(c)
+    sizes = Chatglm.read(c)
     towers = {"vision": architectures.part(c, "vision_config", "glm4v_9b_vision")} if c.sub("vision_config") else {}
     classes = ("ForConditionalGeneration", "Model", "ForSequenceClassification")
-    whole = keys.decoder_spec(c, layers, heads=classes, vocab=c.int("padded_vocab_size"), parts=towers)
-    return whole.having(own)
+    model = keys.decoder_spec(c, layers, heads=classes, vocab=c.int("padded_vocab_size"), parts=towers)
+    return model.having(sizes)
 
 
 def _vision(s: Spec) -> Block:
-    d, width, seen = s.hidden, s.layers[0].layer.dense.width, s.part("vision").hidden
-    ends, halves = Tensor((1, 1, d)), convolution(seen, d, 2)
+    d, width, vision_width = s.hidden, s.layers[0].layer.dense.width, s.part("vision").hidden
+    ends, halves = Tensor((1, 1, d)), convolution(vision_width, d, 2)
     return altered(
         architectures.tower(s, "vision"), linear_proj=gated_projection(d, d, width), conv=halves, boi=ends, eoi=ends
     )
@@ -68,8 +68,8 @@ def blueprint(s: Spec[Chatglm]) -> Block:
     d = s.hidden
     norm = rms_norm(d) if s.own.rmsnorm else layer_norm(d)
 
-    def layer_block(one: Layer) -> Block:
-        a, ffn = one.attention, one.dense
+    def layer_block(layer: Layer) -> Block:
+        a, ffn = layer.attention, layer.dense
         out = Linear(a.heads * a.head_dim, d, a.out_bias)
         attention = block("attention", query_key_value=fused_qkv(d, a), dense=out)
         network = fused_swiglu(d, ffn.width, ffn.bias).children
@@ -104,11 +104,11 @@ def vision_spec(c: Config) -> Spec:
 def vision_blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer_block(one: Layer) -> Block:
+    def layer_block(layer: Layer) -> Block:
         return block(
             input_layernorm=layer_norm(d),
             attention=block("attention", query_key_value=Linear(d, 3 * d, True), dense=Linear(d, d, True)),
-            mlp=mlp(d, one.dense.width),
+            mlp=mlp(d, layer.dense.width),
             post_attention_layernorm=layer_norm(d),
         )
 

@@ -38,8 +38,8 @@ def spec(c: Config) -> Spec:
     rows = keys.squares(c) + 1
     given = keys.patches(c)
     indivisible: keys.Indivisible = "built" if rotary else "refused"
-    whole = keys.tower(c, patches=given, positions=None if rotary else rows, further=further, indivisible=indivisible)
-    return whole.replace(out=c.int("projection_dim")) if whole.head == "projection" else whole
+    model = keys.tower(c, patches=given, positions=None if rotary else rows, further=further, indivisible=indivisible)
+    return model.replace(out=c.int("projection_dim")) if model.head == "projection" else model
 
 
 def blueprint(s: Spec) -> Block:

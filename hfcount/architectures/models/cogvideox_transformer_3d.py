@@ -47,12 +47,12 @@ def spec(c: Config) -> Spec[CogVideoX]:
     d = c.int("num_attention_heads") * c.int("attention_head_dim")
     rotary, learned = c.bool("use_rotary_positional_embeddings"), c.bool("use_learned_positional_embeddings")
     if learned and not rotary:
-        said = "use_learned_positional_embeddings is true and use_rotary_positional_embeddings is false."
-        raise c.error("contradiction", said, "use_learned_positional_embeddings", "Correct one of them.")
+        text = "use_learned_positional_embeddings is true and use_rotary_positional_embeddings is false."
+        raise c.error("contradiction", text, "use_learned_positional_embeddings", "Correct one of them.")
     if learned or not rotary:
         denoising.sinusoidal(c, d, 16)
     faces = c.family == "ConsisIDTransformer3DModel"
-    own = CogVideoX.read(
+    sizes = CogVideoX.read(
         c,
         patch_bias=faces or c.bool("patch_bias"),
         ofs_embed_dim=None if faces else denoising.nullable(c, "ofs_embed_dim", "d_o"),
@@ -61,7 +61,7 @@ def spec(c: Config) -> Spec[CogVideoX]:
         face=Face.of(c) if faces and c.bool("is_train_face") else None,
     )
     denoising.dropout(c)
-    return diffusion.diffusing(c, own, own.num_attention_heads * own.attention_head_dim)
+    return diffusion.diffusing(c, sizes, sizes.num_attention_heads * sizes.attention_head_dim)
 
 
 def _positions(c: Config) -> int:

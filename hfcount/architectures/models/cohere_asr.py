@@ -63,10 +63,10 @@ def blueprint(s: Spec) -> Block:
     d, encoder = s.hidden, s.part("encoder")
     norm = layer_norm(d)
 
-    def layer_block(one: Layer) -> Block:
-        usual = mha(d, one.attention, "o_proj").children
+    def layer_block(layer: Layer) -> Block:
+        usual = mha(d, layer.attention, "o_proj").children
         attention = Block({_ATTENTION[name]: child for name, child in usual.items()}, "attention")
-        wide, back = Linear(d, one.dense.width, True), Linear(one.dense.width, d, True)
+        wide, back = Linear(d, layer.dense.width, True), Linear(layer.dense.width, d, True)
         return block(
             first_sub_layer=attention,
             second_sub_layer=attention,
@@ -82,7 +82,9 @@ def blueprint(s: Spec) -> Block:
     body = block(
         encoder=renamed(architectures.tree(encoder), _ENCODER),
         encoder_decoder_proj=Linear(encoder.hidden, d, True, "projector"),
-        transf_decoder=block(_embedding=tables, _decoder=block(layers=stack(s.layers, layer_block), final_layer_norm=norm)),
+        transf_decoder=block(
+            _embedding=tables, _decoder=block(layers=stack(s.layers, layer_block), final_layer_norm=norm)
+        ),
     )
     table = "model.transf_decoder._embedding.token_embedding.weight"
     head = block(mlp=block(layer0=lm_head(s, table, bias=True)))

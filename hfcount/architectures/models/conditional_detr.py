@@ -33,7 +33,7 @@ def spec(c: Config) -> Spec[LearnedQueries]:
 
 
 def blueprint(s: Spec[LearnedQueries]) -> Block:
-    d, own, norm, widths = s.hidden, s.own, layer_norm(s.hidden), s.own.widths
+    d, sizes, norm, widths = s.hidden, s.own, layer_norm(s.hidden), s.own.widths
     square, table, wide = Linear(d, d, True), embedding(_ROWS, d // 2), s.layers[0].layer.dense.width
     projection = Linear(d, d, True, "attention")
 
@@ -63,8 +63,8 @@ def blueprint(s: Spec[LearnedQueries]) -> Block:
     )
     body = block(
         backbone=block(conv_encoder=block(model=frozen(architectures.tree(s.part("backbone"))))),
-        position_embedding=block("embedding", row_embeddings=table, column_embeddings=table) if own.learned else None,
-        query_position_embeddings=embedding(own.num_queries, d),
+        position_embedding=block("embedding", row_embeddings=table, column_embeddings=table) if sizes.learned else None,
+        query_position_embeddings=embedding(sizes.num_queries, d),
         input_projection=block("projector", **conv(widths[-1], d, 1, bias=True).children),
         encoder=block(layers=stack(s.stack("encoder"), lambda one: detr_layer(d, one))),
         decoder=decoder,

@@ -39,17 +39,17 @@ class Cosmos(Sizes):
 
 def spec(c: Config) -> Spec[Cosmos]:
     d = c.int("num_attention_heads") * c.int("attention_head_dim")
-    own = Cosmos.read(
+    sizes = Cosmos.read(
         c,
         width=keys.dim("d_ff", c.times("mlp_ratio", d)),
         places=_places(c) if denoising.text_of(c, "extra_pos_embed_type") == "learnable" else None,
         projected=_projected(c),
         seen=_seen(c),
     )
-    _check_axes(c, own.attention_head_dim)
+    _check_axes(c, sizes.attention_head_dim)
     if len(c.entries("rope_scale")) < 3:
         raise c.unequal("rope_scale", len(c.entries("rope_scale")), "the number of axes", 3)
-    return diffusion.diffusing(c, own, own.num_attention_heads * own.attention_head_dim)
+    return diffusion.diffusing(c, sizes, sizes.num_attention_heads * sizes.attention_head_dim)
 
 
 def _sides(c: Config) -> tuple[int, ...]:
@@ -79,8 +79,8 @@ def _check_axes(c: Config, head: int) -> None:
     """Refuses heads of which an axis of positions has two elements: its frequencies are divided by none."""
     sides = head // 6 * 2
     if 2 in (sides, head - 2 * sides):
-        said = f"attention_head_dim is {int(head):,}, and must not leave two elements to an axis of positions."
-        raise c.error("out-of-range", said, "attention_head_dim", "Correct it.", observed=int(head))
+        text = f"attention_head_dim is {int(head):,}, and must not leave two elements to an axis of positions."
+        raise c.error("out-of-range", text, "attention_head_dim", "Correct it.", observed=int(head))
 
 
 def blueprint(s: Spec[Cosmos]) -> Block:

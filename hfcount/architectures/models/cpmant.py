@@ -23,18 +23,18 @@ def spec(c: Config) -> Spec[Cpmant]:
     mixer = GQA(heads=heads, kv_heads=heads, head_dim=c.int("dim_head", default=128))
     prompts = keys.dim("n_p", c.int("prompt_types", default=32))
     length = keys.dim("t_p", c.int("prompt_length", default=32))
-    own = Cpmant.read(c, prompts=prompts * length)
+    sizes = Cpmant.read(c, prompts=prompts * length)
     layer = Layer(mixer=mixer, ffn=Dense(width=c.int("dim_ff", default=10240)))
-    whole = keys.decoder_spec(c, layer, heads=("ForCausalLM", "Model"))
+    model = keys.decoder_spec(c, layer, heads=("ForCausalLM", "Model"))
     # The reference never ties them: the embedding also has the prompts.
-    return whole.replace(tied=False, uncounted="a prompt of its own stands before every text").having(own)
+    return model.replace(tied=False, uncounted="a prompt of its own stands before every text").having(sizes)
 
 
 def blueprint(s: Spec[Cpmant]) -> Block:
     d, of = s.hidden, s.own
 
-    def layer_block(one: Layer) -> Block:
-        a, width = one.attention, one.dense.width
+    def layer_block(layer: Layer) -> Block:
+        a, width = layer.attention, layer.dense.width
         into, wide = Linear(d, a.heads * a.head_dim), Linear(d, width)
         out = Linear(a.heads * a.head_dim, d)
         own = block("attention", project_q=into, project_k=into, project_v=into, attention_out=out)

@@ -23,8 +23,8 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d, square = s.hidden, Linear(s.hidden, s.hidden, True)
 
-    def layer_block(one: Layer) -> Block:
-        width = one.dense.width
+    def layer_block(layer: Layer) -> Block:
+        width = layer.dense.width
         return block(
             multi_head_attention=block("attention", Wq=square, Wk=square, Wv=square, dense=square),
             ffn=Block({"0": Linear(d, width, True), "2": Linear(width, d, True)}, "mlp"),

@@ -75,12 +75,12 @@ def blueprint(s: Spec[Cvt]) -> Block:
     return headed(s, "cvt", block(encoder=block(stages=Block(stages))), image_classification=labels)
 
 
-def _layer(one: Layer) -> Block:
-    d, of = one.width, one.sizes(CvtLayer)
+def _layer(layer: Layer) -> Block:
+    d, of = layer.width, layer.sizes(CvtLayer)
     mixed = block(convolution_projection=normed(d, d, of.kernel, groups=d)) if of.convolved else None
     into, names = Linear(d, d, of.biased), ("query", "key", "value")
     own = block(
         **{f"convolution_projection_{name}": mixed for name in names}, **{f"projection_{name}": into for name in names}
     )
     attention = block("attention", attention=own, output=block(dense=Linear(d, d, True)))
-    return altered(vit_layer(d, one), attention=attention)
+    return altered(vit_layer(d, layer), attention=attention)

@@ -39,12 +39,12 @@ def spec(c: Config) -> Spec[DebertaV2]:
     kinds = c.strs("pos_att_type", parted="|") if relative and not shared else []
     types = c.int("type_vocab_size", default=0, minimum=0)
     distances = keys.dim("n_r", near if near > 0 else far if far > 0 else rows) if relative else None
-    own = DebertaV2.read(c, distances=distances, c2p="c2p" in kinds, p2c="p2c" in kinds)
-    keys.divides(c, "conv_groups", own.conv_groups, "hidden_size", d)
+    sizes = DebertaV2.read(c, distances=distances, c2p="c2p" in kinds, p2c="p2c" in kinds)
+    keys.divides(c, "conv_groups", sizes.conv_groups, "hidden_size", d)
     layer = Layer(mixer=keys.multi_head(c, d, c.int("num_attention_heads")), ffn=keys.dense(c, bias=True))
-    whole = keys.decoder_spec(c, layer, heads=_HEADS, tied=True, hidden=d, token_types=types or None)
+    model = keys.decoder_spec(c, layer, heads=_HEADS, tied=True, hidden=d, token_types=types or None)
     known = rows if c.bool("position_biased_input", default=True) else None
-    return whole.replace(causal=False, positions=known).having(own)
+    return model.replace(causal=False, positions=known).having(sizes)
 
 
 def blueprint(s: Spec[DebertaV2]) -> Block:
@@ -54,8 +54,8 @@ def blueprint(s: Spec[DebertaV2]) -> Block:
     own = block("attention", query_proj=square, key_proj=square, value_proj=square, **more)
     attention = block(self=own, output=block(dense=Linear(d, d, True, "attention"), LayerNorm=norm))
 
-    def layer_block(one: Layer) -> Block:
-        return altered(bert_layer(d, one.replace(cross_attention=False)), attention=attention)
+    def layer_block(layer: Layer) -> Block:
+        return altered(bert_layer(d, layer.replace(cross_attention=False)), attention=attention)
 
     wider = None if width == d else Linear(width, d, component="embedding")
     tables = bert_embeddings(s, width, norm=False)

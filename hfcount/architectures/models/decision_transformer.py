@@ -27,20 +27,20 @@ def spec(c: Config) -> Spec[DecisionTransformer]:
         ffn=Dense(width=c.int("n_inner", default=4 * d), bias=True),
         cross_attention=crossed,
     )
-    own = DecisionTransformer.read(c)
+    sizes = DecisionTransformer.read(c)
     layers, why = (
         keys.uniform(layer, keys.layer_count(c, "n_layer", "num_hidden_layers")),
         keys.ACROSS if crossed else "",
     )
-    return keys.decoder_spec(c, layers, hidden=d, positions=rows, heads=("Model",), uncounted=why).having(own)
+    return keys.decoder_spec(c, layers, hidden=d, positions=rows, heads=("Model",), uncounted=why).having(sizes)
 
 
 def blueprint(s: Spec[DecisionTransformer]) -> Block:
     d, of, norm = s.hidden, s.own, layer_norm(s.hidden)
 
-    def layer_block(one: Layer) -> Block:
-        crossed = one.cross_attention
-        return gpt_layer(d, one.dense.width, norm, causal_mask(s.positions or 0), crossed)
+    def layer_block(layer: Layer) -> Block:
+        crossed = layer.cross_attention
+        return gpt_layer(d, layer.dense.width, norm, causal_mask(s.positions or 0), crossed)
 
     encoder = block(wte=embedding(s.vocab, d), wpe=positions(s), h=stack(s.layers, layer_block), ln_f=norm)
     states, actions = of.state_dim, of.act_dim

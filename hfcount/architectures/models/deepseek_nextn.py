@@ -27,10 +27,10 @@ class DeepseekNextn(Draft):
 def spec(c: Config) -> Spec[DeepseekNextn]:
     depth = keys.layer_count(c)
     if depth != 1:
-        said = f"num_hidden_layers is {depth:,}, and the layer is stored alone, as layer 0."
-        c.cannot_run("out-of-range", said, "num_hidden_layers", "Set it to 1.", expected=1, observed=int(depth))
-    one = Layer(mixer=keys.mla(c), ffn=keys.deepseek_moe(c), mtp=True)
-    layers = [Layers(indices=Indices.below(1), layer=one)]
+        text = f"num_hidden_layers is {depth:,}, and the layer is stored alone, as layer 0."
+        c.cannot_run("out-of-range", text, "num_hidden_layers", "Set it to 1.", expected=1, observed=int(depth))
+    layer = Layer(mixer=keys.mla(c), ffn=keys.deepseek_moe(c), mtp=True)
+    layers = [Layers(indices=Indices.below(1), layer=layer)]
     heads = keys.named(("ForCausalLM",), ForCausalLMNextN="causal_lm")
     return keys.decoder_spec(c, layers, heads=heads).replace(tied=False).having(DeepseekNextn.read(c))
 

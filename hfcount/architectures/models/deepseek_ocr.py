@@ -37,8 +37,8 @@ def spec(c: Config) -> Spec:
         "sam": architectures.read(c.part("sam", defaults=SAM_B), "unlimited_ocr_sam_vision_model"),
         "vision": architectures.read(c.part("clip", defaults=_CLIP), "unlimited_ocr_vision_encoder"),
     }
-    whole = keys.decoder_spec(c, text.layers, heads=("ForCausalLM",), parts={**towers, "text": text})
-    return whole.replace(uncounted=_WINDOW) if c.family == "unlimited-ocr" else whole
+    model = keys.decoder_spec(c, text.layers, heads=("ForCausalLM",), parts={**towers, "text": text})
+    return model.replace(uncounted=_WINDOW) if c.family == "unlimited-ocr" else model
 
 
 def blueprint(s: Spec) -> Block:

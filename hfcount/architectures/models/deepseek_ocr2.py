@@ -50,11 +50,11 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d, vision = s.hidden, s.part("vision")
     newline = s.family == "unlimited_ocr"
-    seen = vision.hidden + vision.part("sam").sizes(DeepseekOcr2Sam).second if newline else vision.hidden
+    vision_width = vision.hidden + vision.part("sam").sizes(DeepseekOcr2Sam).second if newline else vision.hidden
     towers = {name: Block({**one.children}, "vision", 0) for name, one in _towers(vision)}
     more: dict[str, Node] = {
         **towers,
-        "projector": block("projector", layers=Linear(seen, d, True)),
+        "projector": block("projector", layers=Linear(vision_width, d, True)),
         "view_seperator": Tensor((d,), component="projector"),
     }
     if newline:
@@ -79,9 +79,9 @@ def text_spec(c: Config) -> Spec:
 def text_blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer_block(one: Layer) -> Block:
-        ffn = network(d, one, lambda m: shared_moe(d, m, bias=m.bias))
-        return pre_norm(d, self_attn=gqa(d, one.attention), mlp=ffn)
+    def layer_block(layer: Layer) -> Block:
+        ffn = network(d, layer, lambda m: shared_moe(d, m, bias=m.bias))
+        return pre_norm(d, self_attn=gqa(d, layer.attention), mlp=ffn)
 
     return base(s, layer_block)
 
@@ -128,8 +128,8 @@ def encoder_spec(c: Config) -> Spec:
 def encoder_blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer_block(one: Layer) -> Block:
-        return pre_norm(d, self_attn=gqa(d, one.attention), mlp=swiglu(d, one.dense.width))
+    def layer_block(layer: Layer) -> Block:
+        return pre_norm(d, self_attn=gqa(d, layer.attention), mlp=swiglu(d, layer.dense.width))
 
     body = block(layers=stack(s.layers, layer_block), norm=rms_norm(d))
     return block(model=block(model=body)) if s.place else body  # in a tower the names are those of the release
@@ -143,12 +143,12 @@ def unlimited_vision_spec(c: Config) -> Spec:
 def unlimited_vision_blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer_block(one: Layer) -> Block:
+    def layer_block(layer: Layer) -> Block:
         return block(
             layer_norm1=layer_norm(d),
             self_attn=block("attention", qkv_proj=Linear(d, 3 * d, True), out_proj=Linear(d, d, True)),
             layer_norm2=layer_norm(d),
-            mlp=mlp(d, one.dense.width),
+            mlp=mlp(d, layer.dense.width),
         )
 
     # The first tower's output takes the place of patches; releases also hold the projection that it replaces.

@@ -122,17 +122,17 @@ def text_spec(c: Config) -> Spec[DeepseekVlV2Text]:
     places = keys.dense_and_stepped(c)
     if c.is_null("n_routed_experts"):
         places = Indices.below(keys.layer_count(c)), Indices.below(0)
-    own = DeepseekVlV2Text.read(c, balanced=c.str("topk_method", default="greedy") == "noaux_tc")
+    sizes = DeepseekVlV2Text.read(c, balanced=c.str("topk_method", default="greedy") == "noaux_tc")
     layers = keys.networks(c, places, lambda: keys.deepseek_moe(c), mixer)
-    return keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model")).having(own)
+    return keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model")).having(sizes)
 
 
 def text_blueprint(s: Spec[DeepseekVlV2Text]) -> Block:
     d, balanced = s.hidden, s.own.balanced
 
-    def layer_block(one: Layer) -> Block:
-        attention = mla(d, one.latent) if isinstance(one.mixer, MLA) else gqa(d, one.attention)
-        return pre_norm(d, self_attn=attention, mlp=network(d, one, lambda m: shared_moe(d, m, balanced=balanced)))
+    def layer_block(layer: Layer) -> Block:
+        attention = mla(d, layer.latent) if isinstance(layer.mixer, MLA) else gqa(d, layer.attention)
+        return pre_norm(d, self_attn=attention, mlp=network(d, layer, lambda m: shared_moe(d, m, balanced=balanced)))
 
     return decoder(s, layer_block)
 
@@ -156,19 +156,19 @@ def vision_spec(c: Config) -> Spec[DeepseekVlV2Vision]:
         raise c.error(
             "unknown-kind", "global_pool names no way to pool that the tower has.", "global_pool", observed=pooled
         )
-    own = DeepseekVlV2Vision.read(c, pooled=pooled == "map", averaged=pooled == "avg", class_token=first)
+    sizes = DeepseekVlV2Vision.read(c, pooled=pooled == "map", averaged=pooled == "avg", class_token=first)
     ffn = Dense(width=c.times("mlp_ratio", d), bias=True)
     rows = keys.squares(c) + first
     seen = keys.patches(c, "in_chans")
     return keys.tower(c, hidden=d, ffn=ffn, heads=("heads",), depth=("layers",), patches=seen, positions=rows).having(
-        own
+        sizes
     )
 
 
 def vision_blueprint(s: Spec[DeepseekVlV2Vision]) -> Block:
     d, width, of = s.hidden, s.layers[0].layer.dense.width, s.own
 
-    def layer_block(one: Layer) -> Block:
+    def layer_block(layer: Layer) -> Block:
         return block(norm1=layer_norm(d), attn=fused_square_attention(d), norm2=layer_norm(d), mlp=mlp(d, width))
 
     square, token = Linear(d, d, True), Tensor((1, 1, d))

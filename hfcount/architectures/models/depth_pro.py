@@ -44,7 +44,7 @@ def spec(c: Config) -> Spec[DepthPro]:
     d = keys.dim("d_f", c.int("fusion_hidden_size"))
     steps, image = c.int("num_fov_head_layers", minimum=0, maximum=30), c.part("image_model_config")
     size = side // image.int("patch_size") if viewed else 1
-    own = DepthPro(
+    sizes = DepthPro(
         fusion=Fusion(normed=normed, biased=biased),
         fusion_hidden_size=d,
         joined=sum(counts),
@@ -53,8 +53,8 @@ def spec(c: Config) -> Spec[DepthPro]:
         steps=steps,
         last=keys.dim("w_l", (size - 1) // 2 ** int(steps) + 1),
     )
-    whole = keys.decoder_spec(c, (), vocab=0, hidden=d, layer_count=None, heads=_HEADS, parts=parts)
-    return whole.replace(causal=False).having(own)
+    model = keys.decoder_spec(c, (), vocab=0, hidden=d, layer_count=None, heads=_HEADS, parts=parts)
+    return model.replace(causal=False).having(sizes)
 
 
 def _seeing(c: Config, key: str, side: int) -> Spec:
@@ -85,8 +85,8 @@ def _view(s: Spec[DepthPro]) -> Block:
 
 
 def blueprint(s: Spec[DepthPro]) -> Block:
-    d, own, image, patch = s.hidden, s.own, s.part("image").hidden, s.part("patch").hidden
-    scaled, between = own.scaled, own.between
+    d, sizes, image, patch = s.hidden, s.own, s.part("image").hidden, s.part("patch").hidden
+    scaled, between = sizes.scaled, sizes.between
     all_widths = [*scaled, *between]
     spare = len(all_widths) - 1 if int(all_widths[-1]) == int(d) else len(all_widths)
     upsample = block(
@@ -113,7 +113,7 @@ def blueprint(s: Spec[DepthPro]) -> Block:
     deconv = transposed(d, d, 2, bias=False)
     layers = {"0": conv(d, d // 2, 3, bias=True), "1": transposed(d // 2, d // 2, 2)}
     layers |= {"2": conv(d // 2, _FINE, 3, bias=True), "4": conv(_FINE, 1, 1, bias=True)}
-    fused = Repeat(Indices.below(own.joined - 1), own.fusion.tensors(own.fusion_hidden_size, deconv=deconv))
-    stage = block("other", intermediate=fused, final=own.fusion.tensors(own.fusion_hidden_size))
+    fused = Repeat(Indices.below(sizes.joined - 1), sizes.fusion.tensors(sizes.fusion_hidden_size, deconv=deconv))
+    stage = block("other", intermediate=fused, final=sizes.fusion.tensors(sizes.fusion_hidden_size))
     view = _view(s) if "fov" in s.parts else None
     return block(depth_pro=body, fusion_stage=stage, head=block("other", layers=Block(layers)), fov_model=view)

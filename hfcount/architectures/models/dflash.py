@@ -103,8 +103,8 @@ def spec(c: Config) -> Spec[DFlash]:
     vocabulary = Vocabulary.read(c, vocab, absent=None if flat else 32000)
     kind = _kind(c, own)
     if kind == "dflash2" and vocabulary.reduced:
-        said = f"draft_vocab_size is {vocabulary.size:,}, and DFlash 2 knows all {vocab:,} words of its target."
-        raise c.error("contradiction", said, "draft_vocab_size", "Correct it.", expected=int(vocab))
+        message = f"draft_vocab_size is {vocabulary.size:,}, and DFlash 2 knows all {vocab:,} words of its target."
+        raise c.error("contradiction", message, "draft_vocab_size", "Correct it.", expected=int(vocab))
     sizes = DFlash.read(
         c,
         layers=listed,
@@ -116,10 +116,10 @@ def spec(c: Config) -> Spec[DFlash]:
         head=_head(kind, own, d, flat),
     )
     heads = keys.named(DraftModel="causal_lm", Speculator="causal_lm")
-    whole = keys.decoder_spec(
+    model = keys.decoder_spec(
         text, layer, whole=c, vocab=vocab, hidden=d, heads=heads, windows=keys.sliding(text, default=None)
     )
-    return whole.replace(tied=False).having(sizes)
+    return model.replace(tied=False).having(sizes)
 
 
 def _sinks(c: Config, own: Config) -> bool:
@@ -132,8 +132,8 @@ def _kind(c: Config, own: Config) -> str:
     if named != "dflash" or of_speculators(c):
         return named
     by_class = _KINDS.get(next(iter(c.strs("architectures")), ""), "")
-    said = own.choice("projector_type", ("dflash", "dflash2", "domino", "dspark"), default=by_class or "dflash")
-    return by_class or said
+    text = own.choice("projector_type", ("dflash", "dflash2", "domino", "dspark"), default=by_class or "dflash")
+    return by_class or text
 
 
 def _head(kind: str, own: Config, d: int, flat: bool) -> Head:
@@ -155,10 +155,10 @@ def blueprint(s: Spec[DFlash]) -> Block:
     words, head = of.vocabulary, of.head
     convolution = head.convolution(d) if isinstance(head, Selection) else None
 
-    def layer_block(one: Layer) -> Block:
-        attention = gqa(d, one.attention, sinks="attention_sink_bias")
-        whole = pre_norm(d, self_attn=attention, mlp=swiglu(d, one.dense.width))
-        return altered(whole, attention_conv=convolution, mlp_conv=convolution)
+    def layer_block(layer: Layer) -> Block:
+        attention = gqa(d, layer.attention, sinks="attention_sink_bias")
+        body = pre_norm(d, self_attn=attention, mlp=swiglu(d, layer.dense.width))
+        return altered(body, attention_conv=convolution, mlp_conv=convolution)
 
     common = block(
         **words.tensors(d, own_head=False).children,

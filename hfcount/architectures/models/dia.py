@@ -45,15 +45,15 @@ def half_spec(c: Config) -> Spec[DiaDecoder | None]:
     encoder = c.family == "dia_encoder"
     own = None if encoder else DiaDecoder.read(c)
     heads = keys.named(Encoder="base") if encoder else keys.named(Decoder="base")
-    whole = keys.decoder_spec(c, Layer(mixer=keys.attention(c), ffn=keys.dense(c)), heads=heads)
-    return whole.replace(causal=not encoder, uncounted="" if encoder else keys.ACROSS).having(own)
+    model = keys.decoder_spec(c, Layer(mixer=keys.attention(c), ffn=keys.dense(c)), heads=heads)
+    return model.replace(causal=not encoder, uncounted="" if encoder else keys.ACROSS).having(own)
 
 
 def half_blueprint(s: Spec[DiaDecoder | None]) -> Block:
     d, decoding, norm = s.hidden, s.own, rms_norm(s.hidden)
 
-    def layer_block(one: Layer) -> Block:
-        attention, network = mha(d, one.attention, "o_proj"), fused_swiglu(d, one.dense.width)
+    def layer_block(layer: Layer) -> Block:
+        attention, network = mha(d, layer.attention, "o_proj"), fused_swiglu(d, layer.dense.width)
         own = block(self_attention=attention, mlp=network, pre_sa_norm=norm)
         if decoding is None:
             return Block({**own.children, "post_sa_norm": norm})

@@ -62,9 +62,9 @@ def _networks(c: Config) -> list[Layers]:
     width, bias = c.int("moe_intermediate_size"), c.bool("mlp_bias", default=False)
     usual = [("sparse" if number > 0 else "dense") for number in counts] if counts else listed
     if len(usual) != count:
-        said = f"the networks of {len(usual):,} layers are given, and num_hidden_layers is {count:,}."
+        text = f"the networks of {len(usual):,} layers are given, and num_hidden_layers is {count:,}."
         raise c.error(
-            "list-length", said, "pyramid_num_routed" if counts else "mlp_layer_types", "Correct one of them."
+            "list-length", text, "pyramid_num_routed" if counts else "mlp_layer_types", "Correct one of them."
         )
     wanted = dict(enumerate(counts)) if counts else {}
     if own:
@@ -98,10 +98,10 @@ def vision_blueprint(s: Spec) -> Block:
         wide = Linear(d, width, bias)
         return block(component, fc1=wide, fc2=Linear(width, d, bias), fc3=wide)
 
-    def layer_block(one: Layer) -> Block:
-        a, ffn = one.attention, one.ffn
+    def layer_block(layer: Layer) -> Block:
+        a, ffn = layer.attention, layer.ffn
         attention = fused_square_attention(d, a.qkv_bias, a.out_bias).children
-        mlp = network(one.dense.width, one.dense.bias, "mlp") if not isinstance(ffn, MoE) else None
+        mlp = network(layer.dense.width, layer.dense.bias, "mlp") if not isinstance(ffn, MoE) else None
         if isinstance(ffn, MoE):
             gate = Tensor((ffn.experts, d), component="router")
             mlp = block(
@@ -145,20 +145,20 @@ def audio_spec(c: Config) -> Spec[Dots3NoteAudioEncoder]:
     left = (bins + (1 << _HALVES) - 1) // (1 << _HALVES)
     out = c.int("whisper_adapter_out_dim", "adapter_output_size", default=None) or c.int("adapter_out_dim")
     channels = keys.dim("C", c.int("downsample_hidden_size"))
-    own = Dots3NoteAudioEncoder.read(c, left=keys.computed(c, "d_c", "conv_output_size", channels * left))
+    sizes = Dots3NoteAudioEncoder.read(c, left=keys.computed(c, "d_c", "conv_output_size", channels * left))
     layers = keys.uniform(Layer(mixer=mixer, ffn=Dense(width=width, bias=True)), depth)
-    return keys.encoding(c, layers, hidden=d, out=out).having(own)
+    return keys.encoding(c, layers, hidden=d, out=out).having(sizes)
 
 
 def audio_blueprint(s: Spec[Dots3NoteAudioEncoder]) -> Block:
     d, out, channels = s.hidden, s.output, s.own.downsample_hidden_size
 
-    def layer_block(one: Layer) -> Block:
-        bias, width = one.attention.qkv_bias, one.dense.width
-        own, plain = Linear(d, d, bias), Linear(d, d)
+    def layer_block(layer: Layer) -> Block:
+        bias, width = layer.attention.qkv_bias, layer.dense.width
+        sizes, plain = Linear(d, d, bias), Linear(d, d)
         return block(
             self_attn_layer_norm=rms_norm(d),
-            self_attn=block("attention", q_proj=own, k_proj=plain, v_proj=own, out_proj=own),
+            self_attn=block("attention", q_proj=sizes, k_proj=plain, v_proj=sizes, out_proj=sizes),
             final_layer_norm=rms_norm(d),
             fc1=Linear(d, 2 * width, True, "mlp"),
             fc2=Linear(width, d, True, "mlp"),

@@ -118,8 +118,8 @@ def _windowed(c: Config, usual: MLA) -> MLA:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer_block(one: Layer) -> Block:
-        a = one.latent
+    def layer_block(layer: Layer) -> Block:
+        a = layer.latent
         attention = altered(
             mla(d, a),
             g_proj=Linear(d, a.heads),
@@ -127,7 +127,7 @@ def blueprint(s: Spec) -> Block:
             indexer=indexer(d, a) if a.index_heads else None,
         )
         return pre_norm(
-            d, self_attn=attention, mlp=network(d, one, lambda m: shared_moe(d, m, balanced=True, bias=m.bias))
+            d, self_attn=attention, mlp=network(d, layer, lambda m: shared_moe(d, m, balanced=True, bias=m.bias))
         )
 
     return decoder(s, layer_block)

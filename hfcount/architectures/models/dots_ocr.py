@@ -62,8 +62,8 @@ def vision_spec(c: Config) -> Spec[DotsVit]:
 def vision_blueprint(s: Spec[DotsVit]) -> Block:
     d, merged = s.hidden, s.seen.merged(s.hidden)
 
-    def layer_block(one: Layer) -> Block:
-        width, bias = one.dense.width, one.dense.bias
+    def layer_block(layer: Layer) -> Block:
+        width, bias = layer.dense.width, layer.dense.bias
         wide = Linear(d, width, bias)
         attention = fused_square_attention(d, bias, bias)
         network = block("mlp", fc1=wide, fc2=Linear(width, d, bias), fc3=wide)

@@ -42,10 +42,10 @@ class EasyAnimate(Sizes):
 def spec(c: Config) -> Spec[EasyAnimate]:
     layers = c.int("num_layers", maximum=MAX_LAYERS)
     joint = min(layers, c.int("mmdit_layers", minimum=0, maximum=MAX_LAYERS))
-    own = EasyAnimate.read(c, joint=Indices.span(0, joint))
+    sizes = EasyAnimate.read(c, joint=Indices.span(0, joint))
     denoising.activation(c, "timestep_activation_fn")
     denoising.dropout(c)
-    return diffusion.diffusing(c, own, own.num_attention_heads * own.attention_head_dim)
+    return diffusion.diffusing(c, sizes, sizes.num_attention_heads * sizes.attention_head_dim)
 
 
 def blueprint(s: Spec[EasyAnimate]) -> Block:

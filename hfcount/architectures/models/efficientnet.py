@@ -81,10 +81,10 @@ def spec(c: Config) -> Spec[Efficientnet]:
 
 
 def blueprint(s: Spec[Efficientnet]) -> Block:
-    def layer_block(one: Layer, inputs: int, narrow: int) -> Block:
-        of = one.sizes(EfficientnetLayer)
+    def layer_block(layer: Layer, inputs: int, narrow: int) -> Block:
+        of = layer.sizes(EfficientnetLayer)
         wide = inputs * of.ratio
-        side, d, names = of.kernel, one.width, ("project_conv", "project_bn")
+        side, d, names = of.kernel, layer.width, ("project_conv", "project_bn")
         return block(
             expansion=normed(inputs, wide, 1, names=("expand_conv", "expand_bn")) if of.ratio != 1 else None,
             depthwise_conv=block(depthwise_conv=depthwise(wide, side), depthwise_norm=batch_norm(wide)),

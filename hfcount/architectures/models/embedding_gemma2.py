@@ -49,18 +49,18 @@ def text_spec(c: Config) -> Spec[EmbeddingGemma2Text]:
     ]
     size = keys.extent(c, "sliding_window", default=512)
     windows = [window for indices, local in placed if local and size for window in keys.within(indices, size)]
-    own = EmbeddingGemma2Text.read(c)
-    whole = keys.decoder_spec(c, layers, heads=("Model",), windows=tuple(windows))
-    return keys.seeing_both_ways(whole).having(own)
+    sizes = EmbeddingGemma2Text.read(c)
+    model = keys.decoder_spec(c, layers, heads=("Model",), windows=tuple(windows))
+    return keys.seeing_both_ways(model).having(sizes)
 
 
 def text_blueprint(s: Spec[EmbeddingGemma2Text]) -> Block:
     d, norm, per_layer = s.hidden, rms_norm(s.hidden), s.own.per_layer
 
-    def layer_block(one: Layer) -> Block:
+    def layer_block(layer: Layer) -> Block:
         return block(
-            self_attn=gemma.lending_attention(d, one.attention),
-            mlp=swiglu(d, one.dense.width),
+            self_attn=gemma.lending_attention(d, layer.attention),
+            mlp=swiglu(d, layer.dense.width),
             input_layernorm=norm,
             post_attention_layernorm=norm,
             pre_feedforward_layernorm=norm,

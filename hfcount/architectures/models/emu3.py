@@ -77,13 +77,13 @@ def vqgan_spec(c: Config) -> Spec[Emu3Vqgan]:
         Level(width=keys.dim(f"d{number + 1}", first * wider), attends=number in map(int, seen))
         for number, wider in enumerate(factors)
     )
-    own = Emu3Vqgan.read(c, times=times, levels=levels)
-    return keys.encoding(c, [], _HEADS, hidden=c.int("hidden_size")).having(own)
+    sizes = Emu3Vqgan.read(c, times=times, levels=levels)
+    return keys.encoding(c, [], _HEADS, hidden=c.int("hidden_size")).having(sizes)
 
 
 def vqgan_blueprint(s: Spec[Emu3Vqgan]) -> Block:
     of, blocks = s.own, s.own.num_res_blocks
-    widths = [one.width for one in of.levels]
+    widths = [level.width for level in of.levels]
     ends, last = len(widths) - 1, widths[-1]
     attention = square_attention(s.hidden, out="out_proj")
 

@@ -95,8 +95,8 @@ def text_spec(c: Config) -> Spec[Ernie45VlMoeText]:
     places = keys.dense_and_sparse(c, default=1)
     layers = keys.networks(c, places, routed, keys.attention(c, bias=bias), bias=bias)
     # Within the whole model, the experts of a layer are numbered through.
-    own = Ernie45VlMoeText.read(c, seen=keys.dim("d_g", widths[1]), use_bias=bias, within=c.nested)
-    return keys.decoder_spec(c, layers, heads=("Model",)).having(own)
+    sizes = Ernie45VlMoeText.read(c, seen=keys.dim("d_g", widths[1]), use_bias=bias, within=c.nested)
+    return keys.decoder_spec(c, layers, heads=("Model",)).having(sizes)
 
 
 def text_blueprint(s: Spec[Ernie45VlMoeText]) -> Block:
@@ -124,8 +124,8 @@ def text_blueprint(s: Spec[Ernie45VlMoeText]) -> Block:
             shared_experts=shared,
         )
 
-    def layer_block(one: Layer) -> Block:
-        return pre_norm(d, self_attn=gqa(d, one.attention), mlp=network(d, one, routed))
+    def layer_block(layer: Layer) -> Block:
+        return pre_norm(d, self_attn=gqa(d, layer.attention), mlp=network(d, layer, routed))
 
     return base(s, layer_block)
 
@@ -146,8 +146,8 @@ def vision_spec(c: Config) -> Spec:
 def vision_blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer_block(one: Layer) -> Block:
-        network = mlp(d, one.dense.width)
+    def layer_block(layer: Layer) -> Block:
+        network = mlp(d, layer.dense.width)
         return block(norm1=layer_norm(d), norm2=layer_norm(d), attn=fused_square_attention(d), mlp=network)
 
     return block(patch_embed=block(proj=patch_projection(s)), blocks=stack(s.layers, layer_block), ln=layer_norm(d))

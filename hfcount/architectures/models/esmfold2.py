@@ -71,14 +71,14 @@ def spec(c: Config) -> Spec[Esmfold2]:
     c.part("confidence_head")
     head, msa = c.part("structure_head"), c.part("msa_encoder")
     module = head.part("diffusion_module")
-    own = Esmfold2.read(c)
+    sizes = Esmfold2.read(c)
     parts = {
         "esmc": architectures.part(c, "esmc_config").replace(head="base"),
         "atoms": _atoms(c.part("atom_encoder")),
         "placing": _layers(module),
         "diffused": _atoms(module.part("atom_encoder")),
     }
-    rest = own.single_inputs_size - (2 * own.num_res_types + 1)
+    rest = sizes.single_inputs_size - (2 * sizes.num_res_types + 1)
     for where, name, width in (
         ("atom_encoder", "atoms", rest),
         ("structure_head", "diffused", parts["placing"].hidden),
@@ -89,12 +89,12 @@ def spec(c: Config) -> Spec[Esmfold2]:
             )
     if msa.bool("enabled", default=True):
         parts["msa"] = _layers(msa)
-        own = own.replace(outer_hidden_size=keys.dim("d_o", msa.int("outer_hidden_size")))
+        sizes = sizes.replace(outer_hidden_size=keys.dim("d_o", msa.int("outer_hidden_size")))
     else:
         msa.ignored = tuple(c.object("msa_encoder") or ())
-    d, pairs = c.int("pairwise_hidden_size"), Dense(width=own.pair_transition_intermediate_size)
+    d, pairs = c.int("pairwise_hidden_size"), Dense(width=sizes.pair_transition_intermediate_size)
     layers = keys.uniform(Layer(ffn=pairs), c.int("folding_trunk_num_hidden_layers", maximum=MAX_LAYERS))
-    return keys.encoding(c, layers, hidden=d, parts=parts).having(own)
+    return keys.encoding(c, layers, hidden=d, parts=parts).having(sizes)
 
 
 def _layers(c: Config) -> Spec:
@@ -111,8 +111,8 @@ def _atoms(c: Config) -> Spec:
     width = found.layers[0].layer.attention.head_dim if found.layers else c.int("hidden_size")
     turned = 3 * c.int("num_spatial_rope_pairs_per_axis", minimum=0) + c.int("num_uid_rope_pairs", minimum=0)
     if turned > width // 2:
-        said = f"num_spatial_rope_pairs_per_axis and num_uid_rope_pairs turn {turned:,} pairs, and a head has"
-        raise c.error("contradiction", f"{said} {width // 2:,}.", "num_uid_rope_pairs", "Correct one of them.")
+        text = f"num_spatial_rope_pairs_per_axis and num_uid_rope_pairs turn {turned:,} pairs, and a head has"
+        raise c.error("contradiction", f"{text} {width // 2:,}.", "num_uid_rope_pairs", "Correct one of them.")
     return found.replace(out=c.int("output_dim"))
 
 
@@ -165,7 +165,7 @@ def _placing(s: Spec[Esmfold2]) -> Block:
     t, d, single = module.hidden, s.hidden, s.own.single_inputs_size
     gate, pairs = Linear(t, t, True), transition(d, own.pair_intermediate_size)
 
-    def layer_block(one: Layer) -> Block:
+    def layer_block(layer: Layer) -> Block:
         adapted = block("norm", cond_norm=layer_norm(t, False), gate_proj=gate, shift_proj=Linear(t, t))
         named: dict[str, Node] = dict.fromkeys(("k_proj", "v_proj", "gate_proj", "o_proj"), Linear(t, t))
         return block(
@@ -173,10 +173,10 @@ def _placing(s: Spec[Esmfold2]) -> Block:
             self_attn=Block({"q_proj": gate, **named}, "attention"),
             attn_gate=gate,
             post_attention_layernorm=adapted,
-            mlp=fused_swiglu(t, one.dense.width),
+            mlp=fused_swiglu(t, layer.dense.width),
             mlp_gate=gate,
             pair_norm=layer_norm(d),
-            pair_bias_proj=Linear(d, one.attention.heads, component="attention"),
+            pair_bias_proj=Linear(d, layer.attention.heads, component="attention"),
         )
 
     deeper = transition(t, own.intermediate_size)
@@ -241,9 +241,9 @@ def _aligned(s: Spec[Esmfold2]) -> Block:
     msa, of, d = s.part("msa"), s.own, s.hidden
     found = tuple[Node, ...]()
     if msa.layers and of.outer_hidden_size is not None:
-        one, wide = msa.layers[0].layer, of.pair_transition_intermediate_size
+        layer, wide = msa.layers[0].layer, of.pair_transition_intermediate_size
         found = aligned_layers(
-            msa.depth, d, wide, msa.hidden, outer=of.outer_hidden_size, a=one.attention, wide=one.dense.width
+            msa.depth, d, wide, msa.hidden, outer=of.outer_hidden_size, a=layer.attention, wide=layer.dense.width
         )
     return block(
         embed=Linear(of.num_res_types + 2, msa.hidden, component="embedding"),

@@ -23,8 +23,8 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d, biased = s.hidden, s.layers[0].layer.dense.bias
 
-    def layer_block(one: Layer) -> Block:
-        return pre_norm(d, self_attn=gqa(d, one.attention), mlp=swiglu(d, one.dense.width, one.dense.bias))
+    def layer_block(layer: Layer) -> Block:
+        return pre_norm(d, self_attn=gqa(d, layer.attention), mlp=swiglu(d, layer.dense.width, layer.dense.bias))
 
     return headed(
         s,

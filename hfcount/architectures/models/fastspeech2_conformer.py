@@ -73,25 +73,25 @@ class FastSpeech2Layer(Record):
 
 
 def spec(c: Config) -> Spec[FastSpeech2]:
-    own, d = FastSpeech2.read(c), c.int("hidden_size")
+    sizes, d = FastSpeech2.read(c), c.int("hidden_size")
     parts = {"encoder": Spec(family=c.family, hidden=d, layers=_layers(c, "encoder", d), causal=False)}
     layers = _layers(c, "decoder", d)
-    whole = keys.decoder_spec(c, layers, heads=("Model",), hidden=d, layer_count=None, parts=parts)
-    return whole.replace(causal=False).having(own)
+    model = keys.decoder_spec(c, layers, heads=("Model",), hidden=d, layer_count=None, parts=parts)
+    return model.replace(causal=False).having(sizes)
 
 
 def _layers(c: Config, side: str, d: int) -> tuple[Layers, ...]:
     # What the object says counts, which is made of the keys beside it where it is absent.
     own = c.part(f"{side}_config")
 
-    def said(key: str) -> int:
+    def text(key: str) -> int:
         return own.int(key, default=c.int(f"{side}_{key}", maximum=MAX_LAYERS), maximum=MAX_LAYERS)
 
-    mixer = keys.multi_head(c, d, said("num_attention_heads"), indivisible="run")
+    mixer = keys.multi_head(c, d, text("num_attention_heads"), indivisible="run")
     joined = own.bool("concat_after", default=c.bool(f"{side}_concat_after"))
-    sizes = FastSpeech2Layer(kernel_size=keys.dim("w", said("kernel_size")), concat_after=joined)
-    layer = Layer(mixer=mixer, ffn=Dense(width=said("linear_units"), bias=True), own=sizes)
-    return tuple(keys.uniform(layer, said("layers")))
+    sizes = FastSpeech2Layer(kernel_size=keys.dim("w", text("kernel_size")), concat_after=joined)
+    layer = Layer(mixer=mixer, ffn=Dense(width=text("linear_units"), bias=True), own=sizes)
+    return tuple(keys.uniform(layer, text("layers")))
 
 
 def blueprint(s: Spec[FastSpeech2]) -> Block:
@@ -99,12 +99,12 @@ def blueprint(s: Spec[FastSpeech2]) -> Block:
     norm, kernel = layer_norm(d), own.positionwise_conv_kernel_size
     curly, convolved = own.use_macaron_style_in_conformer, own.use_cnn_in_conformer
 
-    def layer_block(one: Layer) -> Block:
-        width, sizes = one.dense.width, one.sizes(FastSpeech2Layer)
+    def layer_block(layer: Layer) -> Block:
+        width, sizes = layer.dense.width, layer.sizes(FastSpeech2Layer)
         network = block("mlp", conv1=conv(d, width, kernel), conv2=conv(width, d, kernel))
         convolution = nemo_convolution(d, sizes.kernel_size, batch_norm(d), own.convolution_bias)
         return block(
-            self_attn=conformer_attention(d, one.attention, relative=True),
+            self_attn=conformer_attention(d, layer.attention, relative=True),
             feed_forward=network,
             feed_forward_macaron=network if curly else None,
             ff_macaron_layer_norm=norm if curly else None,

@@ -27,11 +27,11 @@ class Flava(Sizes):
 def spec(c: Config) -> Spec[Flava]:
     text, image = architectures.part(c, "text_config"), architectures.part(c, "image_config")
     parts = {"vision": image, "multimodal": architectures.part(c, "multimodal_config")}
-    own, heads = Flava.read(c), ("ForPreTraining", "Model")
-    whole = keys.composite(c, text, parts, heads=heads, tied=True, out=c.int("projection_dim"))
-    if whole.head != "base" and own.init_codebook:
-        whole = whole.replace(parts={**whole.parts, "codebook": architectures.part(c, "image_codebook_config")})
-    return whole.having(own)
+    sizes, heads = Flava.read(c), ("ForPreTraining", "Model")
+    model = keys.composite(c, text, parts, heads=heads, tied=True, out=c.int("projection_dim"))
+    if model.head != "base" and sizes.init_codebook:
+        model = model.replace(parts={**model.parts, "codebook": architectures.part(c, "image_codebook_config")})
+    return model.having(sizes)
 
 
 def blueprint(s: Spec[Flava]) -> Block:
@@ -92,13 +92,13 @@ def tower_spec(c: Config) -> Spec[FlavaImageModel | FlavaMultimodalModel | None]
     if c.family == "flava_text_model":
         types, rows = c.int("type_vocab_size"), c.int("max_position_embeddings")
         vocab = c.int("vocab_size")
-        whole = keys.encoding(c, layers, hidden=d, vocab=vocab, positions=rows, token_types=types)
-        return whole.having(None)
+        model = keys.encoding(c, layers, hidden=d, vocab=vocab, positions=rows, token_types=types)
+        return model.having(None)
     if c.family == "flava_multimodal_model":
         both = FlavaMultimodalModel.read(c)
         return keys.encoding(c, layers, hidden=d).having(both)
-    own = FlavaImageModel.read(c)
-    return keys.encoding(c, layers, hidden=d, positions=keys.squares(c) + 1, patches=keys.patches(c)).having(own)
+    sizes = FlavaImageModel.read(c)
+    return keys.encoding(c, layers, hidden=d, positions=keys.squares(c) + 1, patches=keys.patches(c)).having(sizes)
 
 
 def tower_blueprint(s: Spec[FlavaImageModel | FlavaMultimodalModel | None]) -> Block:
@@ -132,8 +132,8 @@ class FlavaImageCodebook(Sizes):
 
 def codebook_spec(c: Config) -> Spec[FlavaImageCodebook]:
     """FLAVA's codebook: DALL-E's convolutional encoder, which gives patches of an image codes (arXiv:2112.04482)."""
-    own = FlavaImageCodebook.read(c, num_blocks_per_group=c.int("num_blocks_per_group", maximum=_MOST))
-    return keys.encoding(c, (), {"Codebook": "base"}, hidden=c.int("hidden_size")).having(own)
+    sizes = FlavaImageCodebook.read(c, num_blocks_per_group=c.int("num_blocks_per_group", maximum=_MOST))
+    return keys.encoding(c, (), {"Codebook": "base"}, hidden=c.int("hidden_size")).having(sizes)
 
 
 def codebook_blueprint(s: Spec[FlavaImageCodebook]) -> Block:

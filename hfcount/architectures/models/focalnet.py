@@ -47,18 +47,18 @@ def blueprint(s: Spec[Focalnet]) -> Block:
     of, d, stages = s.own, s.hidden, dict[str, Block]()
     first = s.layers[0].layer.width
 
-    def layer_block(one: Layer) -> Block:
-        width, norm, own = one.width, layer_norm(one.width), one.sizes(FocalnetLayer)
+    def layer_block(layer: Layer) -> Block:
+        width, norm, sizes = layer.width, layer_norm(layer.width), layer.sizes(FocalnetLayer)
         scale = Tensor((width,)) if of.use_layerscale else None
-        focal = {str(level): Block({"0": depthwise(width, 2 * level + own.window)}) for level in range(own.level)}
+        focal = {str(level): Block({"0": depthwise(width, 2 * level + sizes.window)}) for level in range(sizes.level)}
         modulation = block(
-            projection_in=Linear(width, 2 * width + own.level + 1, True, "convolution"),
+            projection_in=Linear(width, 2 * width + sizes.level + 1, True, "convolution"),
             projection_context=conv(width, width, 1, bias=True),
             projection_out=Linear(width, width, True, "convolution"),
             focal_layers=Block(focal),
             layernorm=norm if of.use_post_layernorm_in_modulation else None,
         )
-        network = mlp(width, one.dense.width)
+        network = mlp(width, layer.dense.width)
         return block(norm1=norm, modulation=modulation, norm2=norm, mlp=network, gamma_1=scale, gamma_2=scale)
 
     def patches(inputs: int, outputs: int, side: int) -> Block:

@@ -21,8 +21,8 @@ def spec(c: Config) -> Spec[Fsmt]:
     own = c.int("tgt_vocab_size", "vocab_size")
     heads = ("ForConditionalGeneration", "Model")
     rows = c.int("max_position_embeddings") + c.int("pad_token_id", default=1, minimum=0) + 1
-    whole = keys.sequence_to_sequence(c, heads=heads, vocab=own, positions=rows)
-    return whole.replace(tied=c.bool("tie_word_embeddings", default=False)).having(sizes)
+    model = keys.sequence_to_sequence(c, heads=heads, vocab=own, positions=rows)
+    return model.replace(tied=c.bool("tie_word_embeddings", default=False)).having(sizes)
 
 
 def blueprint(s: Spec[Fsmt]) -> Block:

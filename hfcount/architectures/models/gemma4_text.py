@@ -52,13 +52,13 @@ def spec(c: Config) -> Spec[Gemma4Text]:
         Layers(indices=indices, layer=Layer(mixer=mixer, ffn=ffn, own=Gemma4Layer(values=local or not same)))
         for indices, local, mixer in keys.attention_by_place(c, placed, bias, same)
     ]
-    own = Gemma4Text.read(c)
+    sizes = Gemma4Text.read(c)
     lent = keys.shares_kv(c, layers, default=0, ffn=wide)
     size = keys.extent(c, "sliding_window", default=1024 if unified else 512)
     windows = [window for indices, local in placed if local and size for window in keys.within(indices, size)]
-    whole = keys.decoder_spec(c, lent, tied=True, heads=("ForCausalLM", "Model"), windows=tuple(windows))
+    model = keys.decoder_spec(c, lent, tied=True, heads=("ForCausalLM", "Model"), windows=tuple(windows))
     both_ways = c.str("use_bidirectional_attention", default="") == "all"
-    return (keys.seeing_both_ways(whole) if both_ways else whole).having(own)
+    return (keys.seeing_both_ways(model) if both_ways else model).having(sizes)
 
 
 def _network(c: Config, width: int) -> Dense | MoE:
@@ -70,11 +70,11 @@ def _network(c: Config, width: int) -> Dense | MoE:
 def blueprint(s: Spec[Gemma4Text]) -> Block:
     d, norm, per_layer = s.hidden, rms_norm(s.hidden), s.own.per_layer
 
-    def layer_block(one: Layer) -> Block:
-        ffn = one.ffn
+    def layer_block(layer: Layer) -> Block:
+        ffn = layer.ffn
         named = block(
-            self_attn=lending_attention(d, one.attention, one.sizes(Gemma4Layer).values, one.shares_kv),
-            mlp=swiglu(d, ffn.shared or 0 if isinstance(ffn, MoE) else one.dense.width),
+            self_attn=lending_attention(d, layer.attention, layer.sizes(Gemma4Layer).values, layer.shares_kv),
+            mlp=swiglu(d, ffn.shared or 0 if isinstance(ffn, MoE) else layer.dense.width),
             input_layernorm=norm,
             post_attention_layernorm=norm,
             pre_feedforward_layernorm=norm,

@@ -47,9 +47,9 @@ class Gemma4Unified(Sizes):
 
 
 def spec(c: Config) -> Spec[Gemma4Unified]:
-    text, own = architectures.part(c, "text_config"), Gemma4Unified.read(c)
+    text, sizes = architectures.part(c, "text_config"), Gemma4Unified.read(c)
     heads = ("ForConditionalGeneration", "Model")
-    return keys.composite(c, text, {}, tied=True, heads=heads).having(own)
+    return keys.composite(c, text, {}, tied=True, heads=heads).having(sizes)
 
 
 def blueprint(s: Spec[Gemma4Unified]) -> Block:

@@ -21,16 +21,16 @@ class Gemma4Vision(Sizes):
 def spec(c: Config) -> Spec[Gemma4Vision]:
     layer = Layer(mixer=keys.attention(c, qk_norm=True), ffn=keys.dense(c))
     layers = keys.uniform(layer, c.int("num_hidden_layers", maximum=MAX_LAYERS))
-    own = Gemma4Vision.read(c)
+    sizes = Gemma4Vision.read(c)
     hidden, rows = c.int("hidden_size"), c.int("position_embedding_size")
-    return keys.encoding(c, layers, hidden=hidden, patches=keys.patches(c), positions=rows).having(own)
+    return keys.encoding(c, layers, hidden=hidden, patches=keys.patches(c), positions=rows).having(sizes)
 
 
 def blueprint(s: Spec[Gemma4Vision]) -> Block:
     d, clipped = s.hidden, s.own.use_clipped_linears
 
-    def layer_block(one: Layer) -> Block:
-        a, width, norm = one.attention, one.dense.width, rms_norm(d)
+    def layer_block(layer: Layer) -> Block:
+        a, width, norm = layer.attention, layer.dense.width, rms_norm(d)
         query, keys_ = a.heads * a.head_dim, a.kv_heads * a.head_dim
         attention = block(
             "attention",

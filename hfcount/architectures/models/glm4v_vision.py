@@ -36,8 +36,8 @@ def blueprint(s: Spec[Glm4vVision]) -> Block:
     d, out, of, m = s.hidden, s.output, s.own, s.seen.merge
     attention = fused_square_attention(d, of.attention_bias, out_bias=False)
 
-    def layer_block(one: Layer) -> Block:
-        return block(norm1=rms_norm(d), norm2=rms_norm(d), attn=attention, mlp=swiglu(d, one.dense.width))
+    def layer_block(layer: Layer) -> Block:
+        return block(norm1=rms_norm(d), norm2=rms_norm(d), attn=attention, mlp=swiglu(d, layer.dense.width))
 
     merging = block(proj=Linear(out, out), post_projection_norm=layer_norm(out)).children
     return block(

@@ -34,29 +34,31 @@ def spec(c: Config) -> Spec[Glm5Next]:
     places = keys.dense_and_sparse(text, default=3)
     networks = keys.networks(text, places, lambda: keys.deepseek_moe(text))
     layers = keys.combined(_delta_and_latent(text), networks)
-    own = Glm5Next.read(text)
+    sizes = Glm5Next.read(text)
     if alone:
-        return keys.decoder_spec(c, layers, heads=("Model",)).having(own)
+        return keys.decoder_spec(c, layers, heads=("Model",)).having(sizes)
     towers = {"vision": architectures.part(c, "vision_config")}
     heads, tied = ("ForConditionalGeneration", "Model"), c.bool("tie_word_embeddings", default=False)
-    whole = keys.decoder_spec(text, layers, whole=c, heads=heads, parts=towers)
-    return whole.replace(tied=tied).having(own)
+    model = keys.decoder_spec(text, layers, whole=c, heads=heads, parts=towers)
+    return model.replace(tied=tied).having(sizes)
 
 
 def blueprint(s: Spec[Glm5Next]) -> Block:
     d, several = s.hidden, s.own.hc_mult
 
-    def attention(one: Layer) -> Block:
-        if isinstance(one.mixer, DeltaNet):
-            return altered(kimi_delta(d, one.mixer), A_log=Tensor((one.mixer.key_heads,)))
-        a = one.latent
+    def attention(layer: Layer) -> Block:
+        if isinstance(layer.mixer, DeltaNet):
+            return altered(kimi_delta(d, layer.mixer), A_log=Tensor((layer.mixer.key_heads,)))
+        a = layer.latent
         wide = a.index_dim or 0
         ape, gate = Tensor((s.own.index_kpool, wide)), Tensor((wide, d))
         pooled = altered(indexer(d, a), index_kpool_compress_ape=ape, index_kpool_compress_gate=gate)
         return altered(mla(d, a), indexer=pooled if a.index_heads else None)
 
-    def layer_block(one: Layer) -> Block:
-        usual = pre_norm(d, self_attn=attention(one), mlp=network(d, one, lambda m: shared_moe(d, m, balanced=True)))
+    def layer_block(layer: Layer) -> Block:
+        usual = pre_norm(
+            d, self_attn=attention(layer), mlp=network(d, layer, lambda m: shared_moe(d, m, balanced=True))
+        )
         return Block({**usual.children, **mixer("hc_attn", d, several), **mixer("hc_ffn", d, several)})
 
     body = base(s, layer_block)
@@ -96,5 +98,5 @@ def _delta_and_latent(c: Config) -> list[Layers]:
     ]
 
 
-def _indexed(one: Layer, attention: MLA) -> Layer:
-    return one.replace(mixer=attention) if isinstance(one.mixer, MLA) else one
+def _indexed(layer: Layer, attention: MLA) -> Layer:
+    return layer.replace(mixer=attention) if isinstance(layer.mixer, MLA) else layer

@@ -22,7 +22,7 @@ class GlmOcrVision(Sizes):
 
 def spec(c: Config) -> Spec[GlmOcrVision]:
     frames, merge = c.int("temporal_patch_size"), c.int("spatial_merge_size")
-    own = GlmOcrVision.read(c)
+    sizes = GlmOcrVision.read(c)
     return keys.tower(
         c,
         ffn=Dense(width=c.int("intermediate_size"), bias=True),
@@ -31,7 +31,7 @@ def spec(c: Config) -> Spec[GlmOcrVision]:
         indivisible="built",
         patches=keys.patches(c, "in_channels", frames=frames, merge=merge),
         out=c.int("out_hidden_size"),
-    ).having(own)
+    ).having(sizes)
 
 
 def blueprint(s: Spec[GlmOcrVision]) -> Block:
@@ -39,8 +39,8 @@ def blueprint(s: Spec[GlmOcrVision]) -> Block:
     head = rms_norm(s.layers[0].layer.attention.head_dim)
     attention = altered(fused_square_attention(d, bias, bias), q_norm=head, k_norm=head)
 
-    def layer_block(one: Layer) -> Block:
-        network = swiglu(d, one.dense.width, bias)
+    def layer_block(layer: Layer) -> Block:
+        network = swiglu(d, layer.dense.width, bias)
         return block(norm1=rms_norm(d), norm2=rms_norm(d), attn=attention, mlp=network)
 
     wide = out * s.seen.channels if s.own.projected is None else s.own.projected

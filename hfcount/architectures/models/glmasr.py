@@ -46,13 +46,13 @@ def encoder_spec(c: Config) -> Spec[GlmasrEncoder]:
 def encoder_blueprint(s: Spec[GlmasrEncoder]) -> Block:
     d = s.hidden
 
-    def layer_block(one: Layer) -> Block:
-        attention, narrow = mha(d, one.attention, "o_proj"), one.attention.kv_heads * one.attention.head_dim
+    def layer_block(layer: Layer) -> Block:
+        attention, narrow = mha(d, layer.attention, "o_proj"), layer.attention.kv_heads * layer.attention.head_dim
         return block(
             input_layernorm=layer_norm(d),
             self_attn=altered(attention, k_proj=Linear(d, narrow)),
             post_attention_layernorm=layer_norm(d),
-            mlp=mlp(d, one.dense.width),
+            mlp=mlp(d, layer.dense.width),
         )
 
     def convolution(inputs: int) -> Block:

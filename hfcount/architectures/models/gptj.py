@@ -23,12 +23,12 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer_block(one: Layer) -> Block:
-        attention = {**mha(d, one.attention).children, **causal_mask(s.positions or 0)}
+    def layer_block(layer: Layer) -> Block:
+        attention = {**mha(d, layer.attention).children, **causal_mask(s.positions or 0)}
         return block(
             ln_1=layer_norm(d),
             attn=Block(attention, "attention"),
-            mlp=mlp(d, one.dense.width, up="fc_in", down="fc_out"),
+            mlp=mlp(d, layer.dense.width, up="fc_in", down="fc_out"),
         )
 
     body = block(wte=embedding(s.vocab, d), h=stack(s.layers, layer_block), ln_f=layer_norm(d))

@@ -65,11 +65,11 @@ def spec(c: Config) -> Spec[HgnetV2]:
     ]
     layers = keys.stages(c, outputs, depths=c.ints("stage_num_blocks"), own=kinds)
     first = keys.dim("d0", c.int("embedding_size"))
-    announced = features[:count] if len(known) >= count else [one.layer.width for one in layers]
+    announced = features[:count] if len(known) >= count else [layer.layer.width for layer in layers]
     own = HgnetV2.read(c, stem=(stem[0], stem[1], stem[2]))
     d = keys.dim("d", known[-1])
-    whole = keys.imaging(c, layers, _HEADS, hidden=d, uncounted=keys.COARSER)
-    return whole.replace(features=(first, *announced)).having(own)
+    model = keys.imaging(c, layers, _HEADS, hidden=d, uncounted=keys.COARSER)
+    return model.replace(features=(first, *announced)).having(own)
 
 
 def blueprint(s: Spec[HgnetV2]) -> Block:
@@ -79,11 +79,11 @@ def blueprint(s: Spec[HgnetV2]) -> Block:
         return affine_conv(inputs, outputs, side, groups, affine and active)
 
     def joining(inputs: int, one: Layer) -> Block:
-        own, d, half = one.sizes(HgnetV2Layer), one.width, one.width // 2
-        narrow, count, side = own.narrow, own.convolutions, own.kernel
+        sizes, d, half = one.sizes(HgnetV2Layer), one.width, one.width // 2
+        narrow, count, side = sizes.narrow, sizes.convolutions, sizes.kernel
 
         def convolved(before: int) -> Block:
-            if not own.light:
+            if not sizes.light:
                 return layer(before, narrow, side)
             return block(conv1=layer(before, narrow, 1, active=False), conv2=layer(narrow, narrow, side, narrow))
 

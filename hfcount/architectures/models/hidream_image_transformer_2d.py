@@ -37,12 +37,12 @@ class HiDream(Sizes):
 def spec(c: Config) -> Spec[HiDream]:
     captions = c.ints("caption_channels", least=2, minimum=1)
     c.ints("max_resolution", least=2)  # it bears on no shape, and the library looks both sides up
-    own = HiDream.read(
+    sizes = HiDream.read(
         c,
         captions=(keys.dim("d_t1", captions[0]), keys.dim("d_t2", captions[1])),
         out_channels=denoising.or_else(c, "out_channels", c.int("in_channels"), "C_o"),
     )
-    return diffusion.diffusing(c, own, own.num_attention_heads * own.attention_head_dim)
+    return diffusion.diffusing(c, sizes, sizes.num_attention_heads * sizes.attention_head_dim)
 
 
 def blueprint(s: Spec[HiDream]) -> Block:

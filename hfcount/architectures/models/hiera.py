@@ -54,8 +54,8 @@ def spec(c: Config) -> Spec[Hiera]:
     ]
     image, stride, query = (_sides(c, name) for name in ("image_size", "patch_stride", "query_stride"))
     (high, wide), unit = keys.each(c, "patch_size", 2), c.ints("masked_unit_size", least=1)
-    seen = keys.outputs(c, ["stem", *(f"stage{number + 1}" for number in range(count))])
-    shown = [HieraLayer(shown=number + 1 in seen) for number in range(count)]
+    vision_width = keys.outputs(c, ["stem", *(f"stage{number + 1}" for number in range(count))])
+    shown = [HieraLayer(shown=number + 1 in vision_width) for number in range(count)]
     ratio, heads = c.number("mlp_ratio"), keys.each(c, "num_heads", count)
     layers = keys.stages(c, widths, [c.times("mlp_ratio", d) for d in widths], heads, indivisible="built", own=shown)
     places = [whole // step for whole, step in zip(image, stride, strict=False)]
@@ -74,8 +74,8 @@ def spec(c: Config) -> Spec[Hiera]:
         )
         wider = scaled(ratio, "mlp_ratio", narrow)
         decoder = HieraDecoder(depth=depth, hidden=narrow, rows=prod(last), pixels=pixels, wide=wider, fused=fused)
-    own = Hiera(num_channels=channels, high=high, wide=wide, stem=0 in seen, decoder=decoder)
-    return keys.imaging(c, layers, known, hidden=d, positions=prod(places), uncounted=keys.COARSER).having(own)
+    sizes = Hiera(num_channels=channels, high=high, wide=wide, stem=0 in vision_width, decoder=decoder)
+    return keys.imaging(c, layers, known, hidden=d, positions=prod(places), uncounted=keys.COARSER).having(sizes)
 
 
 def _sides(c: Config, name: str) -> list[int]:

@@ -28,15 +28,15 @@ def spec(c: Config) -> Spec[HrmText]:
     slow, fast = c.int("H_cycles", default=2), c.int("L_cycles", default=3)
     ffn = keys.dense(c, bias=c.bool("mlp_bias", default=False))
     layer = Layer(mixer=mixer, ffn=ffn, repeats=slow * (fast + 1))  # of both stacks, each with keys of its own
-    own = HrmText.read(c, H_cycles=slow, L_cycles=fast)
-    return keys.decoder_spec(c, keys.uniform(layer, count), heads=("ForCausalLM", "Model")).having(own)
+    sizes = HrmText.read(c, H_cycles=slow, L_cycles=fast)
+    return keys.decoder_spec(c, keys.uniform(layer, count), heads=("ForCausalLM", "Model")).having(sizes)
 
 
 def blueprint(s: Spec[HrmText]) -> Block:
     d = s.hidden
 
-    def layer_block(one: Layer) -> Block:
-        a, width, network_bias = one.attention, one.dense.width, one.dense.bias
+    def layer_block(layer: Layer) -> Block:
+        a, width, network_bias = layer.attention, layer.dense.width, layer.dense.bias
         wide = a.heads * a.head_dim
         # Weights that are one in the checkpoint keep a bias each.
         own, half = block(bias=Tensor((wide,))), block(bias=Tensor((width,))) if network_bias else None

@@ -57,10 +57,10 @@ def spec(c: Config) -> Spec[HunyuanDiT]:
         start = min(half + 1, layers)
         first, later = Indices.span(0, start), Indices.span(start, layers)
         channels = c.int("in_channels") * (2 if c.bool("learn_sigma") else 1)
-    own = HunyuanDiT.read(
+    sizes = HunyuanDiT.read(
         c, width=keys.dim("d_ff", c.times("mlp_ratio", d)), first=first, later=later, out_channels=channels
     )
-    return diffusion.diffusing(c, own, own.hidden_size)
+    return diffusion.diffusing(c, sizes, sizes.hidden_size)
 
 
 def blueprint(s: Spec[HunyuanDiT]) -> Block:

@@ -62,7 +62,7 @@ def spec(c: Config) -> Spec[HunyuanImage]:
     image = c.family == "HunyuanImageTransformer2DModel"
     if not image and c.is_null("text_embed_2_dim"):
         raise c.error("contradiction", "text_embed_2_dim is null, and needs a width.", "text_embed_2_dim")
-    own = HunyuanImage.read(
+    sizes = HunyuanImage.read(
         c,
         out_channels=denoising.or_else(c, "out_channels", c.int("in_channels"), "C_o"),
         width=keys.dim("d_ff", c.times("mlp_ratio", d)),
@@ -71,15 +71,15 @@ def spec(c: Config) -> Spec[HunyuanImage]:
         single=keys.dim("N_s", keys.layer_count(c, "num_single_layers")) if image else 0,
         seen=None if image else denoising.sized(c, "image_embed_dim", "d_i"),
     )
-    return diffusion.diffusing(c, own, own.num_attention_heads * own.attention_head_dim)
+    return diffusion.diffusing(c, sizes, sizes.num_attention_heads * sizes.attention_head_dim)
 
 
 def _sides(c: Config) -> tuple[int, ...]:
     """The sides of a patch, two or, with frames, three, and as many axes of positions."""
     sides, axes = c.ints("patch_size", minimum=1), c.ints("rope_axes_dim")
     if len(sides) not in (2, 3):
-        said = f"patch_size has {len(sides):,} entries, and needs 2 or 3."
-        raise c.error("list-length", said, "patch_size", "Correct it.", expected=2, observed=len(sides))
+        text = f"patch_size has {len(sides):,} entries, and needs 2 or 3."
+        raise c.error("list-length", text, "patch_size", "Correct it.", expected=2, observed=len(sides))
     if len(axes) != len(sides):
         raise c.unequal("rope_axes_dim", len(axes), "the number of sides in patch_size", len(sides))
     return tuple(keys.dim(f"p{place}", side) for place, side in enumerate(sides, 1))

@@ -68,14 +68,14 @@ def blueprint(s: Spec[HyV4]) -> Block:
             shared_experts=network(m.shared or 0),
         )
 
-    def layer_block(one: Layer) -> Block:
-        a, ffn = one.latent, one.ffn
+    def layer_block(layer: Layer) -> Block:
+        a, ffn = layer.latent, layer.ffn
         more = block(
             linear_gate=Linear(d, a.heads * a.value_dim),
             learnable_sink_param=Tensor((a.heads,)),
             indexer=indexer(d, a) if a.index_heads else None,
         ).children
-        mlp = experts(ffn) if isinstance(ffn, MoE) else network(one.dense.width)
+        mlp = experts(ffn) if isinstance(ffn, MoE) else network(layer.dense.width)
         mixed = block(hc_attn_layer=mix, hc_mlp_layer=mix)
         return altered(pre_norm(d, self_attn=altered(mla(d, a), **more), mlp=mlp), hc_pre=mixed)
 

@@ -34,8 +34,8 @@ def blueprint(s: Spec) -> Block:
             fc_scaling_factor=buffer(outputs),
         )
 
-    def layer_block(one: Layer) -> Block:
-        names, width = ("query", "key", "value"), one.dense.width
+    def layer_block(layer: Layer) -> Block:
+        names, width = ("query", "key", "value"), layer.dense.width
         own = {name: linear(d, d) for name in names} | {f"{name}_activation": scale for name in (*names, "output")}
         added = block(ln_input_act=scale, LayerNorm=norm, output_activation=scale).children
         return block(
@@ -60,4 +60,6 @@ def blueprint(s: Spec) -> Block:
         LayerNorm=norm,
         output_activation=scale,
     )
-    return roberta_heads(s, "ibert", bert_base(s, layer_block, embeddings, pooler=pooler(s, ("base", "multiple_choice"))))
+    return roberta_heads(
+        s, "ibert", bert_base(s, layer_block, embeddings, pooler=pooler(s, ("base", "multiple_choice")))
+    )

@@ -55,8 +55,8 @@ def spec(c: Config) -> Spec:
     towers = {"vision": architectures.part(c, "vision_config", always="interns1_pro_vision")}
     if c.given("ts_config"):
         towers["audio"] = architectures.part(c, "ts_config", always="interns1_pro_time_series")
-    whole = keys.composite(c, text, towers, heads=("ForConditionalGeneration", "Model"))
-    return whole.replace(tied=text.tied)  # the language model says it for the whole
+    model = keys.composite(c, text, towers, heads=("ForConditionalGeneration", "Model"))
+    return model.replace(tied=text.tied)  # the language model says it for the whole
 
 
 def blueprint(s: Spec) -> Block:
@@ -80,8 +80,8 @@ def text_spec(c: Config) -> Spec[Interns1ProText]:
     c = c.assuming(_ABSENT)
     mixer = keys.attention(c, bias=c.bool("attention_bias", default=False), qk_norm=True, alone=True)
     layers = keys.sparse_steps(c, mixer, keys.dense(c), lambda: keys.moe(c, "moe_intermediate_size"))
-    own = Interns1ProText.read(c, fourier=_fourier(c, mixer.head_dim, mixer.kv_heads))
-    return keys.decoder_spec(c, layers, heads=("Model",)).having(own)
+    sizes = Interns1ProText.read(c, fourier=_fourier(c, mixer.head_dim, mixer.kv_heads))
+    return keys.decoder_spec(c, layers, heads=("Model",)).having(sizes)
 
 
 def _fourier(c: Config, width: int, kv_heads: int) -> Fourier | None:
@@ -97,8 +97,8 @@ def _fourier(c: Config, width: int, kv_heads: int) -> Fourier | None:
     if count is None:
         count = _coming_round(c, int(width), most)
     elif type(count) is not int or not 0 < count <= most:
-        said = f"num_inv_freq of rope_scaling must be 1 to {most:,}, half of a head's width."
-        raise c.error("out-of-range", said, "rope_scaling", "Correct it.")
+        text = f"num_inv_freq of rope_scaling must be 1 to {most:,}, half of a head's width."
+        raise c.error("out-of-range", text, "rope_scaling", "Correct it.")
     return Fourier(frequencies=keys.dim("n_f", count), heads=kv_heads if shared else None)
 
 
@@ -113,9 +113,9 @@ def _coming_round(c: Config, width: int, most: int) -> int:
 def text_blueprint(s: Spec[Interns1ProText]) -> Block:
     d, of = s.hidden, s.own.fourier
 
-    def layer_block(one: Layer) -> Block:
-        experts = network(d, one, lambda m: moe(d, m, swiglu(d, m.width, component="experts")))
-        return pre_norm(d, self_attn=altered(gqa(d, one.attention), rotary_emb=None), mlp=experts)
+    def layer_block(layer: Layer) -> Block:
+        experts = network(d, layer, lambda m: moe(d, m, swiglu(d, m.width, component="experts")))
+        return pre_norm(d, self_attn=altered(gqa(d, layer.attention), rotary_emb=None), mlp=experts)
 
     if of is None:
         return base(s, layer_block)

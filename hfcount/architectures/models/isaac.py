@@ -41,10 +41,10 @@ def spec(c: Config) -> Spec[Isaac]:
     inner = c.sub("text_config") or c.as_part("text_config").varied("", {"architectures": None})
     seen = c.part("vision_config", defaults={"num_patches": 256})
     inner.kind, seen.kind = "qwen3", "siglip2_vision_model"
-    text, own = architectures.read(inner, "qwen3"), Isaac.read(seen)
+    text, sizes = architectures.read(inner, "qwen3"), Isaac.read(seen)
     towers = {"vision": architectures.read(seen.varied("", {"vision_use_head": False}), "siglip2_vision_model")}
-    whole = keys.composite(c, text, towers, heads=("ForConditionalGeneration",))
-    return whole.replace(tied=keys.tied_anywhere(c, inner)).having(own)
+    model = keys.composite(c, text, towers, heads=("ForConditionalGeneration",))
+    return model.replace(tied=keys.tied_anywhere(c, inner)).having(sizes)
 
 
 def blueprint(s: Spec[Isaac]) -> Block:

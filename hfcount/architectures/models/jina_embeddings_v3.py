@@ -33,9 +33,9 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer_block(one: Layer) -> Block:
-        attention = fused_attention(d, one.attention, "Wqkv", "out_proj")
-        return block(mixer=attention, norm1=layer_norm(d), mlp=mlp(d, one.dense.width), norm2=layer_norm(d))
+    def layer_block(layer: Layer) -> Block:
+        attention = fused_attention(d, layer.attention, "Wqkv", "out_proj")
+        return block(mixer=attention, norm1=layer_norm(d), mlp=mlp(d, layer.dense.width), norm2=layer_norm(d))
 
     body = block(
         embeddings=bert_embeddings(s, norm=False),

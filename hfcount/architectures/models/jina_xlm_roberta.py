@@ -56,7 +56,7 @@ def _adapted(node: Node, of: JinaXlmRoberta) -> Node:
         weight = Tensor((node.outputs, node.inputs))
         return block(node.component, parametrizations=_parametrized(weight, *pair), bias=bias)
     if isinstance(node, tuple):
-        return tuple(_adapted(one, of) for one in node)
+        return tuple(_adapted(node, of) for node in node)
     if isinstance(node, Repeat):
         return Repeat(node.indices, _adapted(node.body, of), node.active)
     if isinstance(node, Block):

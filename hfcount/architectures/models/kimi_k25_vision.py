@@ -31,7 +31,7 @@ class KimiK25Vision(Sizes):
 
 def spec(c: Config) -> Spec[KimiK25Vision]:
     merge = c.ints("merge_kernel_size", default=(2, 2), least=1)
-    own = KimiK25Vision.read(
+    sizes = KimiK25Vision.read(
         c,
         pos_emb_height=keys.dim("n_h", c.int("pos_emb_height", "init_pos_emb_height")),
         pos_emb_width=keys.dim("n_w", c.int("pos_emb_width", "init_pos_emb_width")),
@@ -45,15 +45,15 @@ def spec(c: Config) -> Spec[KimiK25Vision]:
         depth=("num_hidden_layers", "vt_num_hidden_layers"),
         indivisible="built",
         patches=Patches(side=c.int("patch_size"), channels=3),
-    ).having(own)
+    ).having(sizes)
 
 
 def blueprint(s: Spec[KimiK25Vision]) -> Block:
     d, places = s.hidden, Tensor((s.own.pos_emb_height, s.own.pos_emb_width, s.hidden))
     released = bool(s.place)  # within the whole model the names are those of the release
 
-    def layer_block(one: Layer) -> Block:
-        width = one.dense.width
+    def layer_block(layer: Layer) -> Block:
+        width = layer.dense.width
         if not released:
             attention = square_attention(d, out="proj")
             return block(norm1=layer_norm(d), norm2=layer_norm(d), attn=attention, mlp=mlp(d, width))

@@ -56,13 +56,13 @@ def text_spec(c: Config) -> Spec:
 def text_blueprint(s: Spec) -> Block:
     d, first = s.hidden, s.family == "kosmos_2_text_model"
 
-    def layer_block(one: Layer) -> Block:
-        wide, attention = one.dense.width, mha(d, one.attention)
+    def layer_block(layer: Layer) -> Block:
+        wide, attention = layer.dense.width, mha(d, layer.attention)
         return block(
             self_attn=altered(attention, inner_attn_ln=layer_norm(d)) if first else attention,
             self_attn_layer_norm=layer_norm(d),
-            encoder_attn=attention if one.cross_attention else None,
-            encoder_attn_layer_norm=layer_norm(d) if one.cross_attention else None,
+            encoder_attn=attention if layer.cross_attention else None,
+            encoder_attn_layer_norm=layer_norm(d) if layer.cross_attention else None,
             ffn=altered(mlp(d, wide), ffn_layernorm=layer_norm(wide)),
             final_layer_norm=layer_norm(d),
         )

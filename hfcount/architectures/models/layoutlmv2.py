@@ -32,8 +32,8 @@ class _Page(Record):
         pooled = c.ints("image_feature_pool_shape", default=(7, 7, backbone.width))
         if len(pooled) < 2 or (len(pooled) > 2 and pooled[2] != backbone.width):
             channels = f"the {backbone.width:,} channels of the backbone"
-            said = f"image_feature_pool_shape must be height, width and {channels}."
-            raise c.error("list-length", said, "image_feature_pool_shape")
+            text = f"image_feature_pool_shape must be height, width and {channels}."
+            raise c.error("list-length", text, "image_feature_pool_shape")
         return cls(backbone=backbone, channels=pooled[-1] if len(pooled) > 2 else backbone.width)
 
 
@@ -51,8 +51,8 @@ class Layoutlmv2(Sizes):
 
 
 def spec(c: Config) -> Spec[Layoutlmv2]:
-    own = Layoutlmv2.read(c)
-    return keys.encoder(c, heads=_HEADS, decoding=False).replace(tied=False).having(own)
+    sizes = Layoutlmv2.read(c)
+    return keys.encoder(c, heads=_HEADS, decoding=False).replace(tied=False).having(sizes)
 
 
 def blueprint(s: Spec[Layoutlmv2]) -> Block:

@@ -23,17 +23,17 @@ class Led(Sizes):
 
 
 def spec(c: Config) -> Spec[Led]:
-    own = Led.read(c)
+    sizes = Led.read(c)
     keys.check_even(c, keys.layer_count(c, "encoder_layers"))
-    return keys.sequence_to_sequence(c, heads=_HEADS, positions=None).having(own)
+    return keys.sequence_to_sequence(c, heads=_HEADS, positions=None).having(sizes)
 
 
 def blueprint(s: Spec[Led]) -> Block:
     d, square = s.hidden, Linear(s.hidden, s.hidden, True)
     near = dict.fromkeys((*_NAMES, *(f"{name}_global" for name in _NAMES)), square)
 
-    def layer_block(one: Layer, crossed: bool) -> Block:
-        usual, own = bart_layer(d, one, crossed), block("attention", longformer_self_attn=Block(near), output=square)
+    def layer_block(layer: Layer, crossed: bool) -> Block:
+        usual, own = bart_layer(d, layer, crossed), block("attention", longformer_self_attn=Block(near), output=square)
         return usual if crossed else altered(usual, self_attn=own)
 
     return bart(

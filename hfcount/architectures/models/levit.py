@@ -77,8 +77,8 @@ def blueprint(s: Spec[Levit]) -> Block:
 
 
 def _stage(part: Layers) -> tuple[Node, ...]:
-    one, depth = part.layer, part.indices.count
-    a, d, of = one.attention, one.width, one.sizes(LevitLayer)
+    layer, depth = part.layer, part.indices.count
+    a, d, of = layer.attention, layer.width, layer.sizes(LevitLayer)
     own, values = a.heads * a.head_dim, a.heads * (a.value_dim or a.head_dim)
     biases = Tensor((a.heads, of.side * of.side))
     attention = block(
@@ -87,10 +87,10 @@ def _stage(part: Layers) -> tuple[Node, ...]:
         projection=_linear(values, d),
         attention_biases=biases,
     )
-    step = 2 if one.ffn else 1
+    step = 2 if layer.ffn else 1
     found = [Repeat(Indices(range(0, depth * step, step), depth), block(module=attention))]
-    if one.ffn:
-        network = _network(d, one.dense.width)
+    if layer.ffn:
+        network = _network(d, layer.dense.width)
         found.append(Repeat(Indices(range(1, 1 + depth * step, step), depth), network))
     if of.following:
         after, heads, dim = of.following.width, of.following.heads, of.following.key_dim

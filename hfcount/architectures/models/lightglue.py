@@ -26,7 +26,7 @@ def spec(c: Config) -> Spec[Lightglue]:
     keypoints = architectures.part(c, "keypoint_detector_config")
     given = c.part("keypoint_detector_config").int("descriptor_decoder_dim", default=256)
     layers = keys.uniform(Layer(mixer=mixer), keys.layer_count(c))
-    whole = keys.decoder_spec(
+    model = keys.decoder_spec(
         c,
         layers,
         vocab=0,
@@ -34,7 +34,7 @@ def spec(c: Config) -> Spec[Lightglue]:
         heads=_HEADS,
         parts={"keypoints": keypoints},
     )
-    return whole.replace(causal=False).having(Lightglue.read(c, given=keys.dim("d_g", given)))
+    return model.replace(causal=False).having(Lightglue.read(c, given=keys.dim("d_g", given)))
 
 
 def blueprint(s: Spec[Lightglue]) -> Block:

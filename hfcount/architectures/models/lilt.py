@@ -26,8 +26,8 @@ class Lilt(Sizes):
 
 
 def spec(c: Config) -> Spec[Lilt]:
-    own = Lilt.read(c)
-    return keys.encoder(c, heads=_HEADS).replace(causal=False, uncounted="", tied=False).having(own)
+    sizes = Lilt.read(c)
+    return keys.encoder(c, heads=_HEADS).replace(causal=False, uncounted="", tied=False).having(sizes)
 
 
 def blueprint(s: Spec[Lilt]) -> Block:
@@ -38,8 +38,8 @@ def blueprint(s: Spec[Lilt]) -> Block:
         back = block(dense=Linear(width, inputs, True, "mlp"), LayerNorm=layer_norm(inputs))
         return block("mlp", dense=Linear(inputs, width, True)), back
 
-    def layer_block(one: Layer) -> Block:
-        a, wide = one.attention, one.dense.width
+    def layer_block(layer: Layer) -> Block:
+        a, wide = layer.attention, layer.dense.width
         into = Linear(narrow, (a.heads * a.head_dim) // less, True)
         both = {f"layout_{name}": into for name in ("query", "key", "value")}
         out = block(dense=Linear(narrow, narrow, True, "attention"), LayerNorm=layer_norm(narrow))

@@ -77,14 +77,14 @@ def spec(c: Config) -> Spec[LlamaEagle3]:
     mixer = keys.attention(text, qkv_bias=bias, out_bias=library and bias, qk_norm=normed)
     ids = c if library else c.sub("eagle_config")
     listed = (() if library else numbers(c, _IDS)) or numbers(ids, _IDS)
-    seen = (None if library else c.int("num_aux_hidden_states", default=None)) or len(listed) or 3
+    vision_width = (None if library else c.int("num_aux_hidden_states", default=None)) or len(listed) or 3
     vocab = text.int("vocab_size")
     at_once = c.family == "speculators_peagle" or "PEagleDraftModel" in c.strs("architectures")
     sizes = LlamaEagle3.read(
         c,
         layers=listed,
         library=library,
-        seen=keys.dim("n_s", seen),
+        seen=keys.dim("n_s", vision_width),
         target_hidden_size=keys.dim("d_t", c.int("target_hidden_size", default=None) or text.int("hidden_size")),
         vocabulary=Vocabulary.read(c, vocab, absent=32000 if library else None),
         listed=library or at_once,
@@ -92,24 +92,24 @@ def spec(c: Config) -> Spec[LlamaEagle3]:
         masked=at_once,
     )
     if library and sizes.norm_before_fc and sizes.fc_norm:
-        said = "norm_before_fc and fc_norm are both true, and a draft has one of these norms at most."
-        raise c.error("contradiction", said, "fc_norm", "Set one of them to false.")
+        message = "norm_before_fc and fc_norm are both true, and a draft has one of these norms at most."
+        raise c.error("contradiction", message, "fc_norm", "Set one of them to false.")
     heads = keys.named(
         ("ForCausalLM",),
         ForCausalLMEagle3="causal_lm",
         DraftModel="causal_lm",
         Speculator="causal_lm",
     )
-    whole = keys.decoder_spec(text, Layer(mixer=mixer, ffn=ffn), whole=c, vocab=vocab, heads=heads)
-    return whole.replace(tied=False).having(sizes)
+    model = keys.decoder_spec(text, Layer(mixer=mixer, ffn=ffn), whole=c, vocab=vocab, heads=heads)
+    return model.replace(tied=False).having(sizes)
 
 
 def blueprint(s: Spec[LlamaEagle3]) -> Block:
     d, of, depth = s.hidden, s.own, s.depth
     read = of.seen * of.target_hidden_size
 
-    def layer_block(one: Layer, inputs: int, entrance: bool) -> Block:
-        a = one.attention
+    def layer_block(layer: Layer, inputs: int, entrance: bool) -> Block:
+        a = layer.attention
         query, shared = (
             Linear(inputs, a.heads * a.head_dim, a.qkv_bias),
             Linear(inputs, a.kv_heads * a.head_dim, a.qkv_bias),
@@ -119,7 +119,7 @@ def blueprint(s: Spec[LlamaEagle3]) -> Block:
             hidden_norm=rms_norm(d) if entrance else None,
             input_layernorm=rms_norm(d),
             post_attention_layernorm=rms_norm(d),
-            mlp=swiglu(d, one.dense.width, one.dense.bias),
+            mlp=swiglu(d, layer.dense.width, layer.dense.bias),
         )
 
     one = s.layers[0].layer

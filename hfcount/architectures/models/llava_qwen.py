@@ -46,8 +46,8 @@ def spec(c: Config) -> Spec[LlavaQwen]:
     heads = keys.named(("ForCausalLM",))
     folders = [name for name in ("llm", "vision_tower", "mm_projector") if c.has(f"{name}_cfg")]
     if folders and not c.has("mm_vision_tower"):  # llava_arch.py of NVlabs/VILA
-        said = f"this is VILA, whose parts are in folders of their own: {', '.join(folders)}. --subfolder takes one."
-        raise UnknownArchitecture(f"{c.where}: {said}")
+        message = f"this is VILA, whose parts are in folders of their own: {', '.join(folders)}. --subfolder takes one."
+        raise UnknownArchitecture(f"{c.where}: {message}")
     keys.head_of(c, heads)  # other classes have these types, too, and other keys
     name, kind = c.str("mm_vision_tower"), c.str("mm_projector_type", default="linear")
     tower = next((one for pattern, one in _TOWERS.items() if re.fullmatch(pattern, name)), None)
@@ -58,9 +58,9 @@ def spec(c: Config) -> Spec[LlavaQwen]:
     held = held or thawed is not None
     further = not c.is_null("mm_resampler_type") or c.bool("add_faster_video", default=False)
     if not (tower and held and (deep or kind == "linear")) or further or c.int("mm_hidden_size") != tower[1]:
-        said = "is described with a tower of SigLIP or CLIP that was trained, or of which it says that it was not,"
-        said += " and linear layers behind it, alone."
-        raise UnknownArchitecture(f"{c.where}: {c.family} {said}")
+        message = "is described with a tower of SigLIP or CLIP that was trained, or of which it says that it was not,"
+        message += " and linear layers behind it, alone."
+        raise UnknownArchitecture(f"{c.where}: {c.family} {message}")
     sizes = {"num_attention_heads": 16, "num_channels": 3, "patch_size": 14, "vision_use_head": False}
     sizes |= zip(_SIZES, tower[1:], strict=True)
     text_type = next(_TEXT_OF[name] for name in (*c.strs("architectures")[:1], c.family) if name in _TEXT_OF)

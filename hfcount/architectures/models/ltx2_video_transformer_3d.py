@@ -46,8 +46,8 @@ class Ltx2(Sizes):
 def spec(c: Config) -> Spec[Ltx2]:
     c.choice("qk_norm", ("rms_norm_across_heads",))
     c.choice("rope_type", ("interleaved", "split"))
-    own = Ltx2.read(c, video=_stream(c, "", ""), audio=_stream(c, "audio_", "a_"))
-    return diffusion.diffusing(c, own, own.video.d)
+    sizes = Ltx2.read(c, video=_stream(c, "", ""), audio=_stream(c, "audio_", "a_"))
+    return diffusion.diffusing(c, sizes, sizes.video.d)
 
 
 def _stream(c: Config, prefix: str, letter: str) -> Stream:
@@ -96,8 +96,8 @@ def blueprint(s: Spec[Ltx2]) -> Block:
 def _layer(of: Ltx2, prompted: bool) -> Block:
     video, audio = of.video, of.audio
 
-    def around(one: Stream) -> Block | None:
-        return rms_norm(one.d) if of.norm_elementwise_affine else None
+    def around(stream: Stream) -> Block | None:
+        return rms_norm(stream.d) if of.norm_elementwise_affine else None
 
     parts = dict[str, Block | Tensor | None]()
     for one, prefix in ((video, ""), (audio, "audio_")):
@@ -124,8 +124,10 @@ def _layer(of: Ltx2, prompted: bool) -> Block:
     )
 
 
-def _attention(of: Ltx2, one: Stream, width: int, source: int, heads: int) -> Block:
+def _attention(of: Ltx2, stream: Stream, width: int, source: int, heads: int) -> Block:
     """Attention of a stream, `width` in all heads, to what is `source` wide; a gate has a number for each head."""
-    out = Block({"0": Linear(width, one.d, of.attention_out_bias)})
-    gate = Linear(one.d, heads, True) if one.gated else None
-    return normed_attention(one.d, width, source, of.attention_bias, rms_norm(width), to_out=out, to_gate_logits=gate)
+    out = Block({"0": Linear(width, stream.d, of.attention_out_bias)})
+    gate = Linear(stream.d, heads, True) if stream.gated else None
+    return normed_attention(
+        stream.d, width, source, of.attention_bias, rms_norm(width), to_out=out, to_gate_logits=gate
+    )

@@ -36,22 +36,22 @@ def spec(c: Config) -> Spec[LuminaNext]:
     wide = 8 * c.int("hidden_size") // 3
     wide = wide if c.is_null("ffn_dim_multiplier") else c.times("ffn_dim_multiplier", wide)
     width = keys.dim("d_ff", round_up(wide, c.int("multiple_of", minimum=1)))
-    own = LuminaNext.read(c, kv_heads=_kv_heads(c, heads), width=width)
-    head = own.hidden_size // heads
+    sizes = LuminaNext.read(c, kv_heads=_kv_heads(c, heads), width=width)
+    head = sizes.hidden_size // heads
     if not head or head % 4:
-        said = (
+        text = (
             f"hidden_size / num_attention_heads is {int(head):,}, and must be a multiple of 4, for two axes of pairs."
         )
-        raise c.error("not-divisible", said, "hidden_size", "Correct one of them.", observed=int(head))
-    return diffusion.diffusing(c, own, own.hidden_size)
+        raise c.error("not-divisible", text, "hidden_size", "Correct one of them.", observed=int(head))
+    return diffusion.diffusing(c, sizes, sizes.hidden_size)
 
 
 def _kv_heads(c: Config, heads: int) -> int:
     if not c.is_null("num_kv_heads"):
         return keys.dim("h_kv", c.int("num_kv_heads"))
     if c.bool("qk_norm"):
-        said = "num_kv_heads is null, and qk_norm needs the number of heads that it is over."
-        raise c.error("contradiction", said, "num_kv_heads", "Give it, as num_attention_heads if all have their own.")
+        text = "num_kv_heads is null, and qk_norm needs the number of heads that it is over."
+        raise c.error("contradiction", text, "num_kv_heads", "Give it, as num_attention_heads if all have their own.")
     return heads
 
 

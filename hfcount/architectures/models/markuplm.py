@@ -23,8 +23,8 @@ class Markuplm(Sizes):
 
 
 def spec(c: Config) -> Spec[Markuplm]:
-    own = Markuplm.read(c)
-    return keys.encoder(c, heads=_HEADS).replace(causal=False, tied=False).having(own)
+    sizes = Markuplm.read(c)
+    return keys.encoder(c, heads=_HEADS).replace(causal=False, tied=False).having(sizes)
 
 
 def blueprint(s: Spec[Markuplm]) -> Block:

@@ -31,13 +31,13 @@ def spec(c: Config) -> Spec[Medusa]:
     vocab = c.int("vocab_size", default=32001)
     known = c.int("truncated_vocab_size", default=None) or vocab
     if known > vocab:
-        said = f"truncated_vocab_size {known:,} exceeds vocab_size {vocab:,}, of which it keeps some."
-        c.cannot_run("out-of-range", said, "truncated_vocab_size", "Correct it.", observed=int(known))
-    whole = keys.decoder_spec(
+        text = f"truncated_vocab_size {known:,} exceeds vocab_size {vocab:,}, of which it keeps some."
+        c.cannot_run("out-of-range", text, "truncated_vocab_size", "Correct it.", observed=int(known))
+    model = keys.decoder_spec(
         c, [], vocab=vocab, hidden=c.int("hidden_size", default=4096), layer_count=None, heads=("Model",)
     )
-    own = Medusa.read(c, truncated_vocab_size=vocab if known == vocab else keys.dim("|V_t|", known))
-    return whole.replace(tied=False, uncounted="its heads read one state, and keep nothing").having(own)
+    sizes = Medusa.read(c, truncated_vocab_size=vocab if known == vocab else keys.dim("|V_t|", known))
+    return model.replace(tied=False, uncounted="its heads read one state, and keep nothing").having(sizes)
 
 
 def blueprint(s: Spec[Medusa]) -> Block:

@@ -32,11 +32,11 @@ def spec(c: Config) -> Spec[Mellum]:
 def blueprint(s: Spec[Mellum]) -> Block:
     d = s.hidden
 
-    def layer_block(one: Layer) -> Block:
+    def layer_block(layer: Layer) -> Block:
         return pre_norm(
             d,
-            self_attn=gqa(d, one.attention),
-            mlp=network(d, one, lambda m: moe(d, m, swiglu(d, m.width, component="experts"))),
+            self_attn=gqa(d, layer.attention),
+            mlp=network(d, layer, lambda m: moe(d, m, swiglu(d, m.width, component="experts"))),
         )
 
     ahead = Undescribed("its layers for multi-token prediction are not described") if s.own.num_mtp_layers else None

@@ -49,9 +49,9 @@ def spec(c: Config) -> Spec[Mimi]:
     if words & (words - 1):
         raise c.error("out-of-range", f"codebook_size is {words:,}, and must be a power of 2.", "codebook_size")
     if few >= codebooks:
-        said = f"num_semantic_quantizers is {few:,}, and must be smaller than num_quantizers, {codebooks:,}."
-        raise c.error("out-of-range", said, "num_semantic_quantizers", observed=int(few))
-    own = Mimi(
+        text = f"num_semantic_quantizers is {few:,}, and must be smaller than num_quantizers, {codebooks:,}."
+        raise c.error("out-of-range", text, "num_semantic_quantizers", observed=int(few))
+    sizes = Mimi(
         coder=coder,
         stride=_stride(c, coder),
         upsample_groups=keys.dim("g", c.int("upsample_groups")),
@@ -64,10 +64,10 @@ def spec(c: Config) -> Spec[Mimi]:
         decodes=not c.family.endswith("encoder") and not _dropped(c, "decoder"),
         quantizes=c.family == "mimi",
     )
-    keys.divides(c, "upsample_groups", own.upsample_groups, "hidden_size", d)
+    keys.divides(c, "upsample_groups", sizes.upsample_groups, "hidden_size", d)
     layer = Layer(mixer=keys.attention(c, bias=bias), ffn=keys.dense(c))
     known: dict[str, Head] = {"EncoderModel": "base", "DecoderModel": "base"}
-    return keys.encoding(c, keys.uniform(layer, keys.layer_count(c)), known, hidden=d).having(own)
+    return keys.encoding(c, keys.uniform(layer, keys.layer_count(c)), known, hidden=d).having(sizes)
 
 
 def _dropped(c: Config, half: str) -> bool:
@@ -91,9 +91,9 @@ def blueprint(s: Spec[Mimi]) -> Block:
     d, of = s.hidden, s.own
     scale = block("other", scale=Tensor((d,)))
 
-    def layer_block(one: Layer) -> Block:
-        network = mlp(d, one.dense.width, bias=False)
-        usual = pre_norm(d, layer_norm, self_attn=mha(d, one.attention, "o_proj"), mlp=network)
+    def layer_block(layer: Layer) -> Block:
+        network = mlp(d, layer.dense.width, bias=False)
+        usual = pre_norm(d, layer_norm, self_attn=mha(d, layer.attention, "o_proj"), mlp=network)
         return Block({**usual.children, "self_attn_layer_scale": scale, "mlp_layer_scale": scale})
 
     def quantizer(count: int) -> Block:

@@ -46,8 +46,8 @@ def spec(c: Config) -> Spec[MobilenetV2]:
     stem = _width(c, "C_s", _STEM)
     fine = c.bool("finegrained_output", default=True) and c.number("depth_multiplier") < 1
     last = keys.dim("C_l", _LAST) if fine else _width(c, "C_l", _LAST)
-    own = MobilenetV2.read(c, stem=stem, last=last)
-    return keys.imaging(c, (), _HEADS, hidden=last, uncounted=keys.COARSER).having(own)
+    sizes = MobilenetV2.read(c, stem=stem, last=last)
+    return keys.imaging(c, (), _HEADS, hidden=last, uncounted=keys.COARSER).having(sizes)
 
 
 def blueprint(s: Spec[MobilenetV2]) -> Block:

@@ -34,9 +34,9 @@ def spec(c: Config) -> Spec[MobileViT]:
     heads, bias = [c.int("num_attention_heads")] * count, c.bool("qkv_bias", default=True)
     layers = keys.stages(c, widths, lambda d: c.times("mlp_ratio", d), heads, bias=bias, depths=_DEPTHS)
     necks = keys.each(c, "neck_hidden_sizes", 2 * count + 1, "C")
-    own = MobileViT.read(c, necks=tuple(Neck.read(c, number, neck) for number, neck in enumerate(necks, 1)))
+    sizes = MobileViT.read(c, necks=tuple(Neck.read(c, number, neck) for number, neck in enumerate(necks, 1)))
     last = keys.dim("d", c.ints("neck_hidden_sizes")[-1])
-    return keys.imaging(c, layers, _HEADS, hidden=last, uncounted=keys.COARSER).having(own)
+    return keys.imaging(c, layers, _HEADS, hidden=last, uncounted=keys.COARSER).having(sizes)
 
 
 def blueprint(s: Spec[MobileViT]) -> Block:

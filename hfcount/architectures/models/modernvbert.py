@@ -22,9 +22,9 @@ class Modernvbert(Sizes):
 
 def spec(c: Config) -> Spec[Modernvbert]:
     text, towers = architectures.part(c, "text_config"), {"vision": architectures.part(c, "vision_config")}
-    own = Modernvbert.read(c)
+    sizes = Modernvbert.read(c)
     heads = ("ForMaskedLM", "Model", "ForSequenceClassification", "ForTokenClassification")
-    return keys.composite(c, text, towers, heads=heads).having(own)
+    return keys.composite(c, text, towers, heads=heads).having(sizes)
 
 
 def blueprint(s: Spec[Modernvbert]) -> Block:

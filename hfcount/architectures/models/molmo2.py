@@ -65,15 +65,15 @@ def text_spec(c: Config) -> Spec[Molmo2Text]:
     wide = c.str("qk_norm_type", default="qwen3") == "olmo"
     mixer = keys.attention(c, qkv_bias=c.bool("qkv_bias", "attention_bias", default=False))
     layer = Layer(mixer=mixer.replace(qk_norm="width" if wide else True), ffn=keys.dense(c))
-    own = Molmo2Text.read(c)
-    return keys.decoder_spec(c, layer, heads=("Model",)).replace(tied=False).having(own)
+    sizes = Molmo2Text.read(c)
+    return keys.decoder_spec(c, layer, heads=("Model",)).replace(tied=False).having(sizes)
 
 
 def text_blueprint(s: Spec[Molmo2Text]) -> Block:
     d = s.hidden
 
-    def layer_block(one: Layer) -> Block:
-        a, width = one.attention, one.dense.width
+    def layer_block(layer: Layer) -> Block:
+        a, width = layer.attention, layer.dense.width
         query, keys_ = a.heads * a.head_dim, a.kv_heads * a.head_dim
         wide = a.qk_norm == "width"
         return block(
@@ -116,8 +116,8 @@ def vision_spec(c: Config) -> Spec:
 def vision_blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer_block(one: Layer) -> Block:
-        a, width = one.attention, one.dense.width
+    def layer_block(layer: Layer) -> Block:
+        a, width = layer.attention, layer.dense.width
         if not s.place:
             network = mlp(d, width)
             return block(
@@ -157,11 +157,11 @@ def adapter_spec(c: Config) -> Spec[Molmo2Adapter]:
 
 
 def adapter_blueprint(s: Spec[Molmo2Adapter]) -> Block:
-    d, one = s.hidden, s.layers[0].layer
-    a, width, bias = one.attention, one.dense.width, one.dense.bias
-    seen, query = s.own.vision_feature_layer * d, a.heads * a.head_dim
-    shared = Linear(seen, a.kv_heads * a.head_dim, a.qkv_bias)
-    pooling = [Linear(seen, query, a.qkv_bias), shared, shared, Linear(query, d, a.out_bias)]
+    d, layer = s.hidden, s.layers[0].layer
+    a, width, bias = layer.attention, layer.dense.width, layer.dense.bias
+    vision_width, query = s.own.vision_feature_layer * d, a.heads * a.head_dim
+    shared = Linear(vision_width, a.kv_heads * a.head_dim, a.qkv_bias)
+    pooling = [Linear(vision_width, query, a.qkv_bias), shared, shared, Linear(query, d, a.out_bias)]
     network = [Linear(d, width, bias), Linear(d, width, bias), Linear(width, s.output)]
     # Within the whole model the names are those of the release.
     names = ("wq", "wk", "wv", "wo") if s.place else ("q_proj", "k_proj", "v_proj", "o_proj")

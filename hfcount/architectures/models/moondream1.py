@@ -54,16 +54,16 @@ def spec(c: Config) -> Spec[Moondream1]:
     pointing = Moondream1.read(region)
     vision = architectures.part(own, "vision", "moondream1_vision")
     rows = text.int("vocab_size")
-    whole = keys.decoder_spec(c, layers, hidden=d, vocab=rows, heads=known, parts={"vision": vision})
-    return whole.replace(tied=False).having(pointing)
+    model = keys.decoder_spec(c, layers, hidden=d, vocab=rows, heads=known, parts={"vision": vision})
+    return model.replace(tied=False).having(pointing)
 
 
 def blueprint(s: Spec[Moondream1]) -> Block:
     d, of = s.hidden, s.own
 
-    def layer_block(one: Layer) -> Block:
-        attention = fused_attention(d, one.attention, "qkv", "proj")
-        return block(ln=layer_norm(d), attn=attention, mlp=mlp(d, one.dense.width))
+    def layer_block(layer: Layer) -> Block:
+        attention = fused_attention(d, layer.attention, "qkv", "proj")
+        return block(ln=layer_norm(d), attn=attention, mlp=mlp(d, layer.dense.width))
 
     def pointed(name: str, parts: int, width: int, out: int) -> dict[str, Block | Linear | Tensor]:
         decoder = block(fc1=Linear(of.dim, of.inner_dim, True), fc2=Linear(of.inner_dim, out, True))
@@ -129,8 +129,8 @@ def vision_spec(c: Config) -> Spec[Moondream1Vision]:
 def vision_blueprint(s: Spec[Moondream1Vision]) -> Block:
     d, inner = s.hidden, s.own.proj_inner_dim
 
-    def layer_block(one: Layer) -> Block:
-        network = mlp(d, one.dense.width)
+    def layer_block(layer: Layer) -> Block:
+        network = mlp(d, layer.dense.width)
         return block(ln1=layer_norm(d), attn=fused_square_attention(d), ln2=layer_norm(d), mlp=network)
 
     return block(

@@ -46,8 +46,8 @@ def spec(c: Config) -> Spec[Moondream3]:
     keys.divides(text, "n_kv_heads", kv_heads, "n_heads", heads, built=True)
     towers = {"vision": architectures.part(own, "vision", "moondream1_vision")}
     rows = text.int("vocab_size")
-    whole = keys.decoder_spec(c, _layers(text, mixer), hidden=d, vocab=rows, heads=known, parts=towers)
-    return whole.replace(tied=False).having(Moondream3.read(region))
+    model = keys.decoder_spec(c, _layers(text, mixer), hidden=d, vocab=rows, heads=known, parts=towers)
+    return model.replace(tied=False).having(Moondream3.read(region))
 
 
 def _layers(text: Config, mixer: GQA) -> list[Layers]:
@@ -82,9 +82,9 @@ def blueprint(s: Spec[Moondream3]) -> Block:
         up, down = stacked(m, 2 * m.width, d), stacked(m, d, m.width)
         return block(router=router(d, m, True), fc1=block(weight=up), fc2=block(weight=down))
 
-    def layer_block(one: Layer) -> Block:
-        ffn = sparse(one.ffn) if isinstance(one.ffn, MoE) else mlp(d, one.dense.width)
-        return block(ln=layer_norm(d), attn=attention(one.attention), mlp=ffn)
+    def layer_block(layer: Layer) -> Block:
+        ffn = sparse(layer.ffn) if isinstance(layer.ffn, MoE) else mlp(d, layer.dense.width)
+        return block(ln=layer_norm(d), attn=attention(layer.attention), mlp=ffn)
 
     text = block(
         blocks=stack(s.layers, layer_block),

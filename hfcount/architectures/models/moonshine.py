@@ -32,11 +32,11 @@ def blueprint(s: Spec) -> Block:
     def norm(width: int) -> Block:
         return layer_norm(width, bias=False)
 
-    def heard(one: Layer) -> Block:
-        return pre_norm(d, norm, self_attn=mha(d, one.attention, "o_proj"), mlp=mlp(d, one.dense.width))
+    def heard(layer: Layer) -> Block:
+        return pre_norm(d, norm, self_attn=mha(d, layer.attention, "o_proj"), mlp=mlp(d, layer.dense.width))
 
-    def layer_block(one: Layer) -> Block:
-        attention, width = mha(d, one.attention, "o_proj"), one.dense.width
+    def layer_block(layer: Layer) -> Block:
+        attention, width = mha(d, layer.attention, "o_proj"), layer.dense.width
         gated = block("mlp", fc1=Linear(d, 2 * width, True), fc2=Linear(width, d, True))
         usual = pre_norm(d, norm, self_attn=attention, mlp=gated).children
         return Block({**usual, "encoder_attn": attention, "final_layernorm": norm(d)})

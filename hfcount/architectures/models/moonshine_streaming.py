@@ -27,8 +27,8 @@ def blueprint(s: Spec) -> Block:
     def norm(width: int) -> Block:
         return layer_norm(width, bias=False)
 
-    def layer_block(one: Layer) -> Block:
-        attention, width = mha(d, one.attention, "o_proj"), one.dense.width
+    def layer_block(layer: Layer) -> Block:
+        attention, width = mha(d, layer.attention, "o_proj"), layer.dense.width
         gated = block("mlp", fc1=Linear(d, 2 * width, True), fc2=Linear(width, d, True))
         usual = pre_norm(d, norm, self_attn=attention, mlp=gated).children
         return Block({**usual, "encoder_attn": attention, "final_layernorm": norm(d)})
@@ -60,12 +60,12 @@ def encoder_spec(c: Config) -> Spec[MoonshineStreamingEncoder]:
         )
     layer = Layer(mixer=keys.attention(c, bias=bias), ffn=keys.dense(c, bias=True))
     count = keys.layer_count(c)
-    own = MoonshineStreamingEncoder.read(
+    sizes = MoonshineStreamingEncoder.read(
         c, frame=keys.derived_dim(c, "t_f", frame, "{sample_rate} · {frame_ms} / 1000, rounded")
     )
     if (windows := c.length("sliding_windows")) is not None and windows < count:
         raise c.unequal("sliding_windows", windows, "num_hidden_layers", count)
-    return keys.encoding(c, keys.uniform(layer, count), hidden=c.int("hidden_size")).having(own)
+    return keys.encoding(c, keys.uniform(layer, count), hidden=c.int("hidden_size")).having(sizes)
 
 
 def encoder_blueprint(s: Spec[MoonshineStreamingEncoder]) -> Block:
@@ -74,8 +74,8 @@ def encoder_blueprint(s: Spec[MoonshineStreamingEncoder]) -> Block:
     def norm(width: int) -> Block:
         return block("norm", gamma=Tensor((width,)))
 
-    def layer_block(one: Layer) -> Block:
-        return pre_norm(d, norm, self_attn=mha(d, one.attention, "o_proj"), mlp=mlp(d, one.dense.width))
+    def layer_block(layer: Layer) -> Block:
+        return pre_norm(d, norm, self_attn=mha(d, layer.attention, "o_proj"), mlp=mlp(d, layer.dense.width))
 
     # Kernels of 5 frames, and twice the width between.
     embedder = block(

@@ -131,19 +131,19 @@ def spec(c: Config) -> Spec[MultiModality | Flows]:
     text, draws = architectures.part(c, "language_config", "llama"), any(map(c.given, _DRAWING))
     if c.given(SEEING):
         return _flowing(c, text)
-    seen = c.part("vision_config")
-    kind = seen.choice("cls", ("CLIPVisionTower",) if draws else ("CLIPVisionTower", _HYBRID))
-    params, norms = seen.part("params"), tuple[int, ...]()
+    inner = c.part("vision_config")
+    kind = inner.choice("cls", ("CLIPVisionTower",) if draws else ("CLIPVisionTower", _HYBRID))
+    params, norms = inner.part("params"), tuple[int, ...]()
     places = {"vision": params}
     if kind == _HYBRID:
         places = {side: params.part(f"{side}_res_cfg") for side in ("high", "low")}
         norms = tuple(one.int("output_dim", default=1024) for one in places.values())
     drawing = _drawing(c) if draws else None
-    own = MultiModality.read(c, aligner=_projector(c, "aligner_config"), norms=norms, drawing=drawing)
+    sizes = MultiModality.read(c, aligner=_projector(c, "aligner_config"), norms=norms, drawing=drawing)
     names = (*_SIGLIP, *(() if draws else _SAM))
     towers = {name: _tower(one, names) for name, one in places.items()}
     heads = keys.named(ModalityCausalLM="causal_lm")
-    return keys.composite(c, text, towers, key="language_config", heads=heads).replace(tied=text.tied).having(own)
+    return keys.composite(c, text, towers, key="language_config", heads=heads).replace(tied=text.tied).having(sizes)
 
 
 def blueprint(s: Spec[MultiModality | Flows]) -> Block:
@@ -168,12 +168,12 @@ def blueprint(s: Spec[MultiModality | Flows]) -> Block:
 
 def _flowing(c: Config, text: Spec) -> Spec[MultiModality | Flows]:
     into, out = _params(c.part(ENTERING), "ShallowUViTEncoder"), _params(c.part(LEAVING), "ShallowUViTDecoder")
-    own = Flows.read(c, encoder=encoder(into), decoder=decoder(out))
-    seen = _tower(_params(c.part(SEEING), "CLIPVisionTower"), (*_SIGLIP, *_SMALLER))
-    own.compare(c, text, seen)
+    sizes = Flows.read(c, encoder=encoder(into), decoder=decoder(out))
+    vision_width = _tower(_params(c.part(SEEING), "CLIPVisionTower"), (*_SIGLIP, *_SMALLER))
+    sizes.compare(c, text, vision_width)
     heads = keys.named(ModalityCausalLM="causal_lm")
-    whole = keys.composite(c, text, {"vision": seen}, key="language_config", heads=heads)
-    return whole.replace(tied=text.tied).having(own)
+    model = keys.composite(c, text, {"vision": vision_width}, key="language_config", heads=heads)
+    return model.replace(tied=text.tied).having(sizes)
 
 
 def _seeing(s: Spec) -> Node:
@@ -236,14 +236,14 @@ _COLOURS, _WIDTHS, _BLOCKS = 3, (128, 128, 256, 256, 512), 2
 def _autoencoder() -> Block:
     """Stages as in VQGAN under other names, with a table of codes and which of them were used."""
     quantize = block(embedding=block(weight=Tensor((_CODES, _CODE))), codebook_used=buffer(_USED))
-    whole = block(
+    body = block(
         encoder=_half(_COLOURS, (_WIDTHS[0], *_WIDTHS), _LATENT, "downsample"),
         decoder=_half(_LATENT, (_WIDTHS[-1], *reversed(_WIDTHS)), _COLOURS, "upsample"),
         quantize=quantize,
         quant_conv=convolution(_LATENT, _CODE, 1),
         post_quant_conv=convolution(_CODE, _LATENT, 1),
     )
-    return Block(whole.children, "vision")
+    return Block(body.children, "vision")
 
 
 def _half(inputs: int, widths: Sequence[int], outputs: int, resampling: str) -> Block:

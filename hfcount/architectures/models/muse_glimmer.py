@@ -35,19 +35,21 @@ class MuseGlimmer(Sizes):
 
 def spec(c: Config) -> Spec[MuseGlimmer]:
     text, towers = architectures.part(c, "text_config"), {"vision": architectures.part(c, "vision_config")}
-    own = MuseGlimmer.read(c)
+    sizes = MuseGlimmer.read(c)
     spark = c.family == "muse_spark"
     if spark:
         towers["audio"] = architectures.part(c, "audio_config")
-    whole = keys.composite(c, text, towers, heads=("ForConditionalGeneration", "Model"))
-    return whole.replace(tied=whole.tied and not spark).having(own)  # Spark's head is its own, whatever the config says
+    model = keys.composite(c, text, towers, heads=("ForConditionalGeneration", "Model"))
+    return model.replace(tied=model.tied and not spark).having(
+        sizes
+    )  # Spark's head is its own, whatever the config says
 
 
 def blueprint(s: Spec[MuseGlimmer]) -> Block:
-    seen, width = s.own.out_hidden_size, s.own.projector_hidden_size
+    vision_width, width = s.own.out_hidden_size, s.own.projector_hidden_size
     senses: dict[str, Node] = {
         "vision_tower": architectures.tower(s, "vision"),
-        "vision_adapter": block("projector", fc1=Linear(seen, width), fc2=Linear(width, width)),
+        "vision_adapter": block("projector", fc1=Linear(vision_width, width), fc2=Linear(width, width)),
         "vision_projection": Linear(width, s.hidden, component="projector"),
     }
     if "audio" in s.parts:
@@ -65,11 +67,11 @@ def text_spec(c: Config) -> Spec:
 def text_blueprint(s: Spec) -> Block:
     d, norm = s.hidden, rms_norm(s.hidden)
 
-    def layer_block(one: Layer) -> Block:
-        a = one.attention
+    def layer_block(layer: Layer) -> Block:
+        a = layer.attention
         return block(
             self_attn=altered(gqa(d, a), gate_proj=Linear(d, a.heads * a.head_dim)),
-            mlp=swiglu(d, one.dense.width),
+            mlp=swiglu(d, layer.dense.width),
             input_layernorm=norm,
             post_attention_layernorm=norm,
             pre_feedforward_layernorm=norm,
@@ -89,12 +91,12 @@ def vision_spec(c: Config) -> Spec:
 def vision_blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer_block(one: Layer) -> Block:
+    def layer_block(layer: Layer) -> Block:
         return block(
             norm1=layer_norm(d),
             norm2=layer_norm(d),
             attn=square_attention(d, out="proj"),
-            mlp=mlp(d, one.dense.width),
+            mlp=mlp(d, layer.dense.width),
         )
 
     table = Linear((s.seen.frames or 1) * s.seen.pixels, d, component="embedding")
@@ -144,14 +146,14 @@ def spark_text_blueprint(s: Spec) -> Block:
             post_expert_proj=Linear(width, d, component="mlp"),
         )
 
-    def layer_block(one: Layer) -> Block:
-        a, ffn = one.attention, one.ffn
+    def layer_block(layer: Layer) -> Block:
+        a, ffn = layer.attention, layer.ffn
         gate = block("other", gate=Tensor((d,)))
         return block(
             self_attn=altered(gqa(d, a), gate_proj=Linear(d, a.heads * a.head_dim)),
-            mlp=experts(ffn, one.sizes(MuseSparkExperts).hidden)
+            mlp=experts(ffn, layer.sizes(MuseSparkExperts).hidden)
             if isinstance(ffn, MoE)
-            else swiglu(d, one.dense.width),
+            else swiglu(d, layer.dense.width),
             input_layernorm=norm,
             pre_feedforward_layernorm=norm,
             post_feedforward_layernorm=norm,
@@ -173,8 +175,8 @@ def spark_audio_spec(c: Config) -> Spec[MuseSparkAudio]:
     """Muse Spark's audio tower: stages that each join samples or features, then mix them by convolutions along time."""
     widths, joined = c.ints("hidden_sizes"), c.ints("patch_sizes")
     if not len(widths) == len(joined) == c.length("depths") == c.int("num_hidden_layers"):
-        said = "patch_sizes, hidden_sizes and depths must have num_hidden_layers entries each."
-        raise c.error("list-length", said, "num_hidden_layers", "Correct them.")
+        text = "patch_sizes, hidden_sizes and depths must have num_hidden_layers entries each."
+        raise c.error("list-length", text, "num_hidden_layers", "Correct them.")
     layers = keys.stages(c, widths, lambda d: c.times("mlp_ratio", d))
     sizes = tuple(keys.dim(f"P{place}", one) for place, one in enumerate(joined, 1))
     own = MuseSparkAudio.read(c, patch_sizes=sizes)

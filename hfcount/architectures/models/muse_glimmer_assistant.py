@@ -39,8 +39,8 @@ def spec(c: Config) -> Spec[MuseGlimmerAssistant]:
 def blueprint(s: Spec[MuseGlimmerAssistant]) -> Block:
     d = s.hidden
 
-    def layer_block(one: Layer) -> Block:
-        return pre_norm(d, self_attn=gqa(d, one.attention), mlp=swiglu(d, one.dense.width))
+    def layer_block(layer: Layer) -> Block:
+        return pre_norm(d, self_attn=gqa(d, layer.attention), mlp=swiglu(d, layer.dense.width))
 
     context = block("projector", fc=Linear(s.own.target_layer_ids * d, d), output_norm_enc=rms_norm(d))
     return block(layers=stack(s.layers, layer_block), norm=rms_norm(d), encoder=context)

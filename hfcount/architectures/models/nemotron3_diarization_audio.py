@@ -45,10 +45,10 @@ def spec(c: Config) -> Spec[Lengthened | Stacked]:
 
 
 def blueprint(s: Spec[Lengthened | Stacked]) -> Block:
-    d, own = s.hidden, s.own
-    layers = stack(s.layers, lambda one: altered(clip_layer(d, one), self_attn=_attention(d, one.attention)))
-    stacked = own.stacked if isinstance(own, Stacked) else None
-    factor = own.upsampling_factor if isinstance(own, Lengthened) else None
+    d, sizes = s.hidden, s.own
+    layers = stack(s.layers, lambda layer: altered(clip_layer(d, layer), self_attn=_attention(d, layer.attention)))
+    stacked = sizes.stacked if isinstance(sizes, Stacked) else None
+    factor = sizes.upsampling_factor if isinstance(sizes, Lengthened) else None
     return block(
         upsampler=upsampling(d, d, factor, component="embedding") if factor else None,
         embedder=block("embedding", projection=Linear(stacked, d)) if stacked else None,

@@ -30,12 +30,12 @@ def spec(c: Config) -> Spec[NemotronH]:
     searched = c.family == "nemotron_h_puzzle"
     if searched:
         c.kind = "nemotron_h"  # whose class says what absent keys mean
-    own = NemotronH.read(c)
-    layers = _searched(c, own) if searched else _listed(c)
+    sizes = NemotronH.read(c)
+    layers = _searched(c, sizes) if searched else _listed(c)
     steps = c.int("num_nextn_predict_layers", default=0, minimum=0, maximum=MAX_LAYERS)
     further = (_searched_ahead if searched else _listed_ahead)(c, steps)
-    whole = keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model"), parts=keys.ahead(c, further))
-    return whole.replace(tied=False).having(own)  # the head is its own, whatever the config says
+    model = keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model"), parts=keys.ahead(c, further))
+    return model.replace(tied=False).having(sizes)  # the head is its own, whatever the config says
 
 
 def _made(c: Config) -> dict[str, Callable[[], Layer]]:
@@ -79,15 +79,15 @@ def _searched_ahead(c: Config, steps: int) -> Sequence[Layers]:
     return keys.repeated(c, rounds, list(rounds), steps)
 
 
-def _searched(c: Config, own: NemotronH) -> list[Layers]:
+def _searched(c: Config, sizes: NemotronH) -> list[Layers]:
     """Layers by block_configs: each has the config's keys, but for those that its block gives another value."""
     c.int("num_hidden_layers", default=None)
     alike: dict[str, list[int]] = {}
     blocks = _blocks(c, "block_configs")
-    for place, (one, kind) in enumerate(blocks):
-        if NemotronH.read(one) != own:
-            said = f"block_configs[{place}] has a moe_latent_size of its own, which is not described."
-            raise c.error("not-described", said, "block_configs")
+    for place, (block_, kind) in enumerate(blocks):
+        if NemotronH.read(block_) != sizes:
+            text = f"block_configs[{place}] has a moe_latent_size of its own, which is not described."
+            raise c.error("not-described", text, "block_configs")
         alike.setdefault(f"{kind} {c.entries('block_configs')[place]}", []).append(place)
     made = [(numbers, blocks[numbers[0]]) for numbers in alike.values()]
     return [Layers(indices=Indices.of(numbers), layer=_made(one)[kind]()) for numbers, (one, kind) in made]
@@ -104,8 +104,8 @@ def _blocks(c: Config, key: str) -> list[tuple[Config, str]]:
         one = c.varied(f"{key}[{place}]", changed)
         kind = _KINDS.get(one.str("block_type"))
         if kind is None:
-            said = f"{key}[{place}] is of a kind that the family does not know."
-            raise c.error("unknown-kind", said, key, observed=one.str("block_type"))
+            text = f"{key}[{place}] is of a kind that the family does not know."
+            raise c.error("unknown-kind", text, key, observed=one.str("block_type"))
         found.append((one, kind))
     return found
 
@@ -116,18 +116,18 @@ _KINDS = {"mamba": "linear_attention", "attention": "full_attention", "mlp": "ml
 def blueprint(s: Spec[NemotronH]) -> Block:
     d = s.hidden
 
-    def mixer(one: Layer) -> Block:
-        match one.mixer or one.ffn:
+    def mixer(layer: Layer) -> Block:
+        match layer.mixer or layer.ffn:
             case SSM() as m:
                 return mamba2(d, m)
             case GQA() as a:
                 return gqa(d, a)
             case MoE() as m:
                 return _latent_moe(d, m, s.own.moe_latent_size)
-        return mlp(d, one.dense.width, one.dense.bias, "up_proj", "down_proj")
+        return mlp(d, layer.dense.width, layer.dense.bias, "up_proj", "down_proj")
 
-    def layer_block(one: Layer) -> Block:
-        return drafting(d, one, block(norm=rms_norm(d), mixer=mixer(one)))
+    def layer_block(layer: Layer) -> Block:
+        return drafting(d, layer, block(norm=rms_norm(d), mixer=mixer(layer)))
 
     body = block(embeddings=embedding(s.vocab, d), layers=stack(s.layers, layer_block), norm_f=rms_norm(d))
     further = stack(s.stack("mtp"), layer_block)

@@ -93,10 +93,10 @@ def _shape(c: Config, one: object, place: int, hidden: int) -> _Shape:
 def blueprint(s: Spec) -> Block:
     d, square = s.hidden, Linear(s.hidden, s.hidden)
 
-    def layer_block(one: Layer) -> Block:
-        kind = one.sizes(NemotronNasLayer)
-        mixer: Node | None = gqa(d, one.attention) if one.mixer else None
-        network: Node | None = swiglu(d, one.dense.width, one.dense.bias) if one.ffn else None
+    def layer_block(layer: Layer) -> Block:
+        kind = layer.sizes(NemotronNasLayer)
+        mixer: Node | None = gqa(d, layer.attention) if layer.mixer else None
+        network: Node | None = swiglu(d, layer.dense.width, layer.dense.bias) if layer.ffn else None
         if kind.linear_attention:
             mixer = block("linear_attention", linear_attn=square)
         if kind.linear_network:

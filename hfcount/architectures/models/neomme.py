@@ -21,21 +21,21 @@ def spec(c: Config) -> Spec[Neomme]:
     bias, patch = c.bool("attention_bias", default=False), keys.patches(c, "num_channels")
     mixer = keys.attention(c, bias=bias)
     layer = Layer(mixer=mixer, ffn=keys.dense(c, bias=c.bool("mlp_bias", default=False)))
-    own = Neomme.read(c)
+    sizes = Neomme.read(c)
     heads = keys.named(("ForMaskedLM", "Model"), ForRetrieval="retrieval")
-    whole = keys.decoder_spec(c, layer, tied=True, heads=heads, patches=patch, windows=_alternating(c))
-    return whole.replace(causal=False).having(own)
+    model = keys.decoder_spec(c, layer, tied=True, heads=heads, patches=patch, windows=_alternating(c))
+    return model.replace(causal=False).having(sizes)
 
 
 def blueprint(s: Spec[Neomme]) -> Block:
     d, rank, pixels = s.hidden, s.own.embedding_rank, s.seen.pixels
 
-    def layer_block(one: Layer) -> Block:
-        a = one.attention
+    def layer_block(layer: Layer) -> Block:
+        a = layer.attention
         out = block(gate_proj=Linear(d, a.heads * a.head_dim), o_proj=Linear(a.heads * a.head_dim, d, a.out_bias))
         exclusive = block(alpha=Tensor((a.heads,)))
         attention = altered(gqa(d, a), o_proj=None, exclusive_self_attention=exclusive, output_projection=out)
-        network = mlp(d, one.dense.width, one.dense.bias, "up_proj", "down_proj")
+        network = mlp(d, layer.dense.width, layer.dense.bias, "up_proj", "down_proj")
         return block(lambdas=Tensor((2,), component="other"), self_attn=attention, mlp=network)
 
     a = s.layers[0].layer.attention

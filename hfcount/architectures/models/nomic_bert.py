@@ -55,19 +55,19 @@ def spec(c: Config) -> Spec[NomicBert]:
         layers.append(
             Layers(indices=routed, layer=Layer(mixer=mixer, ffn=MoE(experts=experts, active=active, width=each)))
         )
-    own = NomicBert.read(c, gated=c.str("activation_function", default="swiglu").endswith("glu"))
-    return keys.decoder_spec(c, layers, heads=_HEADS, tied=True, hidden=d).replace(causal=False).having(own)
+    sizes = NomicBert.read(c, gated=c.str("activation_function", default="swiglu").endswith("glu"))
+    return keys.decoder_spec(c, layers, heads=_HEADS, tied=True, hidden=d).replace(causal=False).having(sizes)
 
 
 def blueprint(s: Spec[NomicBert]) -> Block:
     d = s.hidden
 
-    def layer_block(one: Layer) -> Block:
-        a, first, second = one.attention, s.own.mlp_fc1_bias, s.own.mlp_fc2_bias
-        if isinstance(one.ffn, MoE):
-            network = _experts(d, one.ffn)
+    def layer_block(layer: Layer) -> Block:
+        a, first, second = layer.attention, s.own.mlp_fc1_bias, s.own.mlp_fc2_bias
+        if isinstance(layer.ffn, MoE):
+            network = _experts(d, layer.ffn)
         else:
-            width = one.dense.width
+            width = layer.dense.width
             up: dict[str, Node] = {
                 name: Linear(d, width, first) for name in (("fc11", "fc12") if s.own.gated else ("fc1",))
             }

@@ -24,7 +24,7 @@ class Nvembed(Sizes):
 
 def spec(c: Config) -> Spec[Nvembed]:
     text, latent = architectures.part(c, "text_config", "mistral"), c.part("latent_attention_config")
-    own = Nvembed.read(
+    sizes = Nvembed.read(
         c,
         latents=keys.dim("n_l", latent.int("num_latents_value", default=512)),
         latent_heads=keys.dim("h_l", latent.int("num_cross_heads", default=8)),
@@ -32,7 +32,7 @@ def spec(c: Config) -> Spec[Nvembed]:
         latent_dim=keys.dim("d_l", latent.int("latent_dim", default=4096)),
         latent_input=keys.dim("d_i", latent.int("hidden_dim", default=4096)),
     )
-    return keys.composite(c, text, {}, heads=keys.named(("Model",)), causal=False).having(own)
+    return keys.composite(c, text, {}, heads=keys.named(("Model",)), causal=False).having(sizes)
 
 
 def blueprint(s: Spec[Nvembed]) -> Block:

@@ -44,8 +44,8 @@ def spec(c: Config) -> Spec[OneFormer]:
     backbone = architectures.backbone(c)
     widths = channels(chosen(c.part("backbone_config")), backbone)
     told = Told.read(c)
-    whole = masking(c, _HEADS, backbone, widths, "conv_dim", "strides")
-    return whole.having(OneFormer(masks=whole.own, told=told))
+    body = masking(c, _HEADS, backbone, widths, "conv_dim", "strides")
+    return body.having(OneFormer(masks=body.own, told=told))
 
 
 def _texts(d: int, of: Told) -> Block:

@@ -32,8 +32,8 @@ def spec(c: Config) -> Spec[Openelm]:
     places: dict[tuple[int, int, int], list[int]] = {}
     for place, (heads, kv_heads, factor) in enumerate(zip(queries, shared, factors, strict=True)):
         if heads % kv_heads:
-            said = "num_query_heads must name multiples of num_kv_heads, which they share."
-            c.cannot_run("not-divisible", said, "num_kv_heads", "Correct one of them.")
+            text = "num_query_heads must name multiples of num_kv_heads, which they share."
+            c.cannot_run("not-divisible", text, "num_kv_heads", "Correct one of them.")
         places.setdefault((heads, kv_heads, keys.rounded(factor * d, divisor)), []).append(place)
     layers = [
         Layers(
@@ -45,8 +45,8 @@ def spec(c: Config) -> Spec[Openelm]:
         )
         for (heads, kv_heads, width), numbers in places.items()
     ]
-    whole = keys.decoder_spec(c, layers, hidden=d, heads=("ForCausalLM", "Model"))
-    return whole.replace(tied=c.bool("share_input_output_layers", default=True)).having(
+    model = keys.decoder_spec(c, layers, hidden=d, heads=("ForCausalLM", "Model"))
+    return model.replace(tied=c.bool("share_input_output_layers", default=True)).having(
         Openelm.read(c, ffn_with_glu=gated)
     )
 
@@ -64,8 +64,8 @@ def _placed(c: Config, numbers: list[int]) -> Indices:
 def blueprint(s: Spec[Openelm]) -> Block:
     d, times = s.hidden, 2 if s.own.ffn_with_glu else 1
 
-    def layer_block(one: Layer) -> Block:
-        a, width = one.attention, one.dense.width
+    def layer_block(layer: Layer) -> Block:
+        a, width = layer.attention, layer.dense.width
         norm = rms_norm(a.head_dim) if a.qk_norm else None
         out = Linear(a.heads * a.head_dim, d)
         return block(

@@ -79,13 +79,13 @@ def encoder_spec(c: Config) -> Spec[PeAudioCodec | None]:
     if c.family == "pe_audio_encoder":
         codec = _codec(c.part("dac_config"))
     elif c.family == "pe_video_encoder":
-        seen = architectures.part(c, "vision_config", "timm_wrapper").replace(head="image_classification")
-        if not seen.labels:
+        vision = architectures.part(c, "vision_config", "timm_wrapper").replace(head="image_classification")
+        if not vision.labels:
             raise c.error("contradiction", "vision_config must have labels, which are what is read.", "vision_config")
-        parts = {"vision": seen}
+        parts = {"vision": vision}
     else:
         names = ("audio", "video")
-        parts = {one: keys.only(c, architectures.part(c, f"{one}_config"), f"pe_{one}_encoder") for one in names}
+        parts = {name: keys.only(c, architectures.part(c, f"{name}_config"), f"pe_{name}_encoder") for name in names}
     mixer = keys.attention(c, bias=c.bool("attention_bias", default=False), qk_norm=True, head_dim=128)
     layer = Layer(mixer=mixer, ffn=keys.dense(c))
     layers, d = keys.uniform(layer, keys.layer_count(c)), c.int("hidden_size")
@@ -107,12 +107,12 @@ def _codec(c: Config) -> PeAudioCodec:
 def encoder_blueprint(s: Spec[PeAudioCodec | None]) -> Block:
     d, unit = s.hidden, block(groupnorm=layer_norm(s.hidden), project=conv(s.hidden, s.hidden, 3))
 
-    def layer_block(one: Layer) -> Block:
+    def layer_block(layer: Layer) -> Block:
         return block(
             input_layernorm=rms_norm(d),
-            self_attn=gqa(d, one.attention),
+            self_attn=gqa(d, layer.attention),
             post_attention_layernorm=rms_norm(d),
-            mlp=swiglu(d, one.dense.width),
+            mlp=swiglu(d, layer.dense.width),
         )
 
     first = Tensor((1, 1, d), component="embedding")
@@ -132,15 +132,15 @@ def _embedder(s: Spec[PeAudioCodec | None]) -> Block:
         waves, narrowed = codec.encoder.tensors(codec.width), conv(codec.width, narrow, 1)
         return block("audio", dac_encoder=waves, bottleneck=narrowed, data_proj=Linear(narrow, d, True))
     if "vision" in s.parts:
-        seen = s.part("vision")
-        return block("vision", vision_model=architectures.tree(seen), proj=Linear(seen.labels, d), data_proj=onward)
-    heard, seen = s.part("audio"), s.part("video")
+        vision = s.part("vision")
+        return block("vision", vision_model=architectures.tree(vision), proj=Linear(vision.labels, d), data_proj=onward)
+    heard, vision = s.part("audio"), s.part("video")
     return block(
         audio_encoder=as_tower(architectures.tree(heard), "audio"),
-        video_encoder=as_tower(architectures.tree(seen), "vision"),
-        video_proj=conv(seen.hidden, heard.hidden, 1),
+        video_encoder=as_tower(architectures.tree(vision), "vision"),
+        video_proj=conv(vision.hidden, heard.hidden, 1),
         video_norm=layer_norm(heard.hidden),
-        concat_modality_proj=Linear(heard.hidden + seen.hidden, d, True, "projector"),
+        concat_modality_proj=Linear(heard.hidden + vision.hidden, d, True, "projector"),
         data_proj=Linear(d, d, True, "projector"),
     )
 

@@ -37,7 +37,7 @@ class Perceiver(Sizes):
 
 
 def spec(c: Config) -> Spec[Perceiver]:
-    d, seen = keys.dim("d_z", c.int("d_latents")), keys.dim("d", c.int("d_model"))
+    d, vision_width = keys.dim("d_z", c.int("d_latents")), keys.dim("d", c.int("d_model"))
     query = 0 if c.is_null("qk_channels") else c.int("qk_channels")
     value = 0 if c.is_null("v_channels") else c.int("v_channels")
     heads = c.int("num_self_attention_heads")
@@ -48,7 +48,7 @@ def spec(c: Config) -> Spec[Perceiver]:
     architecture = next(iter(c.strs("architectures")), "")
     sizes = Perceiver.read(
         c,
-        d_model=seen,
+        d_model=vision_width,
         qk_channels=query,
         v_channels=value,
         by_query=c.str("cross_attention_shape_for_attention", default="kv") == "q",
@@ -67,9 +67,9 @@ def blueprint(s: Spec[Perceiver]) -> Block:
         own = keyed or (q if of.by_query else kv)
         return _layer(q, kv, own, valued or own, q, wider * q, crossed=True)
 
-    def within(one: Layer) -> Block:
+    def within(layer: Layer) -> Block:
         own = values or known or d
-        return _layer(d, d, known or d, own, own, one.dense.width)
+        return _layer(d, d, known or d, own, own, layer.dense.width)
 
     inputs, children = _inputs(s)
     encoder = block(cross_attention=across(d, inputs, of.wider, known, values), self_attends=stack(s.layers, within))

@@ -31,8 +31,8 @@ def spec(c: Config) -> Spec:
 
 
 def blueprint(s: Spec) -> Block:
-    d, seen = s.hidden, s.part("vision").hidden
-    merged = 4 * seen  # of two by two patches
+    d, vision_width = s.hidden, s.part("vision").hidden
+    merged = 4 * vision_width  # of two by two patches
     tower = architectures.tower(s, "vision")
     image = block(
         "vision",

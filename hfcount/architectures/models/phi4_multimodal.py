@@ -27,13 +27,13 @@ def blueprint(s: Spec) -> Block:
     def projected(width: int, up: str, down: str) -> dict[str, Node]:
         return {up: Linear(width, d, True, "projector"), down: Linear(d, d, True, "projector")}
 
-    seen, heard = s.part("vision").hidden, s.part("audio")
+    vision_width, heard = s.part("vision").hidden, s.part("audio")
     image = Block(
         {
-            "global_img_feature_extensor": Tensor((1, 1, seen)),
-            "sub_img_feature_extensor": Tensor((1, 1, 1, seen)),
+            "global_img_feature_extensor": Tensor((1, 1, vision_width)),
+            "sub_img_feature_extensor": Tensor((1, 1, 1, vision_width)),
             "img_processor": architectures.tower(s, "vision"),
-            **projected(seen, "img_projection_up", "img_projection_down"),
+            **projected(vision_width, "img_projection_up", "img_projection_down"),
         }
     )
     sound: dict[str, Node] = {"encoder": architectures.tower(s, "audio")}
@@ -68,9 +68,9 @@ def audio_spec(c: Config) -> Spec[Phi4MultimodalAudio]:
         separable=keys.dim("C_s", c.int("depthwise_separable_out_channel")),
         deep=keys.dim("m_d", c.int("depthwise_multiplier")) * d,
     )
-    own = Phi4MultimodalAudio(conformer=conformer, downsample_rate=keys.dim("m_r", c.int("downsample_rate")))
+    sizes = Phi4MultimodalAudio(conformer=conformer, downsample_rate=keys.dim("m_r", c.int("downsample_rate")))
     every = Layer(mixer=keys.multi_head(c, d, heads, indivisible="run", own_width=True), ffn=keys.dense(c, bias=True))
-    return keys.encoding(c, keys.uniform(every, c.int("num_blocks", maximum=MAX_LAYERS)), hidden=d).having(own)
+    return keys.encoding(c, keys.uniform(every, c.int("num_blocks", maximum=MAX_LAYERS)), hidden=d).having(sizes)
 
 
 def audio_blueprint(s: Spec[Phi4MultimodalAudio]) -> Block:

@@ -41,11 +41,11 @@ def _check(c: Config) -> None:
 def blueprint(s: Spec) -> Block:
     d, sequential = s.hidden, s.family == _SEQUENTIAL
 
-    def layer_block(one: Layer) -> Block:
+    def layer_block(layer: Layer) -> Block:
         return block(
             ln=layer_norm(d),
-            mixer=fused_attention(d, one.attention, "Wqkv", "out_proj"),
-            mlp=mlp(d, one.dense.width, up="fc1", down="fc2"),
+            mixer=fused_attention(d, layer.attention, "Wqkv", "out_proj"),
+            mlp=mlp(d, layer.dense.width, up="fc1", down="fc2"),
         )
 
     table, layers = embedding(s.vocab, d), stack(s.layers, layer_block)

@@ -17,12 +17,12 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer_block(one: Layer) -> Block:
+    def layer_block(layer: Layer) -> Block:
         return block(
             attention_norm=rms_norm(d),
             attention=square_attention(d, bias=False),
             ffn_norm=rms_norm(d),
-            feed_forward=swiglu(d, one.dense.width),
+            feed_forward=swiglu(d, layer.dense.width),
         )
 
     return block(

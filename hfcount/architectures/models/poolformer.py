@@ -39,8 +39,8 @@ def spec(c: Config) -> Spec[Poolformer]:
 def blueprint(s: Spec[Poolformer]) -> Block:
     before, embeddings, stages = s.own.num_channels, dict[str, Block](), dict[str, Node]()
 
-    def layer_block(one: Layer) -> Block:
-        d, wide = one.width, one.dense.width
+    def layer_block(layer: Layer) -> Block:
+        d, wide = layer.width, layer.dense.width
         scale, norm = Tensor((d,)) if s.own.use_layer_scale else None, layer_norm(d)
         network = block("mlp", conv1=conv(d, wide, 1, bias=True), conv2=conv(wide, d, 1, bias=True))
         return block(output=network, before_norm=norm, after_norm=norm, layer_scale_1=scale, layer_scale_2=scale)
@@ -48,7 +48,10 @@ def blueprint(s: Spec[Poolformer]) -> Block:
     for number, part in enumerate(s.layers):
         d = part.layer.width
         projection = conv(before, d, part.layer.sizes(PoolformerLayer).patch_size, bias=True)
-        embeddings[str(number)], stages[str(number)] = block("embedding", projection=projection), stack((part,), layer_block)
+        embeddings[str(number)], stages[str(number)] = (
+            block("embedding", projection=projection),
+            stack((part,), layer_block),
+        )
         before = d
     body = block(encoder=block(patch_embeddings=Block(embeddings), block=Block(stages)))
     labels = block(norm=layer_norm(s.hidden), classifier=classifier(s))

@@ -77,19 +77,19 @@ def vision_spec(c: Config) -> Spec[PpFormulanetVision]:
     at = keys.numbered(c, "global_attn_indexes")
     rest = Indices.below(count).difference(at)
     layers = keys.split((rest, lambda: layer(window)), (at, lambda: layer(0)))
-    own = PpFormulanetVision.read(c, along=side if c.bool("use_abs_pos", default=True) else 0)
-    return keys.encoding(c, layers, hidden=d, layer_count=count, patches=keys.patches(c)).having(own)
+    sizes = PpFormulanetVision.read(c, along=side if c.bool("use_abs_pos", default=True) else 0)
+    return keys.encoding(c, layers, hidden=d, layer_count=count, patches=keys.patches(c)).having(sizes)
 
 
 def vision_blueprint(s: Spec[PpFormulanetVision]) -> Block:
     d, of = s.hidden, s.own
 
-    def layer_block(one: Layer) -> Block:
-        rows, a = one.sizes(PpFormulanetVisionLayer).rows, one.attention
+    def layer_block(layer: Layer) -> Block:
+        rows, a = layer.sizes(PpFormulanetVisionLayer).rows, layer.attention
         table = Tensor((rows, a.head_dim))
         own = fused_square_attention(d, a.qkv_bias)
         more = {"rel_pos_h": table, "rel_pos_w": table} if rows else {}
-        network = mlp(d, one.dense.width, up="lin1", down="lin2")
+        network = mlp(d, layer.dense.width, up="lin1", down="lin2")
         attention = Block({**own.children, **more}, "attention")
         return block(layer_norm1=layer_norm(d), attn=attention, layer_norm2=layer_norm(d), mlp=network)
 

@@ -48,8 +48,8 @@ class PpLcnet(Sizes):
 def spec(c: Config) -> Spec[PpLcnet]:
     blocks = Blocks.read(c, _USUAL[c.family])
     stem = keys.rounded(c.int("stem_channels") * c.number("scale", default=1), c.int("divisor", default=8))
-    own = PpLcnet.read(c, blocks=blocks, stem=keys.derived_dim(c, "C0", stem, "{stem_channels} · {scale}, rounded"))
-    return keys.imaging(c, (), _HEADS[c.family], hidden=blocks.outputs, uncounted=keys.COARSER).having(own)
+    sizes = PpLcnet.read(c, blocks=blocks, stem=keys.derived_dim(c, "C0", stem, "{stem_channels} · {scale}, rounded"))
+    return keys.imaging(c, (), _HEADS[c.family], hidden=blocks.outputs, uncounted=keys.COARSER).having(sizes)
 
 
 def blueprint(s: Spec[PpLcnet]) -> Block:
@@ -68,11 +68,11 @@ def blueprint(s: Spec[PpLcnet]) -> Block:
             act=block(lab=affine),
         )
 
-    def separable(one: Spelled) -> Block:
+    def separable(spelled: Spelled) -> Block:
         return block(
-            depthwise_convolution=layer(one.inputs, one.inputs, one.side, one.inputs, one.plain),
-            squeeze_excitation_module=squeezing(one.inputs, of.reduction) if one.squeezed else None,
-            pointwise_convolution=layer(one.inputs, one.outputs, 1, 1, True),
+            depthwise_convolution=layer(spelled.inputs, spelled.inputs, spelled.side, spelled.inputs, spelled.plain),
+            squeeze_excitation_module=squeezing(spelled.inputs, of.reduction) if spelled.squeezed else None,
+            pointwise_convolution=layer(spelled.inputs, spelled.outputs, 1, 1, True),
         )
 
     blocks = {number: block(layers=layers) for number, layers in of.blocks.tensors(separable).items()}

@@ -29,7 +29,7 @@ class PpOcrRec(Record):
 
 
 def spec(c: Config) -> Spec[PpOcrRec]:
-    seen, d = keys.only(c, architectures.part(c, "backbone_config"), _BACKBONES[c.family]), c.int("hidden_size")
+    vision, d = keys.only(c, architectures.part(c, "backbone_config"), _BACKBONES[c.family]), c.int("hidden_size")
     indivisible: keys.Indivisible = (
         "refused" if keys.head_of(c, _HEADS)[1] == "ctc" else "run"
     )  # the base model has no layers
@@ -42,21 +42,21 @@ def spec(c: Config) -> Spec[PpOcrRec]:
         raise c.error(
             "list-length", "conv_kernel_size must name a height and a width.", "conv_kernel_size", observed=len(sides)
         )
-    inputs = seen.layers[-1].layer.width if seen.layers else seen.hidden
-    own = PpOcrRec(inputs=inputs, kernel=(sides[0], sides[1]), sixth=sixth)
+    inputs = vision.layers[-1].layer.width if vision.layers else vision.hidden
+    sizes = PpOcrRec(inputs=inputs, kernel=(sides[0], sides[1]), sixth=sixth)
     layers = keys.uniform(layer, keys.layer_count(c, "depth", "num_hidden_layers"))
-    parts, out = {"backbone": seen}, keys.dim("|V|", c.int("head_out_channels"))
-    whole = keys.imaging(c, layers, _HEADS, hidden=d, vocab=out, parts=parts, uncounted=keys.COARSER)
-    return whole.having(own)
+    parts, out = {"backbone": vision}, keys.dim("|V|", c.int("head_out_channels"))
+    model = keys.imaging(c, layers, _HEADS, hidden=d, vocab=out, parts=parts, uncounted=keys.COARSER)
+    return model.having(sizes)
 
 
 def blueprint(s: Spec[PpOcrRec]) -> Block:
     d, inputs, kernel, norm = s.hidden, s.own.inputs, s.own.kernel, layer_norm(s.hidden)
     narrow = inputs // 8
 
-    def layer_block(one: Layer) -> Block:
-        attention = block("attention", qkv=Linear(d, 3 * d, one.attention.qkv_bias), projection=Linear(d, d, True))
-        return block(self_attn=attention, layer_norm1=norm, mlp=mlp(d, one.dense.width), layer_norm2=norm)
+    def layer_block(layer: Layer) -> Block:
+        attention = block("attention", qkv=Linear(d, 3 * d, layer.attention.qkv_bias), projection=Linear(d, d, True))
+        return block(self_attn=attention, layer_norm1=norm, mlp=mlp(d, layer.dense.width), layer_norm2=norm)
 
     if s.own.sixth:
         convs = [normed(inputs, d, 1), normed(inputs, d, 1), normed(d, d, *kernel, groups=d)]

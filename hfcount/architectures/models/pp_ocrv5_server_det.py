@@ -38,16 +38,16 @@ class PpOcrServerDet(Record):
 
 
 def spec(c: Config) -> Spec[PpOcrServerDet]:
-    seen, ways = keys.only(c, architectures.part(c, "backbone_config"), "hgnet_v2"), c.sub("intraclass_block_config")
+    vision, ways = keys.only(c, architectures.part(c, "backbone_config"), "hgnet_v2"), c.sub("intraclass_block_config")
     count = c.int("intraclass_block_number", minimum=0, maximum=MAX_LAYERS)
-    own = PpOcrServerDet(
+    sizes = PpOcrServerDet(
         intraclass_block_number=keys.dim("N_i", count),
         reduce_factor=keys.dim("r", c.int("reduce_factor")),
         kernels=tuple(keys.each(c, "kernel_list", 3)),
         intraclass=_intraclass(c, ways) if count else None,
     )
-    d, parts = c.int("neck_out_channels"), {"backbone": seen}
-    return keys.imaging(c, (), _HEADS, hidden=d, parts=parts, uncounted=keys.COARSER).having(own)
+    d, parts = c.int("neck_out_channels"), {"backbone": vision}
+    return keys.imaging(c, (), _HEADS, hidden=d, parts=parts, uncounted=keys.COARSER).having(sizes)
 
 
 def _intraclass(c: Config, ways: Config | None) -> Intraclass:
@@ -55,8 +55,8 @@ def _intraclass(c: Config, ways: Config | None) -> Intraclass:
         given = ways.entries(name) if ways else []
         found = given[0] if given and isinstance(given[0], list) else given[:1] * 2
         if len(found) != 2 or any(type(side) is not int or side < 1 for side in found):
-            said = f"intraclass_block_config must name kernel, stride and padding of {name}."
-            raise c.malformed(said, "intraclass_block_config", code="HF101" if ways is None else "HF001")
+            text = f"intraclass_block_config must name kernel, stride and padding of {name}."
+            raise c.malformed(text, "intraclass_block_config", code="HF101" if ways is None else "HF001")
         return found[0], found[1]
 
     before = sides("reduce_channel")

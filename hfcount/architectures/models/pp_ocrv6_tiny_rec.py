@@ -15,10 +15,10 @@ _KERNEL = 5
 
 
 def spec(c: Config) -> Spec:
-    seen = keys.only(c, architectures.part(c, "backbone_config"), "pp_lcnet_v4")
+    vision = keys.only(c, architectures.part(c, "backbone_config"), "pp_lcnet_v4")
     d, out = c.int("hidden_size"), keys.dim("|V|", c.int("head_out_channels"))
-    parts = {"backbone": seen}
-    return keys.imaging(c, (), _HEADS, hidden=d, vocab=out, parts=parts, out=seen.hidden, uncounted=keys.COARSER)
+    parts = {"backbone": vision}
+    return keys.imaging(c, (), _HEADS, hidden=d, vocab=out, parts=parts, out=vision.hidden, uncounted=keys.COARSER)
 
 
 def blueprint(s: Spec) -> Block:

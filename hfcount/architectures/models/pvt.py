@@ -62,8 +62,8 @@ def blueprint(s: Spec[Pvt]) -> Block:
     return headed(s, "pvt", block(encoder=encoder), image_classification=block(classifier=classifier(s)))
 
 
-def _layer(one: Layer) -> Block:
-    a, d, side = one.attention, one.width, one.sizes(PvtLayer).merged
+def _layer(layer: Layer) -> Block:
+    a, d, side = layer.attention, layer.width, layer.sizes(PvtLayer).merged
     into, inner = Linear(d, d, a.qkv_bias), side > 1
     own = block(
         query=into,
@@ -73,6 +73,6 @@ def _layer(one: Layer) -> Block:
         layer_norm=layer_norm(d) if inner else None,
     )
     attention = block("attention", self=own, output=block(dense=Linear(d, d, True)))
-    wide = one.dense.width
+    wide = layer.dense.width
     network = block("mlp", dense1=Linear(d, wide, True), dense2=Linear(wide, d, True))
     return block(layer_norm_1=layer_norm(d), attention=attention, layer_norm_2=layer_norm(d), mlp=network)

@@ -52,8 +52,8 @@ def blueprint(s: Spec[PvtV2]) -> Block:
     return headed(s, "pvt_v2", body, image_classification=block(classifier=classifier(s)))
 
 
-def _layer(one: Layer) -> Block:
-    a, d, side, wide = one.attention, one.width, one.sizes(PvtV2Layer).merged, one.dense.width
+def _layer(layer: Layer) -> Block:
+    a, d, side, wide = layer.attention, layer.width, layer.sizes(PvtV2Layer).merged, layer.dense.width
     into, norm = Linear(d, d, a.qkv_bias), layer_norm(d)
     attention = block(
         "attention",

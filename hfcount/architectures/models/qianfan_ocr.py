@@ -50,13 +50,13 @@ def spec(c: Config) -> Spec[QianfanOcr]:
 
 def blueprint(s: Spec[QianfanOcr]) -> Block:
     d, side, text = s.hidden, s.own.downsample_ratio, architectures.base(s)
-    seen = side * side * s.part("vision").hidden
+    vision_width = side * side * s.part("vision").hidden
     if not {"embed_tokens", "layers", "norm"} <= text.children.keys():
         family = s.part("text").family
         raise UnknownArchitecture(f"qianfan_ocr: text_config: {family} is not built of a table, layers and a norm.")
     layers = block(layers=text.children["layers"])
     body = block(embed_tokens=text.children["embed_tokens"], encoder=layers, norm=text.children["norm"])
-    norm, first, second = layer_norm(seen), Linear(seen, d, True), Linear(d, d, True)
+    norm, first, second = layer_norm(vision_width), Linear(vision_width, d, True), Linear(d, d, True)
     tower = architectures.tower(s, "vision")
     if s.head == "base":
         projector = Block({"layer_norm": norm, "linear_1": first, "linear_2": second}, "projector", 0)
@@ -78,8 +78,8 @@ class QianfanOcrVision(Sizes):
 
 def vision_spec(c: Config) -> Spec[QianfanOcrVision]:
     """Qianfan-OCR's vision tower: InternViT, under its own names within the whole model (arXiv:2603.13398)."""
-    own = QianfanOcrVision.read(c, rms_norm=c.str("norm_type") == "rms_norm", within=c.nested)
-    return keys.tower(c, patches=keys.patches(c), positions=keys.squares(c) + 1).having(own)
+    sizes = QianfanOcrVision.read(c, rms_norm=c.str("norm_type") == "rms_norm", within=c.nested)
+    return keys.tower(c, patches=keys.patches(c), positions=keys.squares(c) + 1).having(sizes)
 
 
 def vision_blueprint(s: Spec[QianfanOcrVision]) -> Block:
@@ -89,8 +89,8 @@ def vision_blueprint(s: Spec[QianfanOcrVision]) -> Block:
     into, out = Linear(d, d, bias), Linear(d, d, True)
     own = block("attention", q_proj=into, k_proj=into, v_proj=into, projection_layer=out, q_norm=normed, k_norm=normed)
 
-    def layer_block(one: Layer) -> Block:
-        network, branch = mlp(d, one.dense.width), Tensor((d,))
+    def layer_block(layer: Layer) -> Block:
+        network, branch = mlp(d, layer.dense.width), Tensor((d,))
         if not within:
             norms = {"layernorm_before": norm, "layernorm_after": norm}
             return block(attention=own, mlp=network, **norms, lambda_1=branch, lambda_2=branch)

@@ -38,16 +38,16 @@ class Code2Wav(Sizes):
 
 def spec(c: Config) -> Spec[Code2Wav]:
     mixer = keys.attention(c, bias=c.bool("attention_bias", default=False))
-    own = Code2Wav.read(c)
+    sizes = Code2Wav.read(c)
     layers = keys.uniform(Layer(mixer=mixer, ffn=keys.dense(c)), c.int("num_hidden_layers", maximum=MAX_LAYERS))
-    return keys.encoding(c, layers, {"Code2Wav": "base"}, hidden=c.int("hidden_size")).having(own)
+    return keys.encoding(c, layers, {"Code2Wav": "base"}, hidden=c.int("hidden_size")).having(sizes)
 
 
 def blueprint(s: Spec[Code2Wav]) -> Block:
     d, of, scale = s.hidden, s.own, block("norm", scale=Tensor((s.hidden,)))
 
-    def layer_block(one: Layer) -> Block:
-        usual = pre_norm(d, self_attn=gqa(d, one.attention), mlp=swiglu(d, one.dense.width))
+    def layer_block(layer: Layer) -> Block:
+        usual = pre_norm(d, self_attn=gqa(d, layer.attention), mlp=swiglu(d, layer.dense.width))
         return altered(usual, self_attn_layer_scale=scale, mlp_layer_scale=scale)
 
     convnext = block(

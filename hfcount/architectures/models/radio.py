@@ -53,7 +53,7 @@ def _sized(c: Config, scaled: bool = True) -> Spec[Radio]:
     layers = keys.uniform(Layer(mixer=mixer, ffn=ffn), keys.layer_count(c))
     along = c.int("max_img_size") // side
     null = c.is_null("video_temporal_patch_size")
-    own = Radio.read(
+    sizes = Radio.read(
         c,
         scaled=scaled,
         gated=gated,
@@ -64,7 +64,7 @@ def _sized(c: Config, scaled: bool = True) -> Spec[Radio]:
         summaries=_SUMMARIES if c.is_null("summary_idxs") else len(c.entries("summary_idxs")),
     )
     colours = Patches(side=side, channels=c.int("num_channels"))
-    return keys.encoding(c, layers, hidden=d, positions=along * along, patches=colours).having(own)
+    return keys.encoding(c, layers, hidden=d, positions=along * along, patches=colours).having(sizes)
 
 
 # By the names of timm, and of extra_timm_models.py beside hf_model.py: width, layers, heads, width of the networks.
@@ -88,11 +88,11 @@ def _trained(c: Config) -> Spec[Radio]:
     name, side = args.choice("model", tuple(_NAMED)), c.int("patch_size", default=16)
     frames = c.int("video_temporal_patch_size", default=1)
     if frames > 1 and not c.bool("separate_video_embedder", default=True):
-        said = "separate_video_embedder is false: one projection of images and videos is not described."
-        raise c.error("not-described", said, "separate_video_embedder")
+        text = "separate_video_embedder is false: one projection of images and videos is not described."
+        raise c.error("not-described", text, "separate_video_embedder")
     if args.is_null("cpe_max_size"):
-        said = "cpe_max_size is null: a tower for images of one size is not described."
-        raise args.error("not-described", said, "cpe_max_size")
+        text = "cpe_max_size is null: a tower for images of one size is not described."
+        raise args.error("not-described", text, "cpe_max_size")
     width, depth, heads, wide = _NAMED[name]
     tokens, learned = _teachers(args)
     usual = {
@@ -153,11 +153,11 @@ def blueprint(s: Spec[Radio]) -> Block:
     lambda1 = Tensor((d,), presence="dispensable")  # the first checkpoints have none
     scale = block("other", lambda1=lambda1) if of.scaled else None
 
-    def layer_block(one: Layer) -> Block:
-        wide = one.dense.width
+    def layer_block(layer: Layer) -> Block:
+        wide = layer.dense.width
         return block(
             norm1=layer_norm(d),
-            attn=fused_attention(d, one.attention, "qkv", "proj"),
+            attn=fused_attention(d, layer.attention, "qkv", "proj"),
             layer_scale1=scale,
             norm2=layer_norm(d),
             mlp=swiglu(d, wide, True) if of.gated else mlp(d, wide),
@@ -176,5 +176,5 @@ def blueprint(s: Spec[Radio]) -> Block:
     colours = block(norm_mean=held(of.norm_mean, 1, 1), norm_std=held(of.norm_std, 1, 1))
     model = block(patch_generator=table, blocks=stack(s.layers, layer_block))
     chosen = Tensor((of.summaries,), "buffer", "dispensable", whole=True)  # what the config says
-    whole = block(model=model, input_conditioner=colours, summary_idxs=chosen)
-    return block(radio_model=whole)
+    body = block(model=model, input_conditioner=colours, summary_idxs=chosen)
+    return block(radio_model=body)

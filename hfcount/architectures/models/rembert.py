@@ -17,8 +17,8 @@ class Rembert(Sizes):
 
 
 def spec(c: Config) -> Spec[Rembert]:
-    own = Rembert.read(c)
-    return keys.encoder(c, heads=("ForCausalLM", *keys.ENCODER_HEADS), tied=False).having(own)
+    sizes = Rembert.read(c)
+    return keys.encoder(c, heads=("ForCausalLM", *keys.ENCODER_HEADS), tied=False).having(sizes)
 
 
 def blueprint(s: Spec[Rembert]) -> Block:

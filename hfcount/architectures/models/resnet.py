@@ -26,10 +26,10 @@ def spec(c: Config) -> Spec[Resnet]:
     widths = c.ints("hidden_sizes")
     kind = c.choice("layer_type", ("basic", "bottleneck"), "bottleneck")
     layers = keys.stages(c, widths[: c.length("depths")])
-    own = Resnet.read(c, bottleneck=kind == "bottleneck")
+    sizes = Resnet.read(c, bottleneck=kind == "bottleneck")
     d = layers[-1].layer.width if len(layers) == len(widths) else keys.dim("d", widths[-1])
-    whole = keys.imaging(c, layers, _HEADS, hidden=d, uncounted=keys.COARSER)
-    return whole.replace(features=(own.embedding_size, *(one.layer.width for one in layers))).having(own)
+    model = keys.imaging(c, layers, _HEADS, hidden=d, uncounted=keys.COARSER)
+    return model.replace(features=(sizes.embedding_size, *(layer.layer.width for layer in layers))).having(sizes)
 
 
 def blueprint(s: Spec[Resnet]) -> Block:

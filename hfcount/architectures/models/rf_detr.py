@@ -61,8 +61,8 @@ class RfDetr(Record):
 
 def spec(c: Config) -> Spec[RfDetr]:
     levels, wide = keys.dim("n_l", c.int("num_feature_levels")), keys.dim("d_m", c.int("intermediate_size"))
-    whole = grouped_queries(c, keys.only(c, architectures.backbone(c), "rf_detr_dinov2"), _HEADS)
-    return whole.having(RfDetr(queries=whole.own, num_feature_levels=levels, intermediate_size=wide))
+    model = grouped_queries(c, keys.only(c, architectures.backbone(c), "rf_detr_dinov2"), _HEADS)
+    return model.having(RfDetr(queries=model.own, num_feature_levels=levels, intermediate_size=wide))
 
 
 def blueprint(s: Spec[RfDetr]) -> Block:
@@ -72,14 +72,14 @@ def blueprint(s: Spec[RfDetr]) -> Block:
     def step(into: int, out: int, side: int) -> Block:
         return block(conv=conv(into, out, side), bn=layer_norm(out))
 
-    def layer_block(one: Layer) -> Block:
+    def layer_block(layer: Layer) -> Block:
         return block(
-            self_attn=_packed_attention(d, one.attention),
+            self_attn=_packed_attention(d, layer.attention),
             norm1=norm,
-            cross_attn=sampling(d, points, one.sizes(GroupedLayer).cross_heads),
+            cross_attn=sampling(d, points, layer.sizes(GroupedLayer).cross_heads),
             norm2=norm,
-            linear1=Linear(d, one.dense.width, True, "mlp"),
-            linear2=Linear(one.dense.width, d, True, "mlp"),
+            linear1=Linear(d, layer.dense.width, True, "mlp"),
+            linear2=Linear(layer.dense.width, d, True, "mlp"),
             norm3=norm,
         )
 
@@ -153,16 +153,16 @@ def backbone_spec(c: Config) -> Spec[RfDetrDinov2]:
         raise c.error(
             "out-of-range", "out_indices names no stage, and those before the last one see windows.", "out_indices"
         )
-    own = RfDetrDinov2.read(c, gated=gated, outputs=keys.dim("n_o", outputs))
+    sizes = RfDetrDinov2.read(c, gated=gated, outputs=keys.dim("n_o", outputs))
     layers, rows = keys.uniform(Layer(mixer=mixer, ffn=ffn), depth), keys.squares(c) + 1
-    return keys.imaging(c, layers, _BACKBONE_HEADS, hidden=d, positions=rows, patches=keys.patches(c)).having(own)
+    return keys.imaging(c, layers, _BACKBONE_HEADS, hidden=d, positions=rows, patches=keys.patches(c)).having(sizes)
 
 
 def backbone_blueprint(s: Spec[RfDetrDinov2]) -> Block:
     d, of, scale, norm = s.hidden, s.own, block(lambda1=Tensor((s.hidden,))), layer_norm(s.hidden)
 
-    def layer_block(one: Layer) -> Block:
-        a, width = one.attention, one.dense.width
+    def layer_block(layer: Layer) -> Block:
+        a, width = layer.attention, layer.dense.width
         return block(
             norm1=norm,
             attention=vit_attention(d, a) if s.adapted else mha(d, a, "o_proj"),

@@ -24,8 +24,8 @@ class Roformer(Sizes):
 
 
 def spec(c: Config) -> Spec[Roformer]:
-    own = Roformer.read(c)
-    return keys.encoder(c, heads=("ForCausalLM", *keys.ENCODER_HEADS), narrow=True).having(own)
+    sizes = Roformer.read(c)
+    return keys.encoder(c, heads=("ForCausalLM", *keys.ENCODER_HEADS), narrow=True).having(sizes)
 
 
 def blueprint(s: Spec[Roformer]) -> Block:

@@ -38,9 +38,9 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer_block(one: Layer) -> Block:
-        network = mlp(d, one.dense.width, one.dense.bias, "up_proj", "down_proj")
-        return pre_norm(d, layer_norm, self_attn=altered(gqa(d, one.attention), rotary_emb=None), mlp=network)
+    def layer_block(layer: Layer) -> Block:
+        network = mlp(d, layer.dense.width, layer.dense.bias, "up_proj", "down_proj")
+        return pre_norm(d, layer_norm, self_attn=altered(gqa(d, layer.attention), rotary_emb=None), mlp=network)
 
     body = block(
         embed_tokens=embedding(s.vocab, d),

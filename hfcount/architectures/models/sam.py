@@ -18,10 +18,10 @@ class Sam(Sizes):
 def spec(c: Config) -> Spec[Sam]:
     vision, prompt = architectures.part(c, "vision_config"), architectures.part(c, "prompt_encoder_config")
     decoder = architectures.part(c, "mask_decoder_config")
-    own = Sam.read(c, num_pos_feats=keys.dim("n_f", c.part("vision_config").int("num_pos_feats")))
+    sizes = Sam.read(c, num_pos_feats=keys.dim("n_f", c.part("vision_config").int("num_pos_feats")))
     parts = {"vision": vision, "prompt": prompt, "mask": decoder}
     tied = c.bool("tie_word_embeddings", default=True)  # which says here whether frequencies are shared
-    return keys.encoding(c, (), hidden=decoder.hidden, parts=parts).replace(tied=tied).having(own)
+    return keys.encoding(c, (), hidden=decoder.hidden, parts=parts).replace(tied=tied).having(sizes)
 
 
 def blueprint(s: Spec[Sam]) -> Block:

@@ -47,8 +47,8 @@ def spec(c: Config) -> Spec[Sam2]:
     layers, memories = (memory_layers(c, wide), Memories.read(c, latent)) if video else ((), None)
     heads = _VIDEO if video else _IMAGE
     d = keys.dim("d", vision.hidden)
-    whole = keys.decoder_spec(c, layers, vocab=0, hidden=d, heads=heads, layer_count=None, parts=parts)
-    alone = whole.replace(causal=False, **({"head": "base"} if c.nested else {}))
+    model = keys.decoder_spec(c, layers, vocab=0, hidden=d, heads=heads, layer_count=None, parts=parts)
+    alone = model.replace(causal=False, **({"head": "base"} if c.nested else {}))
     return alone.having(Sam2(nested=c.nested, memories=memories))
 
 
@@ -88,10 +88,10 @@ class Sam2VisionModel(Sizes):
 def vision_spec(c: Config) -> Spec[Sam2VisionModel]:
     """SAM 2's image encoder, also SAM 3's tracker's: a backbone and a neck to one width (arXiv:2408.00714)."""
     widths = c.ints("backbone_channel_list", default=_CHANNELS[c.family], minimum=0)
-    own = Sam2VisionModel.read(c, channels=tuple(keys.dim(f"C{n}", width) for n, width in enumerate(widths, 1)))
+    sizes = Sam2VisionModel.read(c, channels=tuple(keys.dim(f"C{n}", width) for n, width in enumerate(widths, 1)))
     parts = {"backbone": architectures.part(c, "backbone_config")}
     d = keys.dim("d_n", c.int("fpn_hidden_size"))
-    return keys.encoding(c, (), hidden=d, parts=parts).having(own)
+    return keys.encoding(c, (), hidden=d, parts=parts).having(sizes)
 
 
 def vision_blueprint(s: Spec[Sam2VisionModel]) -> Block:
@@ -126,10 +126,10 @@ def hiera_spec(c: Config) -> Spec[Sam2HieraDetModel]:
         c.ints("window_size_per_stage", default=(8, 4, 14, 7)),
     )
     if not 0 < len(depths) <= min(len(widths), len(heads)) or not sides:
-        said = (
+        text = (
             f"blocks_per_stage has {len(depths):,} entries for {len(widths):,} widths, {len(heads):,} numbers of heads."
         )
-        raise c.error("list-length", said, "blocks_per_stage", "Correct one of them.")
+        raise c.error("list-length", text, "blocks_per_stage", "Correct one of them.")
     layers, start, before = [], 0, 0
     for number, (depth, width, many) in enumerate(zip(depths, widths, heads, strict=False)):
         d = keys.dim(f"d{number + 1}", width)
@@ -140,8 +140,8 @@ def hiera_spec(c: Config) -> Spec[Sam2HieraDetModel]:
             layer = Layer(mixer=mixer, ffn=ffn, stage_width=d, own=Sam2HieraDetLayer(inputs=inputs))
             layers += [Layers(indices=places, layer=layer)] if places.count else []
         start, before = start + int(depth), d
-    own = Sam2HieraDetModel.read(c, window=keys.dim("w", sides[0]))
-    return keys.encoding(c, layers, hidden=c.int("hidden_size")).having(own)
+    sizes = Sam2HieraDetModel.read(c, window=keys.dim("w", sides[0]))
+    return keys.encoding(c, layers, hidden=c.int("hidden_size")).having(sizes)
 
 
 def _sides(c: Config, key: str, symbols: tuple[str, str]) -> tuple[int, ...]:
@@ -161,13 +161,13 @@ def _sides(c: Config, key: str, symbols: tuple[str, str]) -> tuple[int, ...]:
 def hiera_blueprint(s: Spec[Sam2HieraDetModel]) -> Block:
     of, first = s.own, s.hidden
 
-    def layer_block(one: Layer) -> Block:
-        inputs, d = one.sizes(Sam2HieraDetLayer).inputs, one.width
+    def layer_block(layer: Layer) -> Block:
+        inputs, d = layer.sizes(Sam2HieraDetLayer).inputs, layer.width
         return block(
             layer_norm1=layer_norm(inputs),
             attn=block("attention", qkv=Linear(inputs, 3 * d, True), proj=Linear(d, d, True)),
             layer_norm2=layer_norm(d),
-            mlp=mlp(d, one.dense.width, up="proj_in", down="proj_out"),
+            mlp=mlp(d, layer.dense.width, up="proj_in", down="proj_out"),
             proj=Linear(inputs, d, True, "other") if inputs != d else None,
         )
 

@@ -43,12 +43,12 @@ def spec(c: Config) -> Spec[SamMaskDecoder]:
     )
     mixer = keys.multi_head(c, d, c.int("num_attention_heads"), indivisible="built")
     layer = Layer(mixer=mixer, ffn=Dense(width=c.int("mlp_dim"), bias=True))
-    own = SamMaskDecoder.read(
+    sizes = SamMaskDecoder.read(
         c,
         inner=keys.dim("d_i", inner),
         vit_dim=keys.dim("d_w", c.int("vit_dim") if c.family == "sam_hq_mask_decoder" else 0),
     )
-    return keys.encoding(c, keys.uniform(layer, keys.layer_count(c)), hidden=d).having(own)
+    return keys.encoding(c, keys.uniform(layer, keys.layer_count(c)), hidden=d).having(sizes)
 
 
 def blueprint(s: Spec[SamMaskDecoder]) -> Block:
@@ -57,8 +57,8 @@ def blueprint(s: Spec[SamMaskDecoder]) -> Block:
     out, inner = "out_proj" if first else "o_proj", of.inner
     tokens, narrow, thin = of.num_multimask_outputs + 1, d // 4, d // 8
 
-    def layer_block(one: Layer) -> Block:
-        wide = one.dense.width
+    def layer_block(layer: Layer) -> Block:
+        wide = layer.dense.width
         # From SAM 2 on, the network of a layer is as deep as there are layers.
         network = mlp(d, wide, up="lin1", down="lin2") if first else feed_forward(d, wide, d, s.depth, "mlp")
         # In the first version the layers halve the width, whatever the config says.

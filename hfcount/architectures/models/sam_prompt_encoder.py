@@ -34,8 +34,8 @@ class SamPromptEncoder(Sizes):
 
 
 def spec(c: Config) -> Spec[SamPromptEncoder]:
-    own = SamPromptEncoder.read(c)
-    return keys.encoding(c, (), hidden=c.int("hidden_size")).having(own)
+    sizes = SamPromptEncoder.read(c)
+    return keys.encoding(c, (), hidden=c.int("hidden_size")).having(sizes)
 
 
 def blueprint(s: Spec[SamPromptEncoder]) -> Block:

@@ -67,7 +67,7 @@ class Sana(Sizes):
 def spec(c: Config) -> Spec[Sana]:
     d = c.int("num_attention_heads") * c.int("attention_head_dim")
     steers, video = c.family == "SanaControlNetModel", c.family == "SanaVideoTransformer3DModel"
-    own = Sana.read(
+    sizes = Sana.read(
         c,
         sides=denoising.patch_sides(c, "patch_size", 3)
         if video
@@ -81,11 +81,11 @@ def spec(c: Config) -> Spec[Sana]:
         crossed=_crossed(c),
     )
     if video:
-        denoising.rotary_pairs(c, own.attention_head_dim)
+        denoising.rotary_pairs(c, sizes.attention_head_dim)
     elif not c.is_null("interpolation_scale"):
         diffusion.check_places(c, d)
     denoising.dropout(c)
-    return diffusion.diffusing(c, own, own.num_attention_heads * own.attention_head_dim)
+    return diffusion.diffusing(c, sizes, sizes.num_attention_heads * sizes.attention_head_dim)
 
 
 def _crossed(c: Config) -> Crossed | None:

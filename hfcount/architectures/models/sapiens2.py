@@ -65,15 +65,15 @@ def spec(c: Config) -> Spec[Sapiens2]:
         few = c.int("num_key_value_attention_heads")
         ends = (Indices.below(count).difference(middle), lambda: layer(heads))
         layers = keys.split(ends, (middle, lambda: layer(few)))
-    own = Sapiens2.read(c)
-    return keys.imaging(c, layers, _HEADS, hidden=d, patches=keys.patches(c)).having(own)
+    sizes = Sapiens2.read(c)
+    return keys.imaging(c, layers, _HEADS, hidden=d, patches=keys.patches(c)).having(sizes)
 
 
 def blueprint(s: Spec[Sapiens2]) -> Block:
     d, of, norm = s.hidden, s.own, rms_norm(s.hidden)
 
-    def layer_block(one: Layer) -> Block:
-        a, wide, bias = one.attention, one.dense.width, of.mlp_bias
+    def layer_block(layer: Layer) -> Block:
+        a, wide, bias = layer.attention, layer.dense.width, of.mlp_bias
         shared, own = a.kv_heads * a.head_dim, rms_norm(a.head_dim) if a.qk_norm else None
         attention = block(
             "attention",

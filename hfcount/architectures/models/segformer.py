@@ -87,8 +87,8 @@ def blueprint(s: Spec[Segformer]) -> Block:
     )
 
 
-def _layer(one: Layer) -> Block:
-    a, d, wide, side = one.attention, one.width, one.dense.width, one.sizes(SegformerLayer).sr_ratio
+def _layer(layer: Layer) -> Block:
+    a, d, wide, side = layer.attention, layer.width, layer.dense.width, layer.sizes(SegformerLayer).sr_ratio
     into, inner = Linear(d, a.heads * a.head_dim, True), side > 1
     own = block(
         query=into,

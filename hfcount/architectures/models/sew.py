@@ -56,20 +56,20 @@ def spec(c: Config) -> Spec[Sew]:
     mixer = keys.multi_head(c, c.int("hidden_size"), c.int("num_attention_heads"))
     waveform, factor = Waveform.read(c), keys.dim("S", c.int("squeeze_factor"))
     disentangled = Disentangled.read(c) if c.family == "sew-d" else None
-    whole = speech(c, Layer(mixer=mixer, ffn=keys.dense(c, bias=True)), heads=_HEADS)
-    own = Sew(waveform=waveform, speech=whole.own, squeeze_factor=factor, disentangled=disentangled)
-    return whole.having(own)
+    body = speech(c, Layer(mixer=mixer, ffn=keys.dense(c, bias=True)), heads=_HEADS)
+    sizes = Sew(waveform=waveform, speech=body.own, squeeze_factor=factor, disentangled=disentangled)
+    return body.having(sizes)
 
 
 def blueprint(s: Spec[Sew]) -> Block:
-    d, own, waves = s.hidden, s.own, s.own.waveform
-    wider = Linear(d, d * own.squeeze_factor, True, "other")
+    d, sizes, waves = s.hidden, s.own, s.own.waveform
+    wider = Linear(d, d * sizes.squeeze_factor, True, "other")
     encoder = block(pos_conv_embed=waves.places(d), upsample=block(projection=wider))
-    if own.disentangled is None:
+    if sizes.disentangled is None:
         layers = stack(s.layers, lambda one: waveform_layer(d, one))
         encoder = altered(encoder, layer_norm=layer_norm(d), layers=layers)
     else:
-        encoder = altered(encoder, encoder=_disentangled(s, own.disentangled))
+        encoder = altered(encoder, encoder=_disentangled(s, sizes.disentangled))
     body = block(
         masked_spec_embed=waves.mask(d),
         feature_extractor=waves.filters(),
@@ -77,7 +77,7 @@ def blueprint(s: Spec[Sew]) -> Block:
         feature_projection=Linear(waves.width, d, True, "embedding") if waves.width != d else None,
         encoder=encoder,
     )
-    return own.speech.heads(s, s.family.replace("-", "_"), body)
+    return sizes.speech.heads(s, s.family.replace("-", "_"), body)
 
 
 def _disentangled(s: Spec[Sew], of: Disentangled) -> Block:
@@ -86,8 +86,8 @@ def _disentangled(s: Spec[Sew], of: Disentangled) -> Block:
     own = block("attention", query_proj=square, key_proj=square, value_proj=square, **more)
     out = block(dense=Linear(d, d, True, "attention"), LayerNorm=layer_norm(d))
 
-    def layer_block(one: Layer) -> Block:
-        usual = bert_layer(d, one.replace(cross_attention=False))
+    def layer_block(layer: Layer) -> Block:
+        usual = bert_layer(d, layer.replace(cross_attention=False))
         return altered(usual, attention=block(self=own, output=out))
 
     return block(

@@ -38,8 +38,8 @@ def spec(c: Config) -> Spec[SiglipVisionModel]:
     rows = c.int("num_patches") if second else keys.squares(c)
     pooled = c.family not in _HEADLESS and c.bool("vision_use_head", default=True)
     further = keys.named(VisionTransformer="base")
-    own = SiglipVisionModel.read(c, vision_use_head=pooled, flat=second)
-    return keys.tower(c, patches=keys.patches(c), positions=rows, further=further).having(own)
+    sizes = SiglipVisionModel.read(c, vision_use_head=pooled, flat=second)
+    return keys.tower(c, patches=keys.patches(c), positions=rows, further=further).having(sizes)
 
 
 def blueprint(s: Spec[SiglipVisionModel]) -> Block:

@@ -25,10 +25,10 @@ class Slanet(Sizes):
 
 
 def spec(c: Config) -> Spec[Slanet]:
-    seen, d = keys.only(c, architectures.part(c, "backbone_config"), "pp_lcnet"), c.int("hidden_size")
-    own = Slanet.read(c)
-    words, parts, why = c.int("out_channels"), {"backbone": seen}, keys.COARSER
-    return keys.imaging(c, (), _HEADS, vocab=words, hidden=d, parts=parts, uncounted=why).having(own)
+    vision, d = keys.only(c, architectures.part(c, "backbone_config"), "pp_lcnet"), c.int("hidden_size")
+    sizes = Slanet.read(c)
+    words, parts, why = c.int("out_channels"), {"backbone": vision}, keys.COARSER
+    return keys.imaging(c, (), _HEADS, vocab=words, hidden=d, parts=parts, uncounted=why).having(sizes)
 
 
 def blueprint(s: Spec[Slanet]) -> Block:

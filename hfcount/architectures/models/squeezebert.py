@@ -25,12 +25,12 @@ class Squeezebert(Sizes):
 
 
 def spec(c: Config) -> Spec[Squeezebert]:
-    own = Squeezebert.read(c)
+    sizes = Squeezebert.read(c)
     d, wide = c.int("hidden_size"), c.int("intermediate_size")
-    for key, groups in (("q_groups", own.q_groups), ("k_groups", own.k_groups), ("v_groups", own.v_groups)):
+    for key, groups in (("q_groups", sizes.q_groups), ("k_groups", sizes.k_groups), ("v_groups", sizes.v_groups)):
         keys.divides(c, key, groups, "hidden_size", d)
-    keys.divides(c, "post_attention_groups", own.post_attention_groups, "hidden_size", d)
-    for key, groups in (("intermediate_groups", own.intermediate_groups), ("output_groups", own.output_groups)):
+    keys.divides(c, "post_attention_groups", sizes.post_attention_groups, "hidden_size", d)
+    for key, groups in (("intermediate_groups", sizes.intermediate_groups), ("output_groups", sizes.output_groups)):
         keys.divides(c, key, groups, "hidden_size", d)
         keys.divides(c, key, groups, "intermediate_size", wide)
     if c.int("embedding_size", default=d) != d:
@@ -41,7 +41,7 @@ def spec(c: Config) -> Spec[Squeezebert]:
             "Correct one of them.",
             expected=int(d),
         )
-    return keys.encoder(c, heads=_HEADS, decoding=False).having(own)
+    return keys.encoder(c, heads=_HEADS, decoding=False).having(sizes)
 
 
 def blueprint(s: Spec[Squeezebert]) -> Block:
@@ -50,8 +50,8 @@ def blueprint(s: Spec[Squeezebert]) -> Block:
     def grouped(inputs: int, outputs: int, groups: int, component: Component) -> Block:
         return block(component, weight=Tensor((outputs, inputs // groups, 1)), bias=Tensor((outputs,)))
 
-    def layer_block(one: Layer) -> Block:
-        width = one.dense.width
+    def layer_block(layer: Layer) -> Block:
+        width = layer.dense.width
         own = block(
             query=grouped(d, d, of.q_groups, "attention"),
             key=grouped(d, d, of.k_groups, "attention"),

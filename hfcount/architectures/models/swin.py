@@ -36,21 +36,21 @@ def spec(c: Config) -> Spec[Swin]:
     widths = [first * 2 ** min(number, 32) for number in range(len(heads))]
     bias = c.bool("qkv_bias", default=True)
     layers = keys.stages(c, widths, lambda d: c.times("mlp_ratio", d, default=4), heads, bias=bias)
-    own = Swin.read(c)
+    sizes = Swin.read(c)
     places = tuple(keys.features(c, len(layers)))
     more = int(c.family == "donut-swin")  # a row for a first token that Donut does not have
     rows = keys.squares(c) + more if c.bool("use_absolute_embeddings", default=False) else None
     d = layers[-1].layer.width
-    whole = keys.decoder_spec(c, layers, vocab=0, hidden=d, heads=_HEADS, layer_count=None)
-    return whole.replace(causal=False, positions=rows, patches=keys.patches(c), given_out=places).having(own)
+    model = keys.decoder_spec(c, layers, vocab=0, hidden=d, heads=_HEADS, layer_count=None)
+    return model.replace(causal=False, positions=rows, patches=keys.patches(c), given_out=places).having(sizes)
 
 
 def blueprint(s: Spec[Swin]) -> Block:
     window, first = s.own.window_size, s.layers[0].layer.width
     side = 2 * window - 1
 
-    def layer_block(one: Layer) -> Block:
-        a, d, wide = one.attention, one.width, one.dense.width
+    def layer_block(layer: Layer) -> Block:
+        a, d, wide = layer.attention, layer.width, layer.dense.width
         into, squares = Linear(d, d, a.qkv_bias), window * window
         # Which row of the table belongs to a pair of places.
         pairs = obsolete(squares, squares) if s.family == "swin" else buffer(squares, squares, whole=True)

@@ -40,7 +40,7 @@ def spec(c: Config) -> Spec[Swin2sr]:
         raise c.error(
             "out-of-range", f"upscale is {scale:,}, and must be 3 or a power of 2.", "upscale", observed=int(scale)
         )
-    own = Swin2sr.read(
+    sizes = Swin2sr.read(
         c,
         num_channels_out=keys.dim("C_o", c.int("num_channels_out", default=channels)),
         upsampler=_WAYS.index(way) if way in _WAYS else len(_WAYS),
@@ -50,7 +50,7 @@ def spec(c: Config) -> Spec[Swin2sr]:
     )
     rows = side * side + 1 if c.bool("use_absolute_embeddings", default=False) else None
     patches = Patches(side=keys.patches(c).side, channels=channels)
-    return keys.imaging(c, layers, _HEADS, hidden=d, positions=rows, patches=patches).having(own)
+    return keys.imaging(c, layers, _HEADS, hidden=d, positions=rows, patches=patches).having(sizes)
 
 
 def blueprint(s: Spec[Swin2sr]) -> Block:

@@ -43,8 +43,8 @@ def spec(c: Config) -> Spec[Swinv2]:
     own = Swinv2.read(c)
     rows = side * side + 1 if c.bool("use_absolute_embeddings", default=False) else None
     d, patches, why = layers[-1].layer.width, keys.patches(c), keys.COARSER
-    whole = keys.imaging(c, layers, _HEADS, hidden=d, positions=rows, patches=patches, uncounted=why)
-    return whole.having(own)
+    model = keys.imaging(c, layers, _HEADS, hidden=d, positions=rows, patches=patches, uncounted=why)
+    return model.having(own)
 
 
 def blueprint(s: Spec[Swinv2]) -> Block:

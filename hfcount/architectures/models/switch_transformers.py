@@ -50,26 +50,26 @@ def spec(c: Config) -> Spec[SwitchTransformers]:
 
     parts = {"encoder": Spec(family=c.family, hidden=d, layers=layers("encoder", count), causal=False)}
     own = layers("decoder", decoding)
-    whole = keys.decoder_spec(c, own, tied=True, heads=_HEADS, layer_count=decoding, hidden=d, parts=parts)
-    alone = whole.head == "encoder"
+    model = keys.decoder_spec(c, own, tied=True, heads=_HEADS, layer_count=decoding, hidden=d, parts=parts)
+    alone = model.head == "encoder"
     crossed = alone and c.bool("is_decoder", default=False)
     kept = SwitchTransformers.read(c, crossed=crossed)
-    return whole.replace(causal=not alone, uncounted="" if alone else keys.ACROSS).having(kept)
+    return model.replace(causal=not alone, uncounted="" if alone else keys.ACROSS).having(kept)
 
 
 def blueprint(s: Spec[SwitchTransformers]) -> Block:
     d, norm, table = s.hidden, rms_norm(s.hidden), Tied("shared.weight", (s.vocab, s.hidden))
 
-    def network(one: Layer) -> Block:
-        if not isinstance(one.ffn, MoE):
-            return block("mlp", wi=Linear(d, one.dense.width), wo=Linear(one.dense.width, d))
-        gate = Linear(d, one.moe.experts, s.own.router_bias, "router")
-        return block(router=block(classifier=gate), experts=switched(d, one.moe, "wi", "wo"))
+    def network(layer: Layer) -> Block:
+        if not isinstance(layer.ffn, MoE):
+            return block("mlp", wi=Linear(d, layer.dense.width), wo=Linear(layer.dense.width, d))
+        gate = Linear(d, layer.moe.experts, s.own.router_bias, "router")
+        return block(router=block(classifier=gate), experts=switched(d, layer.moe, "wi", "wo"))
 
-    def layer_block(one: Layer, crossed: bool) -> Block:
-        usual = t5_layer(d, one.replace(ffn=Dense(width=1)), False, crossed)
+    def layer_block(layer: Layer, crossed: bool) -> Block:
+        usual = t5_layer(d, layer.replace(ffn=Dense(width=1)), False, crossed)
         last = str(1 + crossed)
-        return within(usual, layer=Block({last: block(mlp=network(one), layer_norm=norm)}))
+        return within(usual, layer=Block({last: block(mlp=network(layer), layer_norm=norm)}))
 
     def side(layers: tuple[Layers, ...], crossed: bool) -> Block:
         blocks = stack(layers, lambda one: layer_block(one, crossed))

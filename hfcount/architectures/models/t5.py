@@ -41,11 +41,11 @@ def spec(c: Config) -> Spec[T5]:
 
     decoding = c.int("num_decoder_layers", default=count, maximum=MAX_LAYERS)
     parts = {"encoder": Spec(family=c.family, hidden=d, layers=layers(count), causal=False)}
-    whole = keys.decoder_spec(c, layers(decoding), layer_count=decoding, hidden=d, tied=True, heads=_HEADS, parts=parts)
-    alone = whole.head in _ENCODING  # is_decoder is the encoder's then; else each side has its own
+    model = keys.decoder_spec(c, layers(decoding), layer_count=decoding, hidden=d, tied=True, heads=_HEADS, parts=parts)
+    alone = model.head in _ENCODING  # is_decoder is the encoder's then; else each side has its own
     seen = {"causal": False} if alone else {"uncounted": keys.ACROSS}
     crossed = alone and c.bool("is_decoder", default=False)
-    return whole.replace(**seen).having(T5.read(c, gated=gated, crossed=crossed))
+    return model.replace(**seen).having(T5.read(c, gated=gated, crossed=crossed))
 
 
 def blueprint(s: Spec[T5]) -> Block:

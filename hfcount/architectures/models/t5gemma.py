@@ -36,17 +36,17 @@ def spec(c: Config) -> Spec[T5gemma]:
         family=c.family, vocab=first.int("vocab_size"), hidden=first.int("hidden_size"), layers=layers, causal=False
     )
     windows = keys.sliding(second, lambda: keys.all_but_every_nth(second, 2), default=4096)
-    whole = keys.decoder_spec(
+    model = keys.decoder_spec(
         second, later, whole=c, tied=True, heads=_HEADS, windows=windows, parts={"encoder": encoder}
     )
-    both = whole.head != "encoder" and c.bool("is_encoder_decoder", default=True)
-    own = T5gemma.read(c, both=both or whole.head == "conditional_generation")
-    return (whole.replace(uncounted=keys.ACROSS) if own.both else whole.replace(causal=False)).having(own)
+    both = model.head != "encoder" and c.bool("is_encoder_decoder", default=True)
+    sizes = T5gemma.read(c, both=both or model.head == "conditional_generation")
+    return (model.replace(uncounted=keys.ACROSS) if sizes.both else model.replace(causal=False)).having(sizes)
 
 
-def _layer(d: int, one: Layer, seen: int | None) -> Block:
+def _layer(d: int, layer: Layer, seen: int | None) -> Block:
     """A layer that attends to an encoder, if that has a width `seen`."""
-    a, norm = one.attention, rms_norm(d)
+    a, norm = layer.attention, rms_norm(d)
     memory = None if seen is None else Linear(seen, a.kv_heads * a.head_dim, a.qkv_bias)
     across = None if memory is None else altered(gqa(d, a), k_proj=memory, v_proj=memory, rotary_emb=None)
     return block(
@@ -57,7 +57,7 @@ def _layer(d: int, one: Layer, seen: int | None) -> Block:
         cross_attn=across,
         post_cross_attn_layernorm=norm if across else None,
         pre_feedforward_layernorm=norm,
-        mlp=swiglu(d, one.dense.width),
+        mlp=swiglu(d, layer.dense.width),
         post_feedforward_layernorm=norm,
     )
 
@@ -92,8 +92,8 @@ def side_spec(c: Config) -> Spec[Side]:
     side = keys.decoder_spec(c, _layers(c), tied=True, heads=heads, windows=windows)
     if side.head == "encoder":
         return side.replace(causal=False).having(Side.read(c, seen=None))
-    seen = keys.dim("d_e", c.int("cross_attention_hidden_size"))
-    return side.replace(uncounted=keys.ACROSS).having(Side.read(c, seen=seen))
+    vision_width = keys.dim("d_e", c.int("cross_attention_hidden_size"))
+    return side.replace(uncounted=keys.ACROSS).having(Side.read(c, seen=vision_width))
 
 
 def side_blueprint(s: Spec[Side]) -> Block:

@@ -55,7 +55,7 @@ def spec(c: Config) -> Spec[TimeSeriesTransformer]:
     ahead = c.int("prediction_length")
     lags = c.length("lags_sequence")
     features += numbers * (7 if lags is None else lags)
-    own = TimeSeriesTransformer.read(
+    sizes = TimeSeriesTransformer.read(
         c,
         input_size=keys.dim("n_i", numbers),
         features=keys.dim("d_i", c.int("feature_size", default=features)),
@@ -67,8 +67,8 @@ def spec(c: Config) -> Spec[TimeSeriesTransformer]:
         ),
     )
     places = c.int("context_length", default=ahead) + ahead
-    whole = keys.sequence_to_sequence(c, heads=_HEADS, vocab=0, positions=places)
-    return whole.replace(causal=False, tied=False).having(own)
+    model = keys.sequence_to_sequence(c, heads=_HEADS, vocab=0, positions=places)
+    return model.replace(causal=False, tied=False).having(sizes)
 
 
 def blueprint(s: Spec[TimeSeriesTransformer]) -> Block:
@@ -76,8 +76,8 @@ def blueprint(s: Spec[TimeSeriesTransformer]) -> Block:
     size = of.features
     trend = block("other", weight=Tensor((size, d, 3)))
 
-    def layer_block(one: Layer, crossed: bool) -> Block:
-        usual, last = bart_layer(d, one, crossed), block(layernorm=layer_norm(d))
+    def layer_block(layer: Layer, crossed: bool) -> Block:
+        usual, last = bart_layer(d, layer, crossed), block(layernorm=layer_norm(d))
         more = {"trend_projection": trend} if crossed else {}
         return altered(usual, final_layer_norm=last, **more) if auto else usual
 

@@ -62,8 +62,8 @@ def _about(c: Config) -> Config:
     about = c.part("pretrained_cfg") if apart else c
     for key in about.names():
         if key not in _PRETRAINED and (apart or key not in _ONCE):
-            said = f"timm {VERSION} refuses {printable(key, 40)} {'in pretrained_cfg' if apart else 'without'}"
-            raise UnknownArchitecture(f"{c.where}: {said}{'' if apart else ' a pretrained_cfg'}.")
+            text = f"timm {VERSION} refuses {printable(key, 40)} {'in pretrained_cfg' if apart else 'without'}"
+            raise UnknownArchitecture(f"{c.where}: {text}{'' if apart else ' a pretrained_cfg'}.")
     about.ignored = {*_PRETRAINED, *c.ignored}
     return about
 
@@ -76,8 +76,8 @@ def _classes(c: Config, about: Config, args: Config) -> int:
     if not about.given("classifier"):
         return dim("c", built)
     if built and built != told:
-        said = f"model_args gives {built:,} num_classes and the config {told:,}, so timm does not load the head."
-        raise args.error("contradiction", said, "num_classes", "Make them equal.", expected=told, observed=built)
+        text = f"model_args gives {built:,} num_classes and the config {told:,}, so timm does not load the head."
+        raise args.error("contradiction", text, "num_classes", "Make them equal.", expected=told, observed=built)
     offset = about.int("label_offset", minimum=0) if about.given("label_offset") else 0
     return dim("c", built) + offset if built and offset else dim("c", built)
 

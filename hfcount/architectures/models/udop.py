@@ -37,20 +37,20 @@ def spec(c: Config) -> Spec[Udop]:
     count = keys.layer_count(c, "num_layers", "num_hidden_layers")
 
     kinds = [one.get("type") if isinstance(one, dict) else None for one in c.entries("relative_bias_args")]
-    if unknown := [one for one in kinds if one not in _KINDS]:
-        said = f"relative_bias_args has the type {str(unknown[0])[:40]!r}, and knows {', '.join(sorted(_KINDS))}."
-        raise c.error("unknown-kind", said, "relative_bias_args")
+    if unknown := [kind for kind in kinds if kind not in _KINDS]:
+        text = f"relative_bias_args has the type {str(unknown[0])[:40]!r}, and knows {', '.join(sorted(_KINDS))}."
+        raise c.error("unknown-kind", text, "relative_bias_args")
     biases = len(kinds) if c.given("relative_bias_args") else len(_KINDS)
-    own = Udop.read(c, heads=heads, buckets=buckets, biases=biases)
+    sizes = Udop.read(c, heads=heads, buckets=buckets, biases=biases)
     null = c.is_null("num_decoder_layers")
     decoding = count if null else c.int("num_decoder_layers", maximum=MAX_LAYERS)
     encoder = Spec(family=c.family, hidden=d, layers=t5_layers(count, mixer, ffn, buckets), causal=False)
     layers, parts = t5_layers(decoding, mixer, ffn, buckets), {"encoder": encoder}
-    whole = keys.decoder_spec(
+    model = keys.decoder_spec(
         c, layers, layer_count=decoding, hidden=d, heads=_HEADS, parts=parts, patches=keys.patches(c)
     )
     # Its embeddings are one, whatever the config says.
-    return whole.replace(uncounted=keys.ACROSS, tied=True).having(own)
+    return model.replace(uncounted=keys.ACROSS, tied=True).having(sizes)
 
 
 def blueprint(s: Spec[Udop]) -> Block:

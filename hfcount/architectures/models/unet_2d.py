@@ -50,7 +50,7 @@ def spec(c: Config) -> Spec[UNet2D]:
     grouped = not c.is_null("attn_norm_num_groups")
     if grouped and stages.middle and c.bool("add_attention"):
         diffusion.check_groups(c, [widths[-1]], "attn_norm_num_groups")
-    own = UNet2D.read(
+    sizes = UNet2D.read(
         c,
         stages=stages,
         halves=Halves(time=time, scaled=shift == "scale_shift", linear=False),
@@ -60,7 +60,7 @@ def spec(c: Config) -> Spec[UNet2D]:
         class_kind=denoising.text_of(c, "class_embed_type"),
         classes=denoising.nullable(c, "num_class_embeds", "n_c"),
     )
-    return diffusion.diffusing(c, own, widths[-1])
+    return diffusion.diffusing(c, sizes, widths[-1])
 
 
 def _head_dim(c: Config, width: int) -> int:
@@ -87,8 +87,8 @@ def _way(c: Config, way: str, widths: tuple[int, ...]) -> tuple[Stage, ...]:
 def _stage(c: Config, kind: Kind, width: int) -> Stage:
     head = _head_dim(c, width)
     if kind.attends and not 0 < head <= width:
-        said = f"attention_head_dim is {int(head):,}, and a stage {int(width):,} wide."
-        c.cannot_run("out-of-range", said, "attention_head_dim", observed=int(head))
+        text = f"attention_head_dim is {int(head):,}, and a stage {int(width):,} wide."
+        c.cannot_run("out-of-range", text, "attention_head_dim", observed=int(head))
     return Stage(
         kind=kind,
         width=width,

@@ -19,8 +19,8 @@ def spec(c: Config) -> Spec:
 
 
 def blueprint(s: Spec) -> Block:
-    d, seen = s.hidden, s.part("vision").hidden
-    projector = block("projector", readout=Block({"0": Linear(seen, d, True), "2": Linear(d, d, True)}))
+    d, vision_width = s.hidden, s.part("vision").hidden
+    projector = block("projector", readout=Block({"0": Linear(vision_width, d, True), "2": Linear(d, d, True)}))
     return towers_in_model(s, architectures.base(s), vision_model=architectures.tower(s, "vision"), projector=projector)
 
 

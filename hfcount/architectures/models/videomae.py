@@ -25,8 +25,8 @@ def spec(c: Config) -> Spec[Videomae]:
     mixer = keys.multi_head(c, d, c.int("num_attention_heads"), qkv_bias=bias)
     layers = keys.uniform(Layer(mixer=mixer, ffn=keys.dense(c, bias=True)), keys.layer_count(c))
     patches, mean = keys.patches(c, frames=c.int("tubelet_size")), c.bool("use_mean_pooling", default=True)
-    whole = keys.imaging(c, layers, _HEADS, hidden=d, patches=patches)
-    return whole.replace(parts={"decoder": keys.reconstructing(c, bias)}).having(
+    model = keys.imaging(c, layers, _HEADS, hidden=d, patches=patches)
+    return model.replace(parts={"decoder": keys.reconstructing(c, bias)}).having(
         Videomae.read(c, use_mean_pooling=mean)
     )
 
@@ -36,7 +36,7 @@ def blueprint(s: Spec[Videomae]) -> Block:
     norm = layer_norm(d)
     body = block(
         embeddings=block(patch_embeddings=block(projection=patch_convolution(s))),
-        encoder=block(layer=stack(s.layers, lambda one: vit_layer(d, one, _attention(d, one.attention)))),
+        encoder=block(layer=stack(s.layers, lambda layer: vit_layer(d, layer, _attention(d, layer.attention)))),
         layernorm=None if mean else norm,
     )
     labels = block(fc_norm=norm if mean else None, classifier=classifier(s))
@@ -45,7 +45,7 @@ def blueprint(s: Spec[Videomae]) -> Block:
     inner = s.part("decoder")
     narrow, frames = inner.hidden, seen.frames or 1
     decoder = block(
-        decoder_layers=stack(inner.layers, lambda one: vit_layer(narrow, one, _attention(narrow, one.attention))),
+        decoder_layers=stack(inner.layers, lambda layer: vit_layer(narrow, layer, _attention(narrow, layer.attention))),
         norm=layer_norm(narrow),
         head=Linear(narrow, frames * seen.pixels, True, "other"),
     )

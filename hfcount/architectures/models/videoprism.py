@@ -39,12 +39,12 @@ def text_spec(c: Config) -> Spec:
 def text_blueprint(s: Spec) -> Block:
     d, rows = s.hidden, s.positions or 0
 
-    def layer_block(one: Layer) -> Block:
+    def layer_block(layer: Layer) -> Block:
         return block(
-            attention=mha(d, one.attention, out="o_proj"),
+            attention=mha(d, layer.attention, out="o_proj"),
             layernorm_before=layer_norm(d),
             layernorm_after=layer_norm(d),
-            mlp=mlp(d, one.dense.width),
+            mlp=mlp(d, layer.dense.width),
         )
 
     table = block(
@@ -79,11 +79,11 @@ def vision_spec(c: Config) -> Spec[VideoprismVisionModel]:
     height, width = sides if len(sides) == 2 else 2 * (c.int("image_size"),)
     mixer = keys.multi_head(c, d, heads, qkv_bias=bias, out_bias=True, indivisible="run", own_width=True)
     layers = keys.uniform(Layer(mixer=mixer, ffn=keys.dense(c, bias=True)), keys.layer_count(c, "num_spatial_layers"))
-    own = VideoprismVisionModel.read(
+    sizes = VideoprismVisionModel.read(
         c, tube=tuple(keys.dim(f"P_{name}", side) for name, side in zip("thw", tube, strict=True))
     )
     places = height // tube[1] * (width // tube[2])
-    return keys.imaging(c, layers, _VISION_HEADS, hidden=d, positions=places).having(own)
+    return keys.imaging(c, layers, _VISION_HEADS, hidden=d, positions=places).having(sizes)
 
 
 def vision_blueprint(s: Spec[VideoprismVisionModel]) -> Block:

@@ -32,10 +32,10 @@ class VisualBert(Sizes):
 
 
 def spec(c: Config) -> Spec[VisualBert]:
-    own = VisualBert.read(c)
-    whole = keys.encoder(c, heads=_HEADS)
-    layers = [one.replace(layer=one.layer.replace(cross_attention=False)) for one in whole.layers]
-    return whole.replace(causal=False, uncounted="", layers=tuple(layers)).having(own)
+    sizes = VisualBert.read(c)
+    model = keys.encoder(c, heads=_HEADS)
+    layers = [layer.replace(layer=layer.layer.replace(cross_attention=False)) for layer in model.layers]
+    return model.replace(causal=False, uncounted="", layers=tuple(layers)).having(sizes)
 
 
 def blueprint(s: Spec[VisualBert]) -> Block:

@@ -25,10 +25,10 @@ def spec(c: Config) -> Spec:
     mixer = keys.multi_head(c, d, heads, qkv_bias=bias, indivisible="run", own_width=True)
     layers = keys.uniform(Layer(mixer=mixer, ffn=keys.dense(c, bias=True)), keys.layer_count(c))
     known, rows, patches = _HEADS[c.family], keys.squares(c) + 1, keys.patches(c)
-    whole = keys.imaging(c, layers, known, hidden=d, positions=rows, patches=patches)
+    model = keys.imaging(c, layers, known, hidden=d, positions=rows, patches=patches)
     if c.family != "vit_mae":
-        return whole
-    return whole.replace(parts={"decoder": keys.reconstructing(c, bias, indivisible="run", own_width=True)})
+        return model
+    return model.replace(parts={"decoder": keys.reconstructing(c, bias, indivisible="run", own_width=True)})
 
 
 def blueprint(s: Spec) -> Block:

@@ -31,12 +31,12 @@ def spec(c: Config) -> Spec[Vjepa2]:
 
     depth = c.int("pred_num_hidden_layers", maximum=MAX_LAYERS)
     ahead = tuple(keys.uniform(layer(narrow, "pred_"), depth))
-    own = Vjepa2.read(c)
+    sizes = Vjepa2.read(c)
     patches = Patches(side=c.int("patch_size"), channels=c.int("in_chans"), frames=c.int("tubelet_size"))
     layers = keys.uniform(layer(d, ""), keys.layer_count(c))
-    whole = keys.imaging(c, layers, _HEADS, hidden=d, patches=patches)
-    return whole.replace(parts={"predictor": Spec(family=c.family, hidden=narrow, layers=ahead, causal=False)}).having(
-        own
+    model = keys.imaging(c, layers, _HEADS, hidden=d, patches=patches)
+    return model.replace(parts={"predictor": Spec(family=c.family, hidden=narrow, layers=ahead, causal=False)}).having(
+        sizes
     )
 
 
@@ -69,8 +69,8 @@ def blueprint(s: Spec[Vjepa2]) -> Block:
     return headed(s, "vjepa2", body, image_classification=block(pooler=pooler, classifier=classifier(s)))
 
 
-def _layer(d: int, one: Layer) -> Block:
-    into = Linear(d, d, one.attention.qkv_bias)
+def _layer(d: int, layer: Layer) -> Block:
+    into = Linear(d, d, layer.attention.qkv_bias)
     attention = block("attention", query=into, key=into, value=into, proj=Linear(d, d, True))
     norm = layer_norm(d)
-    return block(norm1=norm, attention=attention, norm2=norm, mlp=mlp(d, one.dense.width))
+    return block(norm1=norm, attention=attention, norm2=norm, mlp=mlp(d, layer.dense.width))

@@ -81,34 +81,34 @@ def spec(c: Config) -> Spec[Wav2Vec2]:
     if c.family in _CLASSES:
         key, symbol, usual = _CLASSES[c.family]
         classes = keys.dim(symbol, c.int(key, default=usual))
-    whole = speech(c, layered, heads=_HEADS[c.family])
-    own = Wav2Vec2(
+    body = speech(c, layered, heads=_HEADS[c.family])
+    sizes = Wav2Vec2(
         waveform=waveform,
-        speech=whole.own,
+        speech=body.own,
         relative=relative,
         adapter_attn_dim=keys.dim("d_n", narrow) if narrow else None,
         classes=classes,
     )
-    return whole.having(own)
+    return body.having(sizes)
 
 
 def blueprint(s: Spec[Wav2Vec2]) -> Block:
-    d, own = s.hidden, s.own
+    d, sizes = s.hidden, s.own
 
-    def layer_block(one: Layer) -> Block:
-        usual = waveform_layer(d, one, own.adapter_attn_dim)
-        return altered(usual, attention=_relative(d, one)) if own.relative else usual
+    def layer_block(layer: Layer) -> Block:
+        usual = waveform_layer(d, layer, sizes.adapter_attn_dim)
+        return altered(usual, attention=_relative(d, layer)) if sizes.relative else usual
 
-    body = altered(own.waveform.tensors(s, layer_block), adapter=own.speech.adapted(s))
+    body = altered(sizes.waveform.tensors(s, layer_block), adapter=sizes.speech.adapted(s))
     taught = dict[str, Block]()
     if s.head == "pretraining":
-        taught["pretraining"] = _taught(s, needed(own.speech.codebooks, s.head))
-    return own.speech.heads(s, s.family.replace("-", "_"), body, **taught)
+        taught["pretraining"] = _taught(s, needed(sizes.speech.codebooks, s.head))
+    return sizes.speech.heads(s, s.family.replace("-", "_"), body, **taught)
 
 
-def _relative(d: int, one: Layer) -> Block:
+def _relative(d: int, layer: Layer) -> Block:
     """Attention with gated relative positions (arXiv:2110.13900)."""
-    a, buckets = one.attention, one.sizes(Wav2Vec2Layer).buckets
+    a, buckets = layer.attention, layer.sizes(Wav2Vec2Layer).buckets
     table = block(weight=Tensor((buckets, a.heads))) if buckets else None
     gate = Linear(a.head_dim, 8, True)
     constant = Tensor((1, a.heads, 1, 1))

@@ -50,13 +50,13 @@ def blueprint(s: Spec[WhisperEncoder]) -> Block:
     d = s.hidden
     square = Linear(d, d, bias=True)
 
-    def layer_block(one: Layer) -> Block:
+    def layer_block(layer: Layer) -> Block:
         attention = block("attention", q_proj=square, k_proj=Linear(d, d), v_proj=square, out_proj=square)
         return block(
             self_attn=attention,
             self_attn_layer_norm=layer_norm(d),
             final_layer_norm=layer_norm(d),
-            **fc(d, one.dense.width),
+            **fc(d, layer.dense.width),
         )
 
     def convolution(inputs: int) -> Block:

@@ -17,12 +17,12 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer_block(one: Layer) -> Block:
-        norm, width = layer_norm(d), one.dense.width
-        attention = Block({**bert_attention(d, one.attention, norm=False).children, "self_attn_layer_norm": norm})
+    def layer_block(layer: Layer) -> Block:
+        norm, width = layer_norm(d), layer.dense.width
+        attention = Block({**bert_attention(d, layer.attention, norm=False).children, "self_attn_layer_norm": norm})
         return block(
             attention=attention,
-            crossattention=attention if one.cross_attention else None,
+            crossattention=attention if layer.cross_attention else None,
             intermediate=block("mlp", dense=Linear(d, width, True)),
             output=block("mlp", dense=Linear(width, d, True)),
             LayerNorm=norm,

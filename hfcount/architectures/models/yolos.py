@@ -30,14 +30,14 @@ def spec(c: Config) -> Spec[Yolos]:
     )
     tokens, (high, wide) = c.int("num_detection_tokens", minimum=0), keys.sides(c, "image_size")
     patches, side = keys.patches(c), c.int("patch_size")
-    own = Yolos.read(
+    sizes = Yolos.read(
         c,
         num_detection_tokens=keys.dim("n_d", tokens),
         mid=keys.dim("n_m", 1 + high * wide // (side * side) + tokens),
     )
     rows = keys.rectangle(c) + tokens + 1
-    whole = keys.decoder_spec(c, layer, vocab=0, hidden=d, heads=_HEADS, positions=rows)
-    return whole.replace(causal=False, patches=patches).having(own)
+    model = keys.decoder_spec(c, layer, vocab=0, hidden=d, heads=_HEADS, positions=rows)
+    return model.replace(causal=False, patches=patches).having(sizes)
 
 
 def blueprint(s: Spec[Yolos]) -> Block:

@@ -33,17 +33,17 @@ class Yoso(Sizes):
 def spec(c: Config) -> Spec[Yoso]:
     rows = c.int("max_position_embeddings")
     kernel = c.int("conv_kernel_size", default=None) if c.family == "nystromformer" else None
-    own = Yoso.read(c, conv_kernel_size=keys.dim("w", kernel or 0), rows=rows)
-    return keys.encoder(c, heads=_HEADS).replace(causal=False, positions=rows + 2).having(own)
+    sizes = Yoso.read(c, conv_kernel_size=keys.dim("w", kernel or 0), rows=rows)
+    return keys.encoder(c, heads=_HEADS).replace(causal=False, positions=rows + 2).having(sizes)
 
 
 def blueprint(s: Spec[Yoso]) -> Block:
     d, kernel, rows = s.hidden, s.own.conv_kernel_size, s.own.rows
 
-    def layer_block(one: Layer) -> Block:
-        usual = bert_layer(d, one)
-        convolution = block("attention", weight=Tensor((one.attention.heads, 1, kernel, 1)))
-        query = Linear(d, d, one.attention.qkv_bias)
+    def layer_block(layer: Layer) -> Block:
+        usual = bert_layer(d, layer)
+        convolution = block("attention", weight=Tensor((layer.attention.heads, 1, kernel, 1)))
+        query = Linear(d, d, layer.attention.qkv_bias)
         own = block("attention", query=query, key=query, value=query, conv=convolution if kernel else None)
         attention = usual.children["attention"]
         # add_cross_attention is stored on the layer and builds nothing.

@@ -31,11 +31,11 @@ class ZImageControlNet(Sizes):
 def spec(c: Config) -> Spec[ZImageControlNet]:
     places = [int(place) for place in c.ints("control_layers_places")]
     if 0 not in places:
-        said = "control_layers_places lacks 0, the first layer."
-        raise c.error("out-of-range", said, "control_layers_places", "Add it.")
+        text = "control_layers_places lacks 0, the first layer."
+        raise c.error("out-of-range", text, "control_layers_places", "Add it.")
     first = Indices.of([place for place, steered in enumerate(places) if not steered])
-    own = ZImageControlNet.read(c, layers=keys.dim("L_c", len(places)), first=first)
-    return diffusion.diffusing(c, own, own.each.dim)
+    sizes = ZImageControlNet.read(c, layers=keys.dim("L_c", len(places)), first=first)
+    return diffusion.diffusing(c, sizes, sizes.each.dim)
 
 
 def blueprint(s: Spec[ZImageControlNet]) -> Block:

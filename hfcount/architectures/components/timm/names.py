@@ -51,8 +51,8 @@ def arguments(c: Config, name: str, builds: frozenset[str], shapeless: frozenset
                 "contradiction", "model_args must not give num_classes, which the class gives itself.", "model_args"
             )
         if key not in builds and key not in shapeless:
-            said = f"{name} with {printable(key, 40)} in model_args is not described, but with"
-            raise UnknownArchitecture(f"{c.where}: {said} {', '.join(sorted(builds))}.")
+            text = f"{name} with {printable(key, 40)} in model_args is not described, but with"
+            raise UnknownArchitecture(f"{c.where}: {text} {', '.join(sorted(builds))}.")
     args = c.part("model_args")
     args.ignored = shapeless
     return args
