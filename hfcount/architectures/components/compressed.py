@@ -19,7 +19,7 @@ def compressed(c: Config, a: GQA, part: Indices, rate: int, overlap: bool) -> It
     if not rate or not part.count:
         return
     waiting = 2 * (rate - 1)
-    one = Entries(
+    entries = Entries(
         indices=part,
         kind="compressed",
         rate=rate,
@@ -28,10 +28,10 @@ def compressed(c: Config, a: GQA, part: Indices, rate: int, overlap: bool) -> It
         products=2 * a.heads * a.head_dim,
     )
     if not overlap:
-        yield one
+        yield entries
         return
     waiting, width, heads = 2 * waiting + 2 * rate, c.int("index_head_dim"), c.int("index_n_heads")
-    yield one.replace(waiting=waiting * a.head_dim, top_k=c.int("index_topk", default=512))
+    yield entries.replace(waiting=waiting * a.head_dim, top_k=c.int("index_topk", default=512))
     products = heads * (width + 1)
     yield Entries(indices=part, kind="indexer", rate=rate, width=width, waiting=waiting * width, products=products)
 
@@ -49,11 +49,11 @@ def sharing(
         sources: the layers that compress tokens.
         selecting: the layers that have an indexer.
     """
-    found: dict[Entries, list[int]] = {}
-    for place, own in enumerate(ratios):
-        for one in _of_layer(c, a, place, ratios, (sources, selecting)) if own > 0 else ():
-            found.setdefault(one, []).append(place)
-    return tuple(one.replace(indices=Indices.of(places)) for one, places in found.items())
+    places_of: dict[Entries, list[int]] = {}
+    for place, ratio in enumerate(ratios):
+        for entries in _of_layer(c, a, place, ratios, (sources, selecting)) if ratio > 0 else ():
+            places_of.setdefault(entries, []).append(place)
+    return tuple(key.replace(indices=Indices.of(places)) for key, places in places_of.items())
 
 
 _NOWHERE = Indices.below(0)

@@ -171,10 +171,15 @@ def boxes(text: int, kind: str) -> Block:
     steps = {"0": Linear(text + _BOX, _WIDE, True), "2": Linear(_WIDE, _WIDE, True), "4": Linear(_WIDE, text, True)}
     net, absent = Block(dict(steps)), Tensor((text,))
     if kind == "gated":
-        own: dict[str, Node] = {"linears": net, "null_positive_feature": absent}
+        children: dict[str, Node] = {"linears": net, "null_positive_feature": absent}
     else:
-        own = {"linears_text": net, "linears_image": net, "null_text_feature": absent, "null_image_feature": absent}
-    return Block({**own, "null_position_feature": Tensor((_BOX,))}, "embedding")
+        children = {
+            "linears_text": net,
+            "linears_image": net,
+            "null_text_feature": absent,
+            "null_image_feature": absent,
+        }
+    return Block({**children, "null_position_feature": Tensor((_BOX,))}, "embedding")
 
 
 _WIDE = 512

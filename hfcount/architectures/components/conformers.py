@@ -65,7 +65,7 @@ class Phi4Conformer(Record):
             encoder_embedding=block("norm", global_mean=scale, global_invstd=scale),
             embed=embed,
             relative_attention_bias_layer=block(bias_values=embedding(self.buckets, heads)),
-            encoders=stack(s.layers, lambda one: self._layer(d, one, released)),
+            encoders=stack(s.layers, lambda layer: self._layer(d, layer, released)),
         )
 
     def _layer(self, d: int, layer: Layer, released: bool) -> Block:

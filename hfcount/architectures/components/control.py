@@ -36,7 +36,7 @@ class Control(Sizes):
         """The way down, a convolution behind each of its outputs, and what one class has besides."""
         stages, first, last = self.stages, self.stages.down[0].width, self.stages.deepest
         beyond = [1] * (len(stages.down) - 1) + [0]
-        outputs = [(one.width, one.layers + more) for one, more in zip(stages.down, beyond, strict=True)]
+        outputs = [(stage.width, stage.layers + more) for stage, more in zip(stages.down, beyond, strict=True)]
         entrance: dict[str, Node | None] = {
             "conv_in": conv(self.in_channels, first),
             **self.conditions.tensors(),

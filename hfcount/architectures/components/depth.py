@@ -26,8 +26,8 @@ class Level(Record):
         return transposed(d, d, factor) if factor else conv(d, d, 3, bias=True)
 
 
-def _is_factor(one: object) -> TypeGuard[float]:
-    number = cast(float, one) if type(one) in (int, float) else 0
+def _is_factor(value: object) -> TypeGuard[float]:
+    number = cast(float, value) if type(value) in (int, float) else 0
     return 0 < number <= MAX_SIZE and (number <= 1 or not number % 1)
 
 
@@ -63,10 +63,10 @@ class Levels(Record):
         none.
         """
         layers, read = dict[str, Block](), dict[str, Block]()
-        for place, one in list(enumerate(self.levels))[spared:]:
-            if one.factor is not None:
-                projection = conv(width, one.width, 1, bias=True)
-                layers[str(place)] = block(projection=projection, resize=one.resizing())
+        for place, level in list(enumerate(self.levels))[spared:]:
+            if level.factor is not None:
+                projection = conv(width, level.width, 1, bias=True)
+                layers[str(place)] = block(projection=projection, resize=level.resizing())
             read[str(place)] = Block({"0": Linear(2 * width, width, True, "projector")})
         return block(layers=Block(layers), readout_projects=Block(read) if readout else None)
 
@@ -97,8 +97,8 @@ class Fusion(Record):
         batch_norm2, and `more`.
         """
         norm = batch_norm(d) if self.normed else None
-        one = conv(d, d, 3, bias=self.biased if bias is None else bias)
-        way = block(convolution1=one, convolution2=one, batch_norm1=norm, batch_norm2=norm)
+        step = conv(d, d, 3, bias=self.biased if bias is None else bias)
+        way = block(convolution1=step, convolution2=step, batch_norm1=norm, batch_norm2=norm)
         return block(projection=conv(d, d, 1, bias=True), residual_layer1=way, residual_layer2=way, **more)
 
 

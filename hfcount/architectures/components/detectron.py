@@ -100,7 +100,7 @@ class FeaturePyramid(Record):
         fpn_lateral{i} (width, channels, 1, 1) and fpn_output{i} (width, width, 3, 3), with biases.
         """
         before, out, inner, fpn = self.stem, self.out, self.inner, self.width
-        found: dict[str, Node] = {}
+        children: dict[str, Node] = {}
         stages: dict[str, Node] = {"stem": block(conv1=_conv(self.channels, before, 7))}
         for number, name in enumerate(_STAGES[: self.built]):
 
@@ -112,10 +112,10 @@ class FeaturePyramid(Record):
 
             stages[name] = led(_DEPTHS[self.depth][number], layer(before), layer(out))
             if number < self.seen:
-                found[f"fpn_lateral{number + 2}"] = conv(out, fpn, 1, bias=True)
-                found[f"fpn_output{number + 2}"] = conv(fpn, fpn, 3, bias=True)
+                children[f"fpn_lateral{number + 2}"] = conv(out, fpn, 1, bias=True)
+                children[f"fpn_output{number + 2}"] = conv(fpn, fpn, 3, bias=True)
             before, out, inner = out, 2 * out, 2 * inner
-        return Block({"bottom_up": Block(stages), **found})
+        return Block({"bottom_up": Block(stages), **children})
 
 
 def _conv(inputs: int, outputs: int, side: int, groups: int = 1) -> Block:

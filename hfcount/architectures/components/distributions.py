@@ -37,11 +37,16 @@ class Distributions(Sizes):
 
     def refining(self, d: int, depth: int) -> dict[str, Node]:
         """What a decoder refines boxes by. Tensors: reg_scale (1), up (1), pre_bbox_head, and lqe_layers, numbered."""
-        one = Tensor((1,), component="other")
+        scalar = Tensor((1,), component="other")
         steps = [self.lqe_hidden_dim] * (self.lqe_layers - 1)
         sure = Block({"reg_conf": perceptron(4 * (self.top_prob_values + 1), *steps, 1)})
         first = perceptron(d, d, d, 4)
-        return {"reg_scale": one, "up": one, "pre_bbox_head": first, "lqe_layers": Repeat(Indices.below(depth), sure)}
+        return {
+            "reg_scale": scalar,
+            "up": scalar,
+            "pre_bbox_head": first,
+            "lqe_layers": Repeat(Indices.below(depth), sure),
+        }
 
     def predicting(self, s: Spec, shared: bool = False) -> dict[str, Node]:
         """Each layer's class_embed and bbox_embed; `shared` boxes are stored under the first one's name."""

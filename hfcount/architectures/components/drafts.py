@@ -39,7 +39,7 @@ class Draft(Sizes):
     """Sizes of a draft, whose target is another model."""
 
     def needs(self, s: Spec) -> Needs:
-        """What it takes from its target."""
+        """The requirements on its target."""
         raise NotImplementedError  # each draft reads something else
 
 
@@ -84,20 +84,20 @@ class Vocabulary(Record):
     size: int
 
     @classmethod
-    def read(cls, c: Config, whole: int, absent: int | None = None) -> Self:
+    def read(cls, c: Config, vocab: int, absent: int | None = None) -> Self:
         """That of draft_vocab_size; `absent` is what that is by default, instead of all words."""
-        size = c.int("draft_vocab_size", default=absent) or whole
-        if size > whole:
-            text = f"draft_vocab_size {size:,} exceeds vocab_size {whole:,}, of which the draft knows some."
+        size = c.int("draft_vocab_size", default=absent) or vocab
+        if size > vocab:
+            text = f"draft_vocab_size {size:,} exceeds vocab_size {vocab:,}, of which the draft knows some."
             c.cannot_run(
                 "out-of-range",
                 text,
                 "draft_vocab_size",
                 "Correct one of them.",
-                expected=int(whole),
+                expected=int(vocab),
                 observed=int(size),
             )
-        return cls(whole=whole, size=whole if size == whole else dim("|V_d|", size))
+        return cls(whole=vocab, size=vocab if size == vocab else dim("|V_d|", size))
 
     @property
     def reduced(self) -> bool:

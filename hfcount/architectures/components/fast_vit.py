@@ -62,7 +62,7 @@ class FastViT(Record):
             stages[str(number)] = block(
                 downsample=block(proj=_halving(before, d, fused, squeezed)) if number else None,
                 pos_emb=Block(places) if part.layer.mixer else None,
-                blocks=stack((part,), lambda one: _layer(one, fused, branched)),
+                blocks=stack((part,), lambda layer: _layer(layer, fused, branched)),
             )
             before = d
         out = s.hidden
@@ -106,8 +106,8 @@ def fast_vit(c: Config, name: str, known: Heads) -> Spec[FastViT]:
 def _layer(layer: Layer, fused: bool, batch_normed: bool) -> Block:
     d, wide = layer.width, layer.dense.width
     scale = block("other", gamma=Tensor((d, 1, 1)))
-    seen = normed(d, d, _WIDE, groups=d, names=("conv", "bn"))
-    network = block("mlp", conv=seen, fc1=conv(d, wide, 1, bias=True), fc2=conv(wide, d, 1, bias=True))
+    local = normed(d, d, _WIDE, groups=d, names=("conv", "bn"))
+    network = block("mlp", conv=local, fc1=conv(d, wide, 1, bias=True), fc2=conv(wide, d, 1, bias=True))
     if layer.mixer:
         attention = fused_square_attention(d, bias=False)
         norm = batch_norm(d) if batch_normed else layer_norm(d)

@@ -73,11 +73,11 @@ def split_stage(
     `step` builds a convolution of so many channels to so many, by the side of its kernel. Tensors under `names`.
     """
     first, last, between = names
-    one = Block({name: step(inner, inner, 3) for name in (first, last)})
+    path = Block({name: step(inner, inner, 3) for name in (first, last)})
     return Block(
         {
             first: step(inputs, 2 * inner, 1),
             last: step((2 + blocks) * inner, d, 1),
-            **({between: Repeat(Indices.below(blocks), one)} if blocks else {}),
+            **({between: Repeat(Indices.below(blocks), path)} if blocks else {}),
         }
     )

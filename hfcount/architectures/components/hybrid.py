@@ -113,11 +113,11 @@ def cross_stage(d: int, hidden: int) -> Block:
     def step(into: int, out: int, side: int) -> Block:
         return normed(into, out, side, names=("conv", "norm"))
 
-    one = block(conv1=step(hidden, hidden, 3), conv2=step(hidden, hidden, 1))
+    repvgg = block(conv1=step(hidden, hidden, 3), conv2=step(hidden, hidden, 1))
     return block(
         conv1=step(2 * d, hidden, 1),
         conv2=step(2 * d, hidden, 1),
-        bottlenecks=Repeat(Indices.below(_BLOCKS), one),
+        bottlenecks=Repeat(Indices.below(_BLOCKS), repvgg),
         conv3=step(hidden, d, 1) if int(hidden) != int(d) else None,
     )
 
@@ -136,7 +136,7 @@ def hybrid_encoder(inner: Spec, levels: int, attended: int, fused: Block, smalle
     Tensors: encoder of layers, lateral_convs, fpn_blocks, downsample_convs, pan_blocks.
     """
     d, between = inner.hidden, Indices.below(levels - 1)
-    layers = block(layers=stack(inner.layers, lambda one: detr_layer(d, one)))
+    layers = block(layers=stack(inner.layers, lambda layer: detr_layer(d, layer)))
     return block(
         encoder=Repeat(Indices.below(attended), layers),
         lateral_convs=Repeat(between, normed(d, d, 1, names=("conv", "norm"))),

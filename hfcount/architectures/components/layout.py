@@ -28,10 +28,10 @@ class OnPage(Sizes):
         Tensors: rel_pos_bias (h, b), rel_pos_x_bias, rel_pos_y_bias (h, b_2). `spatial` is whether a checkpoint holds
         the last two.
         """
-        one = Linear(self.rel_pos_bins, heads, component="attention")
+        table = Linear(self.rel_pos_bins, heads, component="attention")
         two = Linear(self.rel_2d_pos_bins, heads, component="attention", presence=spatial)
         return block(
-            rel_pos_bias=one if self.has_relative_attention_bias else None,
+            rel_pos_bias=table if self.has_relative_attention_bias else None,
             rel_pos_x_bias=two if self.has_spatial_attention_bias else None,
             rel_pos_y_bias=two if self.has_spatial_attention_bias else None,
         )

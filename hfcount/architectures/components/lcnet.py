@@ -43,18 +43,18 @@ class Blocks(Record):
         for number, stage in enumerate(listed):
             blocks = stage if isinstance(stage, list) else []
             made = list[Spelled]()
-            for place, block_ in enumerate(blocks):
-                _check(c, block_)
+            for place, shape in enumerate(blocks):
+                _check(c, shape)
                 count += 1
                 before, after = (
                     Dim.named(
                         f"{name}{count}",
-                        rounded(block_[side] * factor, step),
+                        rounded(shape[side] * factor, step),
                         _written(c, number, place, side) + (times or usually),
                     )
                     for side, name in enumerate("ab", 1)
                 )
-                made.append(Spelled(block_[0], before, after, block_[3] == 1, bool(block_[4])))
+                made.append(Spelled(shape[0], before, after, shape[3] == 1, bool(shape[4])))
             if not blocks:
                 raise c.error("list-length", f"block_configs names no block for stage {number}.", "block_configs")
             last = Dim.named(f"f{number}", blocks[-1][2], _written(c, number, len(blocks) - 1, 2) + usually)
@@ -71,7 +71,7 @@ class Blocks(Record):
     def tensors(self, build: Callable[[Spelled], Block]) -> dict[str, Block]:
         """The blocks of each stage, by number; `build` lays one out."""
         return {
-            str(number): Block({str(place): build(one) for place, one in enumerate(stage)})
+            str(number): Block({str(place): build(shape) for place, shape in enumerate(stage)})
             for number, stage in enumerate(self.stages)
         }
 

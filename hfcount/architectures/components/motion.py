@@ -45,9 +45,9 @@ def check_motion(
     Raises:
         ConfigError: they do, or there are more of them than a stage has channels.
     """
-    for width, own in zip(widths, heads, strict=False):
-        check_heads(c, key, own, width)
-        inner = own * (width // own)
+    for width, head_count in zip(widths, heads, strict=False):
+        check_heads(c, key, head_count, width)
+        inner = head_count * (width // head_count)
         if inner % 2:
             text = f"{key} leaves {int(inner):,} of a stage's {int(width):,} channels, and must leave an even number."
-            raise c.error("not-divisible", text, key, "Correct it.", observed=int(own))
+            raise c.error("not-divisible", text, key, "Correct it.", observed=int(head_count))

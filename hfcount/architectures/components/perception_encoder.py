@@ -46,7 +46,7 @@ _SHAPELESS = frozenset(
     rope_grid_indexing rope_temperature rope_rotate_half ref_feat_shape dynamic_img_size dynamic_img_pad head_init_scale
     """.split()
 )
-_SCALED = tuple(f"vit_pe_{one}_patch14_448" for one in ("lang_large", "lang_gigantic", "spatial_gigantic"))
+_SCALED = tuple(f"vit_pe_{name}_patch14_448" for name in ("lang_large", "lang_gigantic", "spatial_gigantic"))
 
 
 class PerceptionEncoder(Record):
@@ -166,5 +166,5 @@ def _pooled(args: Config, core: bool, heads: int, d: int, wide: int) -> int:
     """The width of the network of the pool."""
     few = args.int("attn_pool_num_heads", default=8 if core else heads, minimum=0) or heads
     multi_head(args, d, few)  # which must share the width, too
-    own = args.number("attn_pool_mlp_ratio", default=4 if core else 0, zero=True)
-    return dim("d_pf", args.times("attn_pool_mlp_ratio", d, default=4) if own else wide)
+    ratio = args.number("attn_pool_mlp_ratio", default=4 if core else 0, zero=True)
+    return dim("d_pf", args.times("attn_pool_mlp_ratio", d, default=4) if ratio else wide)

@@ -29,7 +29,7 @@ class Features(Record):
         actions = _widths(c, "ACTION", "n_a", _ACTION, "output_features")
         if not actions:
             raise c.error("contradiction", "output_features has no action of type ACTION.", "output_features")
-        images = [_image(one) for one in _features(c, "input_features", "VISUAL").values()]
+        images = [_image(feature) for feature in _features(c, "input_features", "VISUAL").values()]
         return cls(
             state=next(iter(states), None),
             environment=next(iter(environments), None),
@@ -58,14 +58,14 @@ class Features(Record):
 def _features(c: Config, key: str, kind: str) -> Mapping[str, Config]:
     """The features of a kind, by name."""
     inner, names = c.part(key), c.object(key) or {}
-    found = {name: inner.part(name) for name in names}
-    return {name: one for name, one in found.items() if one.str("type") == kind}
+    features = {name: inner.part(name) for name in names}
+    return {name: feature for name, feature in features.items() if feature.str("type") == kind}
 
 
 def _widths(c: Config, kind: str, symbol: str, wanted: str = "", key: str = "input_features") -> list[int]:
     """The widths of the vectors of a kind, all or those of one name."""
-    found = [one for name, one in _features(c, key, kind).items() if name == (wanted or name)]
-    return [keys.dim(symbol, one.ints("shape", least=1, minimum=1)[0]) for one in found]
+    features = [feature for name, feature in _features(c, key, kind).items() if name == (wanted or name)]
+    return [keys.dim(symbol, feature.ints("shape", least=1, minimum=1)[0]) for feature in features]
 
 
 def _image(c: Config) -> tuple[int, int, int]:
@@ -102,7 +102,7 @@ def group_normed(node: Node) -> Node:
         return node
     if "running_mean" in node.children:
         return Block({name: node.children[name] for name in ("weight", "bias")}, node.component, node.repeats)
-    return Block({name: group_normed(one) for name, one in node.children.items()}, node.component, node.repeats)
+    return Block({name: group_normed(child) for name, child in node.children.items()}, node.component, node.repeats)
 
 
 class Keypoints(Record):

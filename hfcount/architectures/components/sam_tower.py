@@ -62,8 +62,8 @@ class SamTower(Sizes):
         def layer_block(layer: Layer) -> Block:
             a, rows = layer.attention, 2 * layer.sizes(SamLayer).across - 1
             table = Tensor((rows, a.head_dim)) if self.use_rel_pos else None
-            own = block(rel_pos_h=table, rel_pos_w=table).children
-            attention = Block({**fused_square_attention(d, a.qkv_bias).children, **own}, "attention")
+            tables = block(rel_pos_h=table, rel_pos_w=table).children
+            attention = Block({**fused_square_attention(d, a.qkv_bias).children, **tables}, "attention")
             network = mlp(d, layer.dense.width, up="lin1", down="lin2")
             return Block({norms[0]: layer_norm(d), "attn": attention, norms[1]: layer_norm(d), "mlp": network})
 

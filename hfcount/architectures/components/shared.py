@@ -32,14 +32,14 @@ def owned(c: Config, layer: Layer, owners: Sequence[Indices], sharing: Indices) 
     return [Layers(indices=indices, layer=layer) for indices, layer in result if indices.count]
 
 
-def hybrid(d: int, one: Layer, ssm: Block, stored: Mapping[str, Node]) -> Block:
+def hybrid(d: int, kind: Layer, ssm: Block, stored: Mapping[str, Node]) -> Block:
     """A state space layer, some of which have attention before it, in a block that several layers share.
 
     Source: arXiv:2405.16712. Tensors: those of `ssm` under mamba, and input_layernorm (d); with attention both under
     mamba_decoder, linear (d, d), and `stored`, the block that it stores by its name.
     """
     alone = block(mamba=ssm, input_layernorm=rms_norm(d))
-    if one.parallel_mixer is None:
+    if kind.parallel_mixer is None:
         return alone
     layer = block(linear=Linear(d, d, component="attention"), mamba_decoder=alone)
     return Block({**layer.children, **stored})

@@ -190,8 +190,8 @@ class Speech(Record):
         if s.head == "token_classification":
             labels[s.head] = block(layer_weights=weights, classifier=classifier(s))
         if s.head == "speaker_classification":
-            own = needed(self.speakers, s.head).tensors(d, s.labels)
-            labels[s.head] = Block({**block(layer_weights=weights).children, **own.children})
+            heads = needed(self.speakers, s.head).tensors(d, s.labels)
+            labels[s.head] = Block({**block(layer_weights=weights).children, **heads.children})
         if s.head == "ctc":
             labels[s.head] = block(lm_head=Linear(s.output, needed(self.vocab_size, s.head), True, "lm_head"))
         return headed(s, prefix, body, **labels, **more)
@@ -211,7 +211,7 @@ def speech(c: Config, layers: Layer | Sequence[Layers], *, heads: Mapping[str, H
     known = known.replace(causal=False, out=out, **({"architecture": "", "head": "base"} if c.nested else {}))
     sizes, described = Speech(weighted=weighted, adapter=adapter), list[Head]()
     for head in known.heads:
-        needed, read = _OWN.get(head, ((), lambda own, c: own))
+        needed, read = _OWN.get(head, ((), lambda sizes, c: sizes))
         # The sizes of another head than the model's are not asked for where the config lacks them, nor have to agree.
         if head != known.head and not all(map(c.given, needed)):
             continue
@@ -227,18 +227,18 @@ def speech(c: Config, layers: Layer | Sequence[Layers], *, heads: Mapping[str, H
 
 
 _OWN: Mapping[str, tuple[Sequence[str], Callable[[Speech, Config], Speech]]] = {
-    "ctc": (("vocab_size",), lambda own, c: own.replace(vocab_size=dim("|V|", c.int("vocab_size")))),
+    "ctc": (("vocab_size",), lambda sizes, c: sizes.replace(vocab_size=dim("|V|", c.int("vocab_size")))),
     "sequence_classification": (
         ("classifier_proj_size",),
-        lambda own, c: own.replace(classifier_proj_size=dim("d_c", c.int("classifier_proj_size"))),
+        lambda sizes, c: sizes.replace(classifier_proj_size=dim("d_c", c.int("classifier_proj_size"))),
     ),
     "speaker_classification": (
         ("tdnn_dim", "tdnn_kernel", "xvector_output_dim"),
-        lambda own, c: own.replace(speakers=Speakers.read(c)),
+        lambda sizes, c: sizes.replace(speakers=Speakers.read(c)),
     ),
     "pretraining": (
         ("num_codevector_groups", "num_codevectors_per_group", "codevector_dim", "proj_codevector_dim"),
-        lambda own, c: own.replace(codebooks=Codebooks.read(c)),
+        lambda sizes, c: sizes.replace(codebooks=Codebooks.read(c)),
     ),
 }
 """By head, the keys of sizes that only it has, and what reads them."""

@@ -32,7 +32,7 @@ def series_spec(c: Config) -> Spec[TimeSeries]:
     """Intern-S1-Pro's encoder of time series: Whisper's layers behind a transformer over each stretch."""
     ffn = Dense(width=c.int("encoder_ffn_dim"), bias=True)
     of, deep = ("encoder_attention_heads",), ("encoder_layers",)
-    sizes, found = TimeSeries.read(c), tower(c, hidden=c.int("d_model"), ffn=ffn, heads=of, depth=deep)
+    sizes, model = TimeSeries.read(c), tower(c, hidden=c.int("d_model"), ffn=ffn, heads=of, depth=deep)
     gives = {
         "num_mel_bins": (sizes.num_mel_bins, _BINS),
         "ts_adapt_in_dim": (sizes.ts_adapt_in_dim, dim("d_s", 2 * _WIDTH)),
@@ -41,7 +41,7 @@ def series_spec(c: Config) -> Spec[TimeSeries]:
     for key, (given, needed) in gives.items():
         if given != needed:
             c.cannot_run("contradiction", f"{key} is {given:,}, and must be {needed:,}.", key, "Correct it.")
-    return found.having(sizes)
+    return model.having(sizes)
 
 
 def series_blueprint(s: Spec[TimeSeries]) -> Block:

@@ -33,10 +33,10 @@ def kinds(c: Config, end: str, widths: Sequence[int]) -> tuple[tuple[Kind, ...],
     both = list[tuple[Kind, ...]]()
     for way in ("Down", "Up"):
         key, known = f"{way.lower()}_block_types", {f"{way}Block{end}": PLAIN, f"CrossAttn{way}Block{end}": TEXT}
-        found = diffusion.stage_kinds(c, key, known, len(widths))
-        if len(found) != len(widths):
-            raise c.unequal(key, len(found), "the number of entries of block_out_channels", len(widths))
-        both.append(found)
+        names = diffusion.stage_kinds(c, key, known, len(widths))
+        if len(names) != len(widths):
+            raise c.unequal(key, len(names), "the number of entries of block_out_channels", len(widths))
+        both.append(names)
     return both[0], both[1]
 
 
@@ -80,7 +80,7 @@ def read_stages(c: Config, end: str, key: str, exactly: bool = False) -> Stages:
 
     def stages(kinds: Sequence[Kind], step: int) -> tuple[Stage, ...]:
         rows = zip(
-            kinds, *(one[::step] for one in (widths, columns.layers, columns.heads, columns.memory)), strict=True
+            kinds, *(column[::step] for column in (widths, columns.layers, columns.heads, columns.memory)), strict=True
         )
         made = list[Stage]()
         for (kind, width, layers, heads, memory), depth in zip(rows, deep if step > 0 else back, strict=False):
@@ -111,23 +111,23 @@ Beside = Callable[[Stage, int], Mapping[str, Node | None]]
 def way_down(stages: Sequence[Stage], body: Body, beside: Beside) -> Block:
     """The way down: down_blocks, of which each but the last halves the image."""
     made, last = list[Node](), len(stages) - 1
-    for place, (before, one) in enumerate(pairwise((stages[0], *stages))):
-        blocks = led(one.layers, body(before.width, one.width), body(one.width, one.width))
-        after = resampling(one.width) if place != last else None
-        made.append(block(resnets=blocks, **beside(one, one.layers), downsamplers=after))
+    for place, (before, stage) in enumerate(pairwise((stages[0], *stages))):
+        blocks = led(stage.layers, body(before.width, stage.width), body(stage.width, stage.width))
+        after = resampling(stage.width) if place != last else None
+        made.append(block(resnets=blocks, **beside(stage, stage.layers), downsamplers=after))
     return numbered(made)
 
 
 def way_up(stages: Sequence[Stage], body: Body, beside: Beside) -> Block:
     """The way up: up_blocks, each of which also reads what the stage of its place on the way down made."""
     made, before = list[Node](), stages[0].width
-    for one, after in pairwise((*stages, None)):
-        assert one is not None
-        wide = one.width if after is None else after.width
-        blocks = joined(before, one.width, wide, one.layers, body)
-        up = None if after is None else resampling(one.width)
-        made.append(block(resnets=blocks, **beside(one, one.layers + 1), upsamplers=up))
-        before = one.width
+    for stage, after in pairwise((*stages, None)):
+        assert stage is not None
+        wide = stage.width if after is None else after.width
+        blocks = joined(before, stage.width, wide, stage.layers, body)
+        up = None if after is None else resampling(stage.width)
+        made.append(block(resnets=blocks, **beside(stage, stage.layers + 1), upsamplers=up))
+        before = stage.width
     return numbered(made)
 
 

@@ -64,26 +64,28 @@ class Halves(Record):
         for place, stage in enumerate(stages):
             last = place == len(stages) - 1
             if stage.kind.body == "k":
-                whole = Repeat(Indices.below(stage.layers), self._k_attention(stage, stage.width, last))
-                own = block(attentions=whole if stage.kind.attends else None, resnets=self._k_residuals(before, stage))
+                attentions = Repeat(Indices.below(stage.layers), self._k_attention(stage, stage.width, last))
+                built = block(
+                    attentions=attentions if stage.kind.attends else None, resnets=self._k_residuals(before, stage)
+                )
             else:
-                own = block(
+                built = block(
                     attentions=self._attentions(stage, stage.layers),
                     resnets=residuals(before, stage.width, stage.layers, self.time, self.scaled),
                     downsamplers=None if last else self._resizing(stage),
                     **({} if last or stage.kind.body == "plain" else self._way_down(stage)),
                 )
-            made.append(own)
+            made.append(built)
             before = stage.width
         return numbered(made)
 
     def middle(self, stages: Stages) -> Block | None:
         """The middle: attention between two residual blocks, one such block alone, or nothing."""
-        one = stages.middle
-        if one is None:
+        stage = stages.middle
+        if stage is None:
             return None
-        body, own = residual(one.width, one.width, self.time, self.scaled), self._attentions(one, 1)
-        return block(attentions=own, resnets=Repeat(Indices.fixed(0, 1) if own else Indices.fixed(0), body))
+        body, attention = residual(stage.width, stage.width, self.time, self.scaled), self._attentions(stage, 1)
+        return block(attentions=attention, resnets=Repeat(Indices.fixed(0, 1) if attention else Indices.fixed(0), body))
 
     def up(self, stages: Sequence[Stage]) -> Block:
         """The way up: up_blocks, each of which also reads what the stage of its place on the way down made."""
@@ -91,16 +93,16 @@ class Halves(Record):
         for place, stage in enumerate(stages):
             last, beside = place == len(stages) - 1, stages[min(place + 1, len(stages) - 1)].width
             if stage.kind.body == "k":
-                own = self._k_up(stage, beside)
+                built = self._k_up(stage, beside)
             else:
                 count = 1 if stage.kind.body == "skip" else stage.layers + 1
-                own = block(
+                built = block(
                     attentions=self._attentions(stage, count),
                     resnets=joined(before, stage.width, beside, stage.layers, self._residual),
                     upsamplers=None if last else self._resizing(stage),
                     **({} if last or stage.kind.body == "plain" else self._way_up(stage)),
                 )
-            made.append(own)
+            made.append(built)
             before = stage.width
         return numbered(made)
 
@@ -119,7 +121,7 @@ class Halves(Record):
         """
         d, inner = stage.width, _inner(stage, stage.width)
         text, norm = Linear(stage.memory, inner, True), stage.memory if self.normed == "group_norm" else d
-        own = attention(
+        text_attention = attention(
             d,
             inner,
             add_k_proj=text,
@@ -127,8 +129,12 @@ class Halves(Record):
             group_norm=layer_norm(d),
             norm_cross=layer_norm(norm) if self.normed else None,
         )
-        left = {name: node for name, node in own.children.items() if not (stage.only and name in ("to_k", "to_v"))}
-        return Block(left, own.component)
+        left = {
+            name: node
+            for name, node in text_attention.children.items()
+            if not (stage.only and name in ("to_k", "to_v"))
+        }
+        return Block(left, text_attention.component)
 
     def _transformers(self, stage: Stage, count: int) -> Node:
         """The transformers of a stage."""
@@ -154,8 +160,8 @@ class Halves(Record):
 
     def _around(self, stage: Stage) -> Block:
         """A residual block whose way around has a convolution, though both widths are equal."""
-        own = self._square(stage)
-        return Block({**own.children, "conv_shortcut": conv(stage.width, stage.width, 1)}, own.component)
+        attention = self._square(stage)
+        return Block({**attention.children, "conv_shortcut": conv(stage.width, stage.width, 1)}, attention.component)
 
     def _way_down(self, stage: Stage) -> dict[str, Node]:
         """The second way of an image, and what halves the first."""
@@ -208,8 +214,8 @@ class Halves(Record):
         for place, indices in enumerate(places if count > 1 else places[2:]):
             last = place == 2 or count == 1
             inputs = d if itself or (place and count > 1) else 2 * d
-            own = self._k_residual(inputs, d if attends or not last else beside, beside if last else d)
-            made.append(Repeat(indices, own))
+            resnet = self._k_residual(inputs, d if attends or not last else beside, beside if last else d)
+            made.append(Repeat(indices, resnet))
             heeds.append(Repeat(indices, self._k_attention(stage, beside if last else d, itself)))
         return block(attentions=tuple(heeds) if attends else None, resnets=tuple(made))
 

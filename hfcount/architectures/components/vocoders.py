@@ -63,8 +63,8 @@ class HiFiGAN(Record):
             width = self.channels // 2 ** (number + 1)
             upsamplers[str(number)] = upsampling(before, width, kernel)
             for residual in self.residuals:
-                one = Repeat(Indices.below(residual.dilations), conv(width, width, residual.kernel))
-                blocks.append(block(convs1=one, convs2=one))
+                convs = Repeat(Indices.below(residual.dilations), conv(width, width, residual.kernel))
+                blocks.append(block(convs1=convs, convs2=convs))
             before = width
         return block(
             "other",
@@ -125,9 +125,9 @@ class VoiceEncoder(Sizes):
 
         blocks: dict[str, Node] = {"0": convolution(inputs, first.channels, first.kernel)}
         before = first.channels
-        for number, one in enumerate(self.convolutions[1:-1], 1):
-            d, part = one.channels, one.channels // scale
-            parts = Repeat(Indices.below(scale - 1), convolution(part, part, one.kernel))
+        for number, layer in enumerate(self.convolutions[1:-1], 1):
+            d, part = layer.channels, layer.channels // scale
+            parts = Repeat(Indices.below(scale - 1), convolution(part, part, layer.kernel))
             blocks[str(number)] = block(
                 tdnn1=convolution(before, d),
                 res2net_block=block(blocks=parts),

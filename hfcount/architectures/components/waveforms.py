@@ -72,14 +72,14 @@ class Waveform(Record):
 
     def filters(self) -> Block:
         """Convolutions. Tensors: conv_layers.i.conv (C_i, C_i-1, w_i), with a norm (C_i) behind the first or each."""
-        found, before = dict[str, Block](), 1
+        children, before = dict[str, Block](), 1
         for number, convolution in enumerate(self.convolutions):
             norm = layer_norm(convolution.width) if self.each_normed or not number else None
-            found[str(number)] = block(
+            children[str(number)] = block(
                 conv=conv(before, convolution.width, convolution.kernel, self.conv_bias), layer_norm=norm
             )
             before = convolution.width
-        return block("embedding", conv_layers=Block(found))
+        return block("embedding", conv_layers=Block(children))
 
     def places(self, d: int) -> Block:
         """A wide convolution in place of positions.

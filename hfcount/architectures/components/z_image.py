@@ -21,11 +21,11 @@ class Patch(Record):
 
 def patches(c: Config) -> tuple[Patch, ...]:
     """The sizes of patches, each once: those of the image's sides, with those of frames, as far as both go."""
-    found: dict[str, int] = {}
+    sizes: dict[str, int] = {}
     for place, (side, span) in enumerate(zip(c.ints("all_patch_size"), c.ints("all_f_patch_size"), strict=False), 1):
         edge, depth = Dim.named(f"p{place}", side), Dim.named(f"f{place}", span)
-        found[f"{int(side)}-{int(span)}"] = depth * edge * edge
-    return tuple(Patch(name=name, places=places) for name, places in found.items())
+        sizes[f"{int(side)}-{int(span)}"] = depth * edge * edge
+    return tuple(Patch(name=name, places=places) for name, places in sizes.items())
 
 
 def modulation(name: str, inputs: int, outputs: int) -> Block:

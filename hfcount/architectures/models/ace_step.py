@@ -47,7 +47,7 @@ class Denoiser(Record):
 
 
 class AceStep(Sizes):
-    """What these have alone: layers that are alike, and how many of them each class has, None where it has none.
+    """Sizes of these architectures: layers that are alike, and how many of them each class has, None where it has none.
 
     `quantized` is the width of a token of sound, and of how many numbers it is.
     """
@@ -66,12 +66,12 @@ class AceStep(Sizes):
 
 
 def spec(c: Config) -> Spec[AceStep]:
-    whole, name = c.family == "AceStepConditionEncoder", c.family.removeprefix("AceStep")
+    complete, name = c.family == "AceStepConditionEncoder", c.family.removeprefix("AceStep")
     sizes = AceStep.read(
         c,
         denoiser=_denoiser(c) if name == "Transformer1DModel" else None,
-        lyrics=_stack(c, "lyric_encoder", "text_hidden_dim", "d_t", 0) if whole or name == "LyricEncoder" else None,
-        timbre=_timbre(c, not whole) if whole or name == "TimbreEncoder" else None,
+        lyrics=_stack(c, "lyric_encoder", "text_hidden_dim", "d_t", 0) if complete or name == "LyricEncoder" else None,
+        timbre=_timbre(c, not complete) if complete or name == "TimbreEncoder" else None,
         sound=_sound(c, name) if "Token" in name else None,
         quantized=_quantized(c) if name == "AudioTokenizer" else None,
     )
@@ -128,7 +128,9 @@ def blueprint(s: Spec[AceStep]) -> Block:
         return _denoising(of, of.denoiser, d)
     if of.sound is not None:
         return _tokens(of, of.sound, d)
-    lyrics, timbre = (None if one is None else _encoder(of, one, one.inputs, d) for one in (of.lyrics, of.timbre))
+    lyrics, timbre = (
+        None if encoder is None else _encoder(of, encoder, encoder.inputs, d) for encoder in (of.lyrics, of.timbre)
+    )
     if lyrics is None or timbre is None or of.lyrics is None or of.timbre is None:
         return lyrics or timbre or block()
     return block(

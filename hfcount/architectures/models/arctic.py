@@ -21,8 +21,8 @@ class Arctic(Sizes):
 
 
 def spec(c: Config) -> Spec[Arctic]:
-    own, other = c.bool("parallel_attn_mlp_res", default=False), c.bool("use_residual", default=None)
-    if other is not None and own != other:
+    parallel, other = c.bool("parallel_attn_mlp_res", default=False), c.bool("use_residual", default=None)
+    if other is not None and parallel != other:
         text = "parallel_attn_mlp_res, which the code of the release reads, and use_residual, which vLLM reads, differ."
         raise UnknownArchitecture(f"{c.where}: {text}")
     count, mixer = keys.layer_count(c), keys.attention(c, derived=True, indivisible="refused")
@@ -33,7 +33,7 @@ def spec(c: Config) -> Spec[Arctic]:
         return keys.moe(c, "intermediate_size", experts=("num_local_experts",))
 
     layers = keys.networks(c, (Indices.below(count).difference(routed), routed), experts, mixer)
-    read = Arctic.read(c, beside=own)
+    read = Arctic.read(c, beside=parallel)
     return keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model")).having(read)
 
 

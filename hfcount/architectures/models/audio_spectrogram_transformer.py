@@ -47,7 +47,7 @@ def blueprint(s: Spec[AudioSpectrogramTransformer]) -> Block:
         patch_embeddings=block(projection=convolution(1, d, s.own.patch_size)),
         position_embeddings=Tensor((1, s.positions or 0, d)),
     )
-    layers = block(layer=stack(s.layers, lambda one: vit_layer(d, one)))
+    layers = block(layer=stack(s.layers, lambda layer: vit_layer(d, layer)))
     body = block(embeddings=embeddings, encoder=layers, layernorm=layer_norm(d))
     labels = block(classifier=block("other", layernorm=layer_norm(d), dense=classifier(s)))
     return headed(s, "audio_spectrogram_transformer", body, sequence_classification=labels)

@@ -24,7 +24,7 @@ _UP = {"UpDecoderBlock2D": False, "AttnUpDecoderBlock2D": True}
 
 
 class Flux2Vae(Sizes):
-    """What this has alone; `widths` are those of the encoder's stages, `later` of the decoder's, in the same order."""
+    """Its sizes; `widths` are those of the encoder's stages, `later` of the decoder's, in the same order."""
 
     in_channels: int = size("C_i")
     out_channels: int = size("C_o")

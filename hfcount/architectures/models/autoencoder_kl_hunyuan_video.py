@@ -17,7 +17,7 @@ SPELLINGS = OLD_ATTENTION
 
 
 class HunyuanVideoVae(Sizes):
-    """What this has alone; `halved` are the levels of the encoder after which it halves, `doubled` the decoder's."""
+    """Its sizes; `halved` are the levels of the encoder after which it halves, `doubled` the decoder's."""
 
     in_channels: int = size("C")
     out_channels: int = size("C_o")
@@ -80,12 +80,12 @@ def blueprint(s: Spec[HunyuanVideoVae]) -> Block:
 
 
 def _levels(widths: tuple[int, ...], resized: tuple[bool, ...], blocks: int, name: str) -> dict[str, Node]:
-    found, before = dict[str, Node](), widths[0]
+    children, before = dict[str, Node](), widths[0]
     for place, (width, changed) in enumerate(zip(widths, resized, strict=False)):
         after: Node | None = Block({"0": block(conv=causal(width, width))}) if changed else None
-        found[str(place)] = block(resnets=level(blocks, before, width, residual3d), **{name: after})
+        children[str(place)] = block(resnets=level(blocks, before, width, residual3d), **{name: after})
         before = width
-    return found
+    return children
 
 
 def _middle(width: int, attends: bool) -> Block:

@@ -50,7 +50,7 @@ class Up(Record):
 
 
 class LtxVae(Sizes):
-    """What these have alone; `middle` are the blocks between the levels of each side, `noisy` whether noise is added.
+    """Its sizes; `middle` are the blocks between the levels of each side, `noisy` whether noise is added.
 
     `padded` is whether the way around a block is a convolution in a module of its own.
     """
@@ -96,7 +96,7 @@ def _first_down(c: Config) -> tuple[tuple[Down, ...], list[int]]:
         c.strs("downsample_type"),
     )
     later = kinds[-1:] == [_LATER]
-    found, before = list[Down](), widths[0]
+    stages, before = list[Down](), widths[0]
     for place in range(len(widths) - later):
         width = widths[min(place + 1, len(widths) - 1)]
         first = _at(c, "down_block_types", kinds, place) == _FIRST
@@ -104,9 +104,9 @@ def _first_down(c: Config) -> tuple[tuple[Down, ...], list[int]]:
         sampling = sampling if _at(c, "spatio_temporal_scaling", halved, place) else ""
         blocks = _at(c, "layers_per_block", depths, place)
         widened = first and before != width
-        found.append(Down(before=before, width=width, blocks=blocks, sampling=sampling, widened=widened))
+        stages.append(Down(before=before, width=width, blocks=blocks, sampling=sampling, widened=widened))
         before = width
-    return tuple(found), depths
+    return tuple(stages), depths
 
 
 def _second_down(c: Config) -> tuple[tuple[Down, ...], list[int]]:
@@ -114,15 +114,15 @@ def _second_down(c: Config) -> tuple[tuple[Down, ...], list[int]]:
     widths, kinds = diffusion.stage_widths(c), denoising.words(c, "down_block_types", (_SECOND,))
     depths, samplings = _depths(c, "layers_per_block"), c.strs("downsample_type")
     halved = _switches(c, "spatio_temporal_scaling", len(depths) - 1)
-    found, before = list[Down](), c.int("latent_channels")
+    stages, before = list[Down](), c.int("latent_channels")
     for place, width in enumerate(widths):
         _at(c, "down_block_types", kinds, place)
         sampling = _at(c, "downsample_type", samplings, place)
         sampling = sampling if _at(c, "spatio_temporal_scaling", halved, place) else ""
         blocks = _at(c, "layers_per_block", depths, place)
-        found.append(Down(before=before, width=width, blocks=blocks, sampling=sampling, widened=False))
+        stages.append(Down(before=before, width=width, blocks=blocks, sampling=sampling, widened=False))
         before = width
-    return tuple(found), depths
+    return tuple(stages), depths
 
 
 def _up(c: Config, second: bool) -> tuple[tuple[Up, ...], list[int], list[bool]]:
@@ -139,7 +139,7 @@ def _up(c: Config, second: bool) -> tuple[tuple[Up, ...], list[int], list[bool]]
     factors = c.ints("upsample_factor", minimum=1)[::-1]
     kinds = c.strs("upsample_type") if second else ["spatiotemporal"] * len(widths)
     _at(c, "decoder_inject_noise", noise, 0)
-    found, before = list[Up](), widths[-1]
+    stages, before = list[Up](), widths[-1]
     for place, width in enumerate(widths[::-1]):
         factor = _at(c, "upsample_factor", factors, place)
         _at(c, "upsample_residual", residual, place)
@@ -156,18 +156,18 @@ def _up(c: Config, second: bool) -> tuple[tuple[Up, ...], list[int], list[bool]]
             factor=factor,
             noisy=_at(c, "decoder_inject_noise", noise[::-1], place + 1),
         )
-        found.append(level)
+        stages.append(level)
         before = level.width
-    return tuple(found), depths, noise
+    return tuple(stages), depths, noise
 
 
 def _depths(c: Config, key: str) -> list[int]:
-    return [keys.dim(f"L{place}", one) for place, one in enumerate(c.ints(key, least=1, minimum=0), 1)]
+    return [keys.dim(f"L{place}", depth) for place, depth in enumerate(c.ints(key, least=1, minimum=0), 1)]
 
 
 def _switches(c: Config, key: str, count: int) -> list[bool]:
     """A switch for each of `count` levels, which LTX-2 may give once for all."""
-    return [c.bool(key)] * count if isinstance(c.value(key), bool) else [bool(one) for one in c.entries(key)]
+    return [c.bool(key)] * count if isinstance(c.value(key), bool) else [bool(entry) for entry in c.entries(key)]
 
 
 def _at(c: Config, key: str, values: Sequence[Entry], place: int) -> Entry:

@@ -12,7 +12,7 @@ MODEL_TYPES = ("AutoencoderOobleck",)  # diffusers 0.42.1: autoencoder_oobleck.p
 
 
 class Oobleck(Sizes):
-    """What it alone has; `factors` are how many times as wide each level is, the first of which is that of a wave."""
+    """Its sizes; `factors` are how many times as wide each level is, the first of which is that of a wave."""
 
     encoder_hidden_size: int = size("d_e")
     decoder_channels: int = size("d_d")
@@ -76,8 +76,8 @@ def _up(inputs: int, outputs: int, ratio: int) -> Block:
 
 
 def _snake(width: int) -> Block:
-    one = Tensor((1, width, 1))
-    return block(alpha=one, beta=one)
+    scale = Tensor((1, width, 1))
+    return block(alpha=scale, beta=scale)
 
 
 def _conv(inputs: int, outputs: int, kernel: int, bias: bool = True, transposed: bool = False) -> Block:

@@ -33,7 +33,7 @@ _LAYERS = {"Qwen2DecoderLayer": (), "Qwen2MoEDecoderLayer": ("mlp",), "Qwen2MoTD
 
 
 class Bagel(Sizes):
-    """What BAGEL alone has: whether it draws and sees, places of patches and of latents, and what is doubled."""
+    """Sizes specific to BAGEL: whether it draws and sees, places of patches and of latents, and what is doubled."""
 
     visual_gen: bool = flag(absent=True)
     visual_und: bool = flag(absent=True)
@@ -65,13 +65,13 @@ def blueprint(s: Spec[Bagel]) -> Block:
 
     def layer_block(layer: Layer) -> Block:
         attention, network = gqa(d, layer.attention), swiglu(d, layer.dense.width)
-        whole: dict[str, Node] = {"input_layernorm": rms_norm(d), "post_attention_layernorm": rms_norm(d)}
+        norms: dict[str, Node] = {"input_layernorm": rms_norm(d), "post_attention_layernorm": rms_norm(d)}
         if "self_attn" in of.doubled:
-            own = {name: child for name, child in attention.children.items() if name != "rotary_emb"}
-            attention = altered(attention, **_drawing(own))
-            whole |= _drawing(whole)
-        found: dict[str, Node] = {"self_attn": attention, "mlp": network, **whole}
-        return Block({**found, **(_drawing({"mlp": network}) if of.doubled else {})})
+            projections = {name: child for name, child in attention.children.items() if name != "rotary_emb"}
+            attention = altered(attention, **_drawing(projections))
+            norms |= _drawing(norms)
+        children: dict[str, Node] = {"self_attn": attention, "mlp": network, **norms}
+        return Block({**children, **(_drawing({"mlp": network}) if of.doubled else {})})
 
     body = block(
         embed_tokens=embedding(s.vocab, d),
@@ -89,7 +89,7 @@ def blueprint(s: Spec[Bagel]) -> Block:
 
 def _drawing(parts: Mapping[str, Node]) -> dict[str, Node]:
     """The same parts under the names of those for tokens of images that are drawn."""
-    return {f"{name}_moe_gen": _unused(one) for name, one in parts.items()}
+    return {f"{name}_moe_gen": _unused(part) for name, part in parts.items()}
 
 
 def _unused(node: Node) -> Node:

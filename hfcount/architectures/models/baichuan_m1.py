@@ -36,8 +36,8 @@ def _attention(c: Config, prefix: str) -> GQA:
     """The heads of one kind of layer: where their number is absent or 0 it is that of the other kind."""
 
     def number(end: str) -> int:
-        own = f"{prefix}{end}"
-        return c.int(f"num_{end}") if c.int(own, default=None, minimum=0) in (None, 0) else c.int(own)
+        name = f"{prefix}{end}"
+        return c.int(f"num_{end}") if c.int(name, default=None, minimum=0) in (None, 0) else c.int(name)
 
     heads, shared, d = number("attention_heads"), number("key_value_heads"), c.int("hidden_size")
     keys.grouped(c, heads, shared)

@@ -33,7 +33,7 @@ class Codes(Record):
 
 
 class BarkTransformer(Record):
-    """What Bark's transformers alone have; `codes` are those of the fine one."""
+    """Sizes specific to Bark's transformers; `codes` are those of the fine one."""
 
     output_vocab_size: int
     bias: bool
@@ -41,27 +41,27 @@ class BarkTransformer(Record):
 
 
 def _transformer(c: Config, name: str) -> Spec[BarkTransformer]:
-    own = c.part(name)
-    d, bias = own.int("hidden_size"), own.bool("bias")
-    layer = Layer(mixer=keys.multi_head(own, d, own.int("num_heads"), bias=bias), ffn=Dense(width=4 * d, bias=bias))
-    outputs, codes = keys.dim("|V_o|", own.int("output_vocab_size")), None
+    inner = c.part(name)
+    d, bias = inner.int("hidden_size"), inner.bool("bias")
+    layer = Layer(mixer=keys.multi_head(inner, d, inner.int("num_heads"), bias=bias), ffn=Dense(width=4 * d, bias=bias))
+    outputs, codes = keys.dim("|V_o|", inner.int("output_vocab_size")), None
     if name.startswith("fine"):
-        total, given = (own.int(f"n_codes_{which}", maximum=_CODES) for which in ("total", "given"))
+        total, given = (inner.int(f"n_codes_{which}", maximum=_CODES) for which in ("total", "given"))
         codes = Codes(total=total, given=given)
-    whole: Spec = Spec(
+    model: Spec = Spec(
         family=c.family,
-        vocab=own.int("input_vocab_size"),
+        vocab=inner.int("input_vocab_size"),
         hidden=d,
-        layers=tuple(keys.uniform(layer, keys.layer_count(own, "num_layers"))),
-        positions=own.int("block_size"),
-        tied=own.bool("tie_word_embeddings", default=True),
+        layers=tuple(keys.uniform(layer, keys.layer_count(inner, "num_layers"))),
+        positions=inner.int("block_size"),
+        tied=inner.bool("tie_word_embeddings", default=True),
     )
-    return whole.having(BarkTransformer(output_vocab_size=outputs, bias=bias, codes=codes))
+    return model.having(BarkTransformer(output_vocab_size=outputs, bias=bias, codes=codes))
 
 
 def blueprint(s: Spec) -> Block:
-    found = {key: _tree(s.parts[name]) for name, key in _NAMES.items()}
-    return Block({**found, "codec_model": architectures.tower(s, "audio")})
+    stages = {key: _tree(s.parts[name]) for name, key in _NAMES.items()}
+    return Block({**stages, "codec_model": architectures.tower(s, "audio")})
 
 
 def _tree(s: Spec) -> Block:

@@ -37,7 +37,7 @@ _MORE = keys.named(_HEADS, ForMaskedImageModeling="masked_image", Backbone="back
 
 
 class Beit(Sizes):
-    """What BEiT alone has; `scales` are those that the head pools, `grid` the patches along a side of an image."""
+    """Sizes specific to BEiT; `scales` are those that the head pools, `grid` the patches along a side of an image."""
 
     use_mask_token: bool = flag(absent=False)
     use_relative_position_bias: bool = flag(absent=False)
@@ -72,11 +72,11 @@ def blueprint(s: Spec[Beit]) -> Block:
     scale, heads = Tensor((d,)) if of.scaled else None, s.layers[0].layer.attention.heads
     # The last three rows are of the first token: to patches, from them, and to itself.
     relative = block("attention", relative_position_bias_table=Tensor((side * side + 3, heads)))
-    own = relative if of.use_relative_position_bias else None
+    table = relative if of.use_relative_position_bias else None
     shared = relative if of.use_shared_relative_position_bias else None
 
     def layer_block(layer: Layer) -> Block:
-        attention = vit_attention(d, layer.attention, key_bias=False, relative_position_bias=own)
+        attention = vit_attention(d, layer.attention, key_bias=False, relative_position_bias=table)
         return altered(vit_layer(d, layer, attention), lambda_1=scale, lambda_2=scale)
 
     embeddings = block(

@@ -17,13 +17,13 @@ _HEADS = keys.named(("ForImageClassification", "Model"), Backbone="backbone")
 
 
 class BitLayer(Record):
-    """What a layer of BiT alone has: `narrow` channels inside."""
+    """Sizes specific to a layer of BiT: `narrow` channels inside."""
 
     narrow: int
 
 
 class Bit(Sizes):
-    """What BiT alone has; `first` says whether normalisation comes before each convolution."""
+    """Sizes specific to BiT; `first` says whether normalisation comes before each convolution."""
 
     num_channels: int = size("C")
     embedding_size: int = size("d0")

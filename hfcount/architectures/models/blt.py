@@ -82,7 +82,7 @@ class BltLocal(Sizes):
 
 
 class BltPart(Sizes):
-    """What BLT's parts alone have; 0 is no projection of what the encoder gives."""
+    """Sizes specific to BLT's parts; 0 is no projection of what the encoder gives."""
 
     encoder_cross_output_size: int = size(absent=0, minimum=0)
     local: BltLocal | None = derived(lambda c: BltLocal.read(c) if c.family in _LOCAL else None)

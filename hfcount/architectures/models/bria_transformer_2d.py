@@ -25,7 +25,7 @@ MODEL_TYPES = (
 
 
 class Bria(Sizes):
-    """What these have alone; `captions` is the width of what each block is given of the text, None if it is not.
+    """Sizes of these architectures; `captions` is the width of what each block is given of the text, None if it is not.
 
     `gated` is whether networks have a gate, and the text a norm.
     """

@@ -22,7 +22,7 @@ _SCALES = {"add": "", "scaled_add": "scaled_factor", "interpolate": "beta"}
 
 
 class Bridgetower(Sizes):
-    """What BridgeTower alone has: the layers across both towers, and the links to them from each."""
+    """Sizes specific to BridgeTower: the layers across both towers, and the links to them from each."""
 
     hidden_size: int = size("d_x")
     num_hidden_layers: int = count("N_x")
@@ -53,8 +53,8 @@ def blueprint(s: Spec[Bridgetower]) -> Block:
     scaled = _SCALES[of.link_tower_type]
     scale: dict[str, Node] = {scaled: Tensor((), component="other")} if scaled else {}
     link = each(Block({**scale, "LayerNorm": layer_norm(d)}), of.share_link_tower_layers, times - 1)
-    one = s.layers[0].layer
-    across = bert_layer(s.hidden, one.replace(cross_attention=True))
+    layer = s.layers[0].layer
+    across = bert_layer(s.hidden, layer.replace(cross_attention=True))
     layers, pool = Repeat(Indices.below(times), across), block("other", dense=Linear(d, d, True))
     body = block(
         cross_modal_text_transform=each(Linear(s.hidden, d, True, "projector"), shared, times),

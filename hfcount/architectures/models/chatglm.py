@@ -97,8 +97,8 @@ def blueprint(s: Spec[Chatglm]) -> Block:
 
 def vision_spec(c: Config) -> Spec:
     """The vision tower of the first GLM-4V: EVA-CLIP's layers, a convolution, and a gated network."""
-    seen = keys.patches(c, "in_channels")
-    return keys.tower(c, heads=("num_heads",), patches=seen, positions=c.int("num_positions"), indivisible="built")
+    patches = keys.patches(c, "in_channels")
+    return keys.tower(c, heads=("num_heads",), patches=patches, positions=c.int("num_positions"), indivisible="built")
 
 
 def vision_blueprint(s: Spec) -> Block:

@@ -47,8 +47,8 @@ def spec(c: Config) -> Spec[Chmv2]:
 
 
 def blueprint(s: Spec[Chmv2]) -> Block:
-    sizes, d, seen = s.own, s.hidden, s.part("backbone")
-    inner = seen.hidden
+    sizes, d, backbone = s.own, s.hidden, s.part("backbone")
+    inner = backbone.hidden
     same = conv(d, d, 3, bias=True)
     residual = block(convolution1=same, convolution2=same)
     layers, convs, fusions = dict[str, Block](), dict[str, Block](), dict[str, Block]()
@@ -75,4 +75,4 @@ def blueprint(s: Spec[Chmv2]) -> Block:
         fusion_layers=Block(fusions),
         conv_depth=block(head=depth),
     )
-    return block(backbone=architectures.tree(seen), head=head)
+    return block(backbone=architectures.tree(backbone), head=head)

@@ -94,10 +94,12 @@ def audio_blueprint(s: Spec[ClapAudioModel]) -> Block:
         a, d, wide = layer.attention, layer.width, layer.dense.width
         into = Linear(d, d, a.qkv_bias)
         table, pairs = Tensor((side * side, a.heads)), buffer(squares, squares, whole=True)
-        own = block(query=into, key=into, value=into, relative_position_bias_table=table, relative_position_index=pairs)
+        projections = block(
+            query=into, key=into, value=into, relative_position_bias_table=table, relative_position_index=pairs
+        )
         return block(
             layernorm_before=layer_norm(d),
-            attention=block("attention", self=own, output=block(dense=Linear(d, d, True))),
+            attention=block("attention", self=projections, output=block(dense=Linear(d, d, True))),
             layernorm_after=layer_norm(d),
             intermediate=block("mlp", dense=Linear(d, wide, True)),
             output=block("mlp", dense=Linear(wide, d, True)),

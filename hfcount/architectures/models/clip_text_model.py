@@ -48,7 +48,7 @@ def blueprint(s: Spec) -> Block:
             position_embedding=positions(s),
             position_ids=obsolete(1, s.positions or 0, whole=True),
         ),
-        encoder=block(layers=stack(s.layers, lambda one: clip_layer(d, one))),
+        encoder=block(layers=stack(s.layers, lambda layer: clip_layer(d, layer))),
         final_layer_norm=layer_norm(d),
         head=Linear(d, s.out or d, True, "projector") if s.family in _SIGLIP else None,
     )

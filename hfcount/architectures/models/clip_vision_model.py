@@ -51,7 +51,7 @@ def blueprint(s: Spec) -> Block:
         position_ids=None if s.positions is None else obsolete(1, s.positions, whole=True),
     )
     parts = {"embeddings": table, before: layer_norm(d)}
-    encoder = block(layers=stack(s.layers, lambda one: clip_layer(d, one)))
+    encoder = block(layers=stack(s.layers, lambda layer: clip_layer(d, layer)))
     body = Block({**parts, "encoder": encoder, "post_layernorm": layer_norm(d)})
     if s.family in _ROTARY:  # the class token has no place in the image, but a learned one
         place = Tensor((1, s.layers[0].layer.attention.head_dim // 2), component="embedding")

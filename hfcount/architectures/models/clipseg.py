@@ -54,5 +54,5 @@ def _decoder(s: Spec[Clipseg]) -> Block:
         film_add=film,
         transposed_convolution=last,
         reduces=Repeat(every, Linear(s.part("vision").hidden, r, True)),
-        layers=stack((Layers(indices=every, layer=layer),), lambda one: clip_layer(r, one)),
+        layers=stack((Layers(indices=every, layer=layer),), lambda layer: clip_layer(r, layer)),
     )

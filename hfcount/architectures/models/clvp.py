@@ -17,7 +17,7 @@ _HEADS = keys.named(ModelForConditionalGeneration="conditional_generation")
 
 
 class Clvp(Sizes):
-    """What CLVP alone has, by its decoder's config: what the decoder is told of a voice and of what to say."""
+    """Sizes specific to CLVP, by its decoder's config: what the decoder is told of a voice and of what to say."""
 
     max_text_tokens: int = size("n_t")
     feature_size: int = size("m")

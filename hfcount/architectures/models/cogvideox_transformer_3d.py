@@ -20,7 +20,7 @@ MODEL_TYPES = ("CogVideoXTransformer3DModel", "ConsisIDTransformer3DModel")
 
 
 class CogVideoX(Sizes):
-    """What these have alone; `positions` are rows of a table of positions, None if there is none.
+    """Sizes specific to these architectures; `positions` are rows of a table of positions, None if there is none.
 
     `face` is what sees a face, None without.
     """

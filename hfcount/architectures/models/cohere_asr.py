@@ -16,10 +16,10 @@ _ENCODER = {
     "subsampling.layers": "conv",
     "subsampling.linear": "out",
     "conv.norm": "batch_norm",
-    **{f"self_attn.{one}_proj": f"linear_{one}" for one in "qkv"},
+    **{f"self_attn.{letter}_proj": f"linear_{letter}" for letter in "qkv"},
     "self_attn.o_proj": "linear_out",
     "self_attn.relative_k_proj": "linear_pos",
-    **{f"self_attn.bias_{one}": f"pos_bias_{one}" for one in "uv"},
+    **{f"self_attn.bias_{letter}": f"pos_bias_{letter}" for letter in "uv"},
 }
 _ATTENTION = {"q_proj": "query_net", "k_proj": "key_net", "v_proj": "value_net", "o_proj": "out_projection"}
 
@@ -27,7 +27,7 @@ SPELLINGS = {
     r"encoder\.subsampling\.layers\.": "encoder.pre_encode.conv.",
     r"encoder\.subsampling\.linear\.": "encoder.pre_encode.out.",
     r"(?<=conv)\.norm\.": ".batch_norm.",
-    **{rf"(?<=encoder)\.(.+)\.self_attn\.{one}_proj\.": rf".\1.self_attn.linear_{one}." for one in "qkv"},
+    **{rf"(?<=encoder)\.(.+)\.self_attn\.{letter}_proj\.": rf".\1.self_attn.linear_{letter}." for letter in "qkv"},
     r"(?<=encoder)\.(.+)\.self_attn\.o_proj\.": r".\1.self_attn.linear_out.",
     r"\.self_attn\.relative_k_proj\.": ".self_attn.linear_pos.",
     r"\.self_attn\.bias_([uv])$": r".self_attn.pos_bias_\1",

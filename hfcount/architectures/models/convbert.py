@@ -50,13 +50,15 @@ def blueprint(s: Spec[Convbert]) -> Block:
         into = a.heads * a.head_dim
         projected = Linear(d, into, True)
         deep, point = block(weight=Tensor((d, 1, kernel))), block(weight=Tensor((into, d, 1)))
-        own = block(
+        projections = block(
             "attention",
             **dict.fromkeys(("query", "key", "value", "conv_out_layer"), projected),
             key_conv_attn_layer=block(bias=Tensor((into, 1)), depthwise=deep, pointwise=point),
             conv_kernel_layer=Linear(into, a.heads * kernel, True),
         )
-        attention = block(self=own, output=block(dense=Linear(d, d, True, "attention"), LayerNorm=layer_norm(d)))
+        attention = block(
+            self=projections, output=block(dense=Linear(d, d, True, "attention"), LayerNorm=layer_norm(d))
+        )
         return block(
             attention=attention,
             crossattention=attention if layer.cross_attention else None,

@@ -37,10 +37,10 @@ def blueprint(s: Spec[Cpmant]) -> Block:
         a, width = layer.attention, layer.dense.width
         into, wide = Linear(d, a.heads * a.head_dim), Linear(d, width)
         out = Linear(a.heads * a.head_dim, d)
-        own = block("attention", project_q=into, project_k=into, project_v=into, attention_out=out)
+        attention = block("attention", project_q=into, project_k=into, project_v=into, attention_out=out)
         network = block("mlp", w_in=block(w_0=wide, w_1=wide), w_out=Linear(width, d))
         return block(
-            self_att=block(layernorm_before_attention=rms_norm(d), self_attention=own),
+            self_att=block(layernorm_before_attention=rms_norm(d), self_attention=attention),
             ffn=block(layernorm_before_ffn=rms_norm(d), ffn=network),
         )
 

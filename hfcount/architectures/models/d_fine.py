@@ -29,7 +29,7 @@ _HEADS = keys.named(ForObjectDetection="object_detection", Model="base")
 
 
 class DFine(Sizes):
-    """What D-FINE alone has: `upper` are the widths of the backbone's features, `lower` that of all for the decoder."""
+    """Sizes of D-FINE: `upper` are the widths of the backbone's features, `lower` that of all for the decoder."""
 
     upper: tuple[int, ...]
     lowers: int
@@ -60,8 +60,8 @@ def blueprint(s: Spec[DFine]) -> Block:
     def layer_block(layer: Layer) -> Block:
         gate = block("mlp", gate=Linear(2 * d, 2 * d, True), norm=norm)
         first = {"self_attn": square_attention(d, out="out_proj"), "self_attn_layer_norm": norm}
-        seen = {"encoder_attn": weighing(d, layer.attention.heads, of.points)}
-        return Block({**first, **seen, **fc(d, layer.dense.width), "final_layer_norm": norm, "gateway": gate})
+        attention = {"encoder_attn": weighing(d, layer.attention.heads, of.points)}
+        return Block({**first, **attention, **fc(d, layer.dense.width), "final_layer_norm": norm, "gateway": gate})
 
     decoder = {
         "layers": stack(s.layers, layer_block),
@@ -103,8 +103,8 @@ def _aggregated(d: int, hidden: int, blocks: int) -> Block:
         return normed(into, out, side, names=("conv", "norm"))
 
     def way(into: int) -> Block:
-        one = block(conv1=step(hidden, hidden, 3), conv2=step(hidden, hidden, 1))
-        same = Repeat(Indices.below(blocks), one) if blocks else None
+        repvgg = block(conv1=step(hidden, hidden, 3), conv2=step(hidden, hidden, 1))
+        same = Repeat(Indices.below(blocks), repvgg) if blocks else None
         return block(conv1=step(into, hidden, 1), conv2=step(into, hidden, 1), bottlenecks=same)
 
     return block(

@@ -65,8 +65,8 @@ def blueprint(s: Spec[DabDetr]) -> Block:
             mlp=block(**network.children, final_layer_norm=norm, activation_fn=slope),
         )
 
-    box, seen = perceptron(d, d, d, 4), frozen(architectures.tree(s.part("backbone")))
-    model = block(_backbone=seen) if s.part("backbone").family == "timm_backbone" else seen
+    box, backbone = perceptron(d, d, d, 4), frozen(architectures.tree(s.part("backbone")))
+    model = block(_backbone=backbone) if s.part("backbone").family == "timm_backbone" else backbone
     copy = tied_perceptron("bbox_predictor", d, d, d, 4) if of.tied else box
     body = block(
         backbone=block(conv_encoder=block(model=model)),

@@ -15,7 +15,7 @@ IGNORED = ("hop_length", "sampling_rate")
 
 
 class Dac(Sizes):
-    """What DAC alone has: an encoder, a decoder, and codebooks between them."""
+    """Sizes specific to DAC: an encoder, a decoder, and codebooks between them."""
 
     encoder: DacEncoder
     decoder: DacDecoder

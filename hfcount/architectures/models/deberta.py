@@ -14,7 +14,7 @@ _HEADS = ("ForMaskedLM", "Model", "ForSequenceClassification", "ForTokenClassifi
 
 
 class Deberta(Sizes):
-    """What DeBERTa alone has.
+    """Sizes specific to DeBERTa.
 
     `distances` are those with an embedding, if it is relative; `c2p` and `p2c` are whether contents are compared with
     positions, and positions with contents.
@@ -49,7 +49,7 @@ def blueprint(s: Spec[Deberta]) -> Block:
     def layer_block(layer: Layer) -> Block:
         heads = layer.attention.heads
         mixed = Linear(heads, heads) if of.talking_head else None
-        own = block(
+        projections = block(
             "attention",
             in_proj=Linear(d, 3 * d),
             q_bias=Tensor((d,)),
@@ -59,7 +59,9 @@ def blueprint(s: Spec[Deberta]) -> Block:
             pos_proj=Linear(d, d) if of.c2p else None,
             pos_q_proj=Linear(d, d, True) if of.p2c else None,
         )
-        attention = block(self=own, output=block(dense=Linear(d, d, True, "attention"), LayerNorm=layer_norm(d)))
+        attention = block(
+            self=projections, output=block(dense=Linear(d, d, True, "attention"), LayerNorm=layer_norm(d))
+        )
         return altered(bert_layer(d, layer.replace(cross_attention=False)), attention=attention)
 
     wider = None if width == d else Linear(width, d, component="embedding")

@@ -14,7 +14,7 @@ _HEADS = [ending for ending in keys.ENCODER_HEADS if ending != "ForCausalLM"]
 
 
 class DebertaV2(Sizes):
-    """What DeBERTa alone has.
+    """Sizes specific to DeBERTa.
 
     `distances` are those with an embedding, if it is relative; `c2p` and `p2c` are whether contents are compared with
     positions, and positions with contents.
@@ -51,8 +51,8 @@ def blueprint(s: Spec[DebertaV2]) -> Block:
     d, of, width = s.hidden, s.own, s.own.embedding_size
     square, norm = Linear(d, d, True), layer_norm(d)
     more = {"pos_key_proj": square if of.c2p else None, "pos_query_proj": square if of.p2c else None}
-    own = block("attention", query_proj=square, key_proj=square, value_proj=square, **more)
-    attention = block(self=own, output=block(dense=Linear(d, d, True, "attention"), LayerNorm=norm))
+    projections = block("attention", query_proj=square, key_proj=square, value_proj=square, **more)
+    attention = block(self=projections, output=block(dense=Linear(d, d, True, "attention"), LayerNorm=norm))
 
     def layer_block(layer: Layer) -> Block:
         return altered(bert_layer(d, layer.replace(cross_attention=False)), attention=attention)

@@ -12,7 +12,7 @@ MODEL_TYPES = ("decision_transformer",)  # transformers 5.23: modeling_decision_
 
 
 class DecisionTransformer(Sizes):
-    """What the decision transformer alone has: the widths of states and actions, and the moments of an episode."""
+    """Sizes specific to the decision transformer: the widths of states and actions, and the moments of an episode."""
 
     state_dim: int = size("d_s")
     act_dim: int = size("d_a")

@@ -5,7 +5,7 @@ from dataclasses import replace
 from hfcount.architectures import keys
 from hfcount.architectures.components.drafts import Draft, Needs, series
 from hfcount.architectures.layers.conversions import packed
-from hfcount.architectures.models.deepseek_v3 import blueprint as whole
+from hfcount.architectures.models.deepseek_v3 import blueprint as deepseek_v3
 from hfcount.mapper import Config
 from hfcount.spec import Layer, Layers, Spec
 from hfcount.spec.tree.indices import Indices
@@ -20,7 +20,7 @@ IGNORED = ("num_nextn_predict_layers", "num_mtp_layers", "first_k_dense_replace"
 
 class DeepseekNextn(Draft):
     def needs(self, s: Spec) -> Needs:
-        """What it takes from its target."""
+        """The requirements on its target."""
         return Needs(width=int(s.hidden), alike=True)
 
 
@@ -36,5 +36,5 @@ def spec(c: Config) -> Spec[DeepseekNextn]:
 
 
 def blueprint(s: Spec[DeepseekNextn]) -> Block:
-    (layer,) = series(whole(s.replace(head="base")).children["layers"])
+    (layer,) = series(deepseek_v3(s.replace(head="base")).children["layers"])
     return block(model=block(layers=Repeat(Indices.below(1), replace(layer, component=None))))

@@ -47,12 +47,12 @@ def blueprint(s: Spec) -> Block:
     # It builds the projection of patches, in whose place it takes the first tower's output.
     patches = block("embedding", weight=Tensor((clip.hidden, *clip.seen.kernel)))
     projector = block("projector", layers=Linear(clip.hidden + sam.sizes(DeepseekOcr2Sam).second, d, True))
-    seen = within(architectures.tree(clip), embeddings=block(patch_embedding=patches))
+    tower = within(architectures.tree(clip), embeddings=block(patch_embedding=patches))
     return within(
         text,
         model=block(
             sam_model=as_tower(architectures.tree(sam), "vision"),
-            vision_model=as_tower(seen, "vision"),
+            vision_model=as_tower(tower, "vision"),
             projector=projector,
             image_newline=Tensor((d,), component="projector"),
             view_seperator=Tensor((d,), component="projector"),

@@ -40,10 +40,10 @@ MERGED = packed()
 
 
 def spec(c: Config) -> Spec:
-    own = c.family
+    family = c.family
     key = "language_config" if not c.sub("text_config") and c.sub("language_config") else "text_config"
-    text = architectures.part(c, key, f"{own}_text")
-    towers = {"vision": architectures.part(c, "vision_config", f"{own}_vision")}
+    text = architectures.part(c, key, f"{family}_text")
+    towers = {"vision": architectures.part(c, "vision_config", f"{family}_vision")}
     return keys.composite(c, text, towers, key=key, heads=("ForConditionalGeneration", "Model"))
 
 
@@ -51,7 +51,7 @@ def blueprint(s: Spec) -> Block:
     d, vision = s.hidden, s.part("vision")
     newline = s.family == "unlimited_ocr"
     vision_width = vision.hidden + vision.part("sam").sizes(DeepseekOcr2Sam).second if newline else vision.hidden
-    towers = {name: Block({**one.children}, "vision", 0) for name, one in _towers(vision)}
+    towers = {name: Block({**part.children}, "vision", 0) for name, part in _towers(vision)}
     more: dict[str, Node] = {
         **towers,
         "projector": block("projector", layers=Linear(vision_width, d, True)),
@@ -63,7 +63,7 @@ def blueprint(s: Spec) -> Block:
 
 
 def _towers(vision: Spec) -> list[tuple[str, Block]]:
-    return [(name, one) for name, one in architectures.tree(vision).children.items() if isinstance(one, Block)]
+    return [(name, child) for name, child in architectures.tree(vision).children.items() if isinstance(child, Block)]
 
 
 def text_spec(c: Config) -> Spec:
@@ -88,12 +88,12 @@ def text_blueprint(s: Spec) -> Block:
 
 def vision_spec(c: Config) -> Spec:
     """The towers of DeepSeek-OCR 2 and Unlimited OCR: one for details, and one after it that sees all of them."""
-    own, second = (
+    family, second = (
         ("deepseek_ocr2", "encoder") if c.family.startswith("deepseek") else ("unlimited_ocr", "vision_encoder")
     )
     towers = {
-        "sam": architectures.part(c, "sam_config", f"{own}_sam_vision_model"),
-        "encoder": architectures.part(c, "encoder_config", f"{own}_{second}"),
+        "sam": architectures.part(c, "sam_config", f"{family}_sam_vision_model"),
+        "encoder": architectures.part(c, "encoder_config", f"{family}_{second}"),
     }
     return keys.encoding(c, (), hidden=towers["encoder"].hidden, parts=towers)
 
@@ -103,19 +103,19 @@ def vision_blueprint(s: Spec) -> Block:
     released, asked = bool(s.place), s.family.startswith("deepseek")
     if asked and not released:  # alone, it has the names of transformers
         fine, second = fine.replace(place=""), second.replace(place="")
-    detail, whole = architectures.tree(fine), architectures.tree(second)
+    detail, encoder = architectures.tree(fine), architectures.tree(second)
     if not asked:
         names = ("sam_model", "vision_model") if released else ("sam_encoder", "vision_encoder")
-        return Block({names[0]: detail, names[1]: whole})
+        return Block({names[0]: detail, names[1]: encoder})
 
     def queries(across: int) -> Block:
         return block("embedding", weight=Tensor((across * across, s.hidden)))
 
     small, large = queries(12), queries(16)  # for images of 768 and of 1,024 pixels
     if released:
-        return block(sam_model=detail, qwen2_model=Block({**whole.children, "query_768": small, "query_1024": large}))
+        return block(sam_model=detail, qwen2_model=Block({**encoder.children, "query_768": small, "query_1024": large}))
     more: dict[str, Node] = {"query_768_resolution": small, "query_1024_resolution": large}
-    return Block({"sam_encoder": detail, "vision_encoder": whole, **more})
+    return Block({"sam_encoder": detail, "vision_encoder": encoder, **more})
 
 
 def encoder_spec(c: Config) -> Spec:
@@ -169,7 +169,7 @@ PARTS = (
         unlimited_vision_blueprint,
         spellings={r"\btransformer\.": "encoder."},
         merged={
-            f"self_attn.qkv_proj.{end}": tuple(f"self_attn.{one}_proj.{end}" for one in "qkv")
+            f"self_attn.qkv_proj.{end}": tuple(f"self_attn.{letter}_proj.{end}" for letter in "qkv")
             for end in ("weight", "bias")
         },
     ),

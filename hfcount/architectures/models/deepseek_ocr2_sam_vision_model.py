@@ -25,7 +25,7 @@ SPELLINGS = {
 
 
 class DeepseekOcr2Sam(Record):
-    """What this tower alone has: the channels of its convolutions."""
+    """Sizes specific to this tower: the channels of its convolutions."""
 
     tower: SamTower
     first: int

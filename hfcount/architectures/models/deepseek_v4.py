@@ -84,13 +84,15 @@ def spec(c: Config) -> Spec[DeepseekV4]:
     ffn = ffn.replace(shared=ffn.width, bias=c.bool("mlp_bias", default=False))
     networks, compressing = _hashed(c), _compressing(c)
     layers = [
-        Layers(indices=both, layer=Layer(mixer=attention, ffn=ffn, own=one.replace(hashed=hashed)))
-        for part, one in compressing
+        Layers(indices=both, layer=Layer(mixer=attention, ffn=ffn, own=entries.replace(hashed=hashed)))
+        for part, entries in compressing
         for some, hashed in networks
         if (both := intersection(part, some)).count
     ]
     entries = tuple(
-        kept for part, one in compressing for kept in compressed(c, attention, part, one.rate or 0, one.overlap)
+        kept
+        for part, entries in compressing
+        for kept in compressed(c, attention, part, entries.rate or 0, entries.overlap)
     )
     windows, heads_known = keys.sliding_everywhere(c, default=128), ("ForCausalLM", "Model")
     plain = DeepseekV4Layer(rate=None, overlap=False, hashed=False)
@@ -160,7 +162,7 @@ def blueprint(s: Spec[DeepseekV4]) -> Block:
     if s.own.stages:
         mtp: Node = s.own.stages.tensors(s, layer_block, ("markov_w1", "markov_w2"), **join)
     else:
-        mtp = stack(s.stack("mtp"), lambda one: _predicting(s, layer_block(one), join))
+        mtp = stack(s.stack("mtp"), lambda layer: _predicting(s, layer_block(layer), join))
     return Block({**body.children, "mtp": mtp})
 
 

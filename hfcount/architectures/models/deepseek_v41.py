@@ -68,11 +68,11 @@ def spec(c: Config) -> Spec[DeepseekV41]:
     ffn = keys.moe(text, "moe_intermediate_size", experts=("n_routed_experts",))
     ffn = ffn.replace(shared=ffn.width * text.int("n_shared_experts", default=1, minimum=1))
     layer = Layer(mixer=attention, ffn=ffn)
-    layers = [Layers(indices=part, layer=layer.replace(own=own)) for part, own in _kinds(text)]
+    layers = [Layers(indices=part, layer=layer.replace(own=sizes)) for part, sizes in _kinds(text)]
     parts = {"vision": architectures.part(c, "vision_config", "deepseek_v41_vision")} if c.sub("vision_config") else {}
-    seen, drafted = bool(parts), text if any(text.value(key) for key in _AHEAD) else c
+    has_vision, drafted = bool(parts), text if any(text.value(key) for key in _AHEAD) else c
     ahead, stages = any(drafted.value(key) for key in _AHEAD), Stages.read_from(drafted)
-    sizes = DeepseekV41.read(text, o_groups=groups, stages=stages, ahead=ahead, seen=seen)
+    sizes = DeepseekV41.read(text, o_groups=groups, stages=stages, ahead=ahead, seen=has_vision)
     if stages:
         plain = DeepseekV41Layer(compresses=False, gated=False, selects=False, engram=None)
         parts |= stages.layers(drafted, text, layer.replace(own=plain))
@@ -114,10 +114,10 @@ def _kinds(c: Config) -> list[tuple[Indices, DeepseekV41Layer]]:
         marks.setdefault(mark, []).append(place)
     some = [(Indices.of(places), mark) for mark, places in marks.items()]
     rest = every.difference(*(intersection(every, part) for part, _ in some))
-    found = [*some, *([(rest, (False, False, False, None))] if rest.count else [])]
+    kinds = [*some, *([(rest, (False, False, False, None))] if rest.count else [])]
     return [
-        (part, DeepseekV41Layer(compresses=one, gated=gate, selects=select, engram=table))
-        for part, (one, gate, select, table) in found
+        (part, DeepseekV41Layer(compresses=compresses, gated=gate, selects=select, engram=table))
+        for part, (compresses, gate, select, table) in kinds
     ]
 
 
@@ -143,8 +143,8 @@ def _engrams(c: Config, most: int) -> dict[int, Engram]:
     read = keys.dim("n_g", lengths * c.int("engram_n_heads", maximum=MAX_LAYERS))
     width = keys.dim("d_g", c.int("engram_head_dim"))
     return {
-        place: Engram(rows=keys.dim(f"|V_g{number}|", one), width=width, read=read)
-        for number, (place, one) in enumerate(zip(places, rows, strict=True), 1)
+        place: Engram(rows=keys.dim(f"|V_g{number}|", size), width=width, read=read)
+        for number, (place, size) in enumerate(zip(places, rows, strict=True), 1)
     }
 
 
@@ -238,7 +238,7 @@ def _aligner(s: Spec[DeepseekV41]) -> Block:
 
 
 class DeepseekV41Vision(Sizes):
-    """What the tower alone has: its patches' side, and how many of them along a side become one token."""
+    """Sizes specific to the tower: its patches' side, and how many of them along a side become one token."""
 
     patch_size: int = size("p", absent=14)
     downsample_ratio: int = size("d_s", absent=3)

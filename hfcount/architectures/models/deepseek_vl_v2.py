@@ -44,34 +44,34 @@ def spec(c: Config) -> Spec[DeepseekVlV2]:
     keys.head_of(c, heads)  # other classes have this type, too, and other keys
     text = architectures.part(c, "language_config", "deepseek_vl_v2_text")
     vision = architectures.part(c, "vision_config", "deepseek_vl_v2_vision")
-    own, tag = c.part("projector_config"), c.str("tile_tag", default="tile_tag")
-    kind = own.str("projector_type", default="downsample_mlp_gelu")
+    projector, tag = c.part("projector_config"), c.str("tile_tag", default="tile_tag")
+    kind = projector.str("projector_type", default="downsample_mlp_gelu")
     if kind not in _PROJECTORS:
-        raise own.error(
+        raise projector.error(
             "not-described", "projector_type names a projector that is not described.", "projector_type", observed=kind
         )
     if tag != "2D":
         raise c.error(
             "not-described", "tile_tag is not 2D, for which alone the model has weights.", "tile_tag", observed=tag
         )
-    side = own.int("downsample_ratio", default=2)
+    side = projector.int("downsample_ratio", default=2)
     sizes = DeepseekVlV2.read(
         c,
-        seen=keys.dim("d_p", own.int("input_dim", default=1152)),
-        out=keys.dim("d_o", own.int("n_embed", default=2048)),
+        seen=keys.dim("d_p", projector.int("input_dim", default=1152)),
+        out=keys.dim("d_o", projector.int("n_embed", default=2048)),
         joined=side * side if kind == _PROJECTORS[2] else 1,
-        widened=own.int("mlp_ratio", default=1) if kind == _PROJECTORS[2] else 1,
-        depth=max(own.int("depth", default=2, maximum=MAX_LAYERS), 2 if kind == _PROJECTORS[2] else 1),
+        widened=projector.int("mlp_ratio", default=1) if kind == _PROJECTORS[2] else 1,
+        depth=max(projector.int("depth", default=2, maximum=MAX_LAYERS), 2 if kind == _PROJECTORS[2] else 1),
         single=kind == "linear",
-        token_pooling=own.bool("token_pooling", default=False),
+        token_pooling=projector.bool("token_pooling", default=False),
     )
     return keys.composite(c, text, {"vision": vision}, key="language_config", heads=heads).having(sizes)
 
 
 def blueprint(s: Spec[DeepseekVlV2]) -> Block:
     of = s.own
-    seen, out, last = of.seen, of.out, 2 * (int(of.depth) - 1)
-    first, wide = of.joined * seen, of.widened * out
+    vision_width, out, last = of.seen, of.out, 2 * (int(of.depth) - 1)
+    first, wide = of.joined * vision_width, of.widened * out
 
     def linear(places: range, inputs: int, outputs: int) -> Repeat:  # an activation follows each but the last
         return Repeat(Indices.of(places), Linear(inputs, outputs, True))
@@ -79,7 +79,7 @@ def blueprint(s: Spec[DeepseekVlV2]) -> Block:
     ends = linear(range(1), first, wide if last else out), linear(range(last, last + 1), wide, out)
     chain = (ends[0], linear(range(2, last, 2), wide, wide), ends[1]) if last > 2 else ends[: 1 + bool(last)]
     layers = Linear(first, out, True) if of.single else chain
-    pooling = Linear(4 * seen, seen, True) if of.token_pooling else None
+    pooling = Linear(4 * vision_width, vision_width, True) if of.token_pooling else None
     return block(
         language=rebased(architectures.tree(s.part("text")), "language"),
         vision=architectures.tower(s, "vision"),
@@ -159,10 +159,10 @@ def vision_spec(c: Config) -> Spec[DeepseekVlV2Vision]:
     sizes = DeepseekVlV2Vision.read(c, pooled=pooled == "map", averaged=pooled == "avg", class_token=first)
     ffn = Dense(width=c.times("mlp_ratio", d), bias=True)
     rows = keys.squares(c) + first
-    seen = keys.patches(c, "in_chans")
-    return keys.tower(c, hidden=d, ffn=ffn, heads=("heads",), depth=("layers",), patches=seen, positions=rows).having(
-        sizes
-    )
+    patches = keys.patches(c, "in_chans")
+    return keys.tower(
+        c, hidden=d, ffn=ffn, heads=("heads",), depth=("layers",), patches=patches, positions=rows
+    ).having(sizes)
 
 
 def vision_blueprint(s: Spec[DeepseekVlV2Vision]) -> Block:

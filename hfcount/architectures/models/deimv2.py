@@ -27,7 +27,7 @@ _HEADS = keys.named(ForObjectDetection="object_detection", Model="base")
 
 
 class Deimv2(Sizes):
-    """What DEIMv2 alone has.
+    """Sizes specific to DEIMv2.
 
     `upper` are the widths of the backbone's features, `inner` those that the encoder takes, and `lower` is that of all
     `lowers` for the decoder.
@@ -64,17 +64,17 @@ def spec(c: Config) -> Spec[Deimv2]:
     return model
 
 
-def _features(s: Spec[Deimv2], seen: Block) -> Block:
-    """The backbone, `seen`, and its features as the encoder takes them."""
+def _features(s: Spec[Deimv2], features: Block) -> Block:
+    """The backbone and its `features`, projected for the encoder."""
     sizes, inner, backbone = s.own, s.part("encoder").hidden, s.part("backbone")
     if backbone.family == "dinov3_vit":
         widths = [backbone.hidden + times * sizes.planes for times in (2, 4, 4)]
         joined = {str(place): _step(width, inner, 1) for place, width in enumerate(widths)}
         return block(
-            backbone=seen, spatial_tuning_adapter=_adapter(sizes.planes), fusion_proj=Block(joined, "projector")
+            backbone=features, spatial_tuning_adapter=_adapter(sizes.planes), fusion_proj=Block(joined, "projector")
         )
     taken = {str(place): _step(width, inner, 1) for place, width in enumerate(sizes.upper)}
-    model = frozen(seen) if sizes.distributions.frozen else seen
+    model = frozen(features) if sizes.distributions.frozen else features
     return block(model=model, encoder_input_proj=None if sizes.lite else Block(taken, "projector"))
 
 
@@ -158,10 +158,10 @@ def _fused(d: int, inner: int, blocks: int, trailing: bool) -> Block:
 
     `trailing` says whether each way ends in a further convolution.
     """
-    one = block(conv1=_step(inner, inner, 3), conv2=_step(inner, inner, 1))
+    repvgg = block(conv1=_step(inner, inner, 3), conv2=_step(inner, inner, 1))
 
     def way(inputs: int) -> Block:
-        deep = Repeat(Indices.below(blocks), one) if blocks else None
+        deep = Repeat(Indices.below(blocks), repvgg) if blocks else None
         last = _step(inner, inner, 3) if trailing else None
         return block(conv1=_step(inputs, 2 * inner, 1), bottlenecks=deep, conv2=last)
 

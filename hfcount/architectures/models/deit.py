@@ -48,7 +48,7 @@ def blueprint(s: Spec[Deit]) -> Block:
         position_embeddings=Tensor((1, s.positions or 0, d)),
     )
     pooled = block("other", dense=Linear(d, s.out or d, True)) if distilled and s.head == "base" else None
-    layers = block(layer=stack(s.layers, lambda one: vit_layer(d, one)))
+    layers = block(layer=stack(s.layers, lambda layer: vit_layer(d, layer)))
     body = block(embeddings=embeddings, encoder=layers, layernorm=layer_norm(d), pooler=pooled)
     taught = block(cls_classifier=labels, distillation_classifier=labels)
     pixels = s.own.encoder_stride * s.own.encoder_stride * s.seen.channels

@@ -18,7 +18,7 @@ _SEEN = {"image": "image_model_config", "patch": "patch_model_config", "fov": "f
 
 
 class DepthPro(Record):
-    """What Depth Pro alone has: how many features are joined, and the widths of those of scaled images and of layers.
+    """Sizes of Depth Pro: how many features are joined, and the widths of those of scaled images and of layers.
 
     `steps` are those of the head for the field of view, and `last` is the width of its last kernel.
     """
@@ -48,8 +48,8 @@ def spec(c: Config) -> Spec[DepthPro]:
         fusion=Fusion(normed=normed, biased=biased),
         fusion_hidden_size=d,
         joined=sum(counts),
-        scaled=tuple(keys.dim(f"C{number}", one) for number, one in enumerate(scaled, 1)),
-        between=tuple(keys.dim(f"D{number}", one) for number, one in enumerate(between, 1)),
+        scaled=tuple(keys.dim(f"C{number}", width) for number, width in enumerate(scaled, 1)),
+        between=tuple(keys.dim(f"D{number}", width) for number, width in enumerate(between, 1)),
         steps=steps,
         last=keys.dim("w_l", (size - 1) // 2 ** int(steps) + 1),
     )
@@ -79,8 +79,8 @@ def _view(s: Spec[DepthPro]) -> Block:
     widths = [(d + 2**power - 1) // 2**power for power in range(1, steps + 2)]
     layers = {str(2 * place): conv(widths[place], widths[place + 1], 3, bias=True) for place in range(steps)}
     layers[str(2 * steps)] = conv(widths[-1], 1, s.own.last, bias=True)
-    seen = s.part("fov")
-    encoder = block(model=architectures.tree(seen), neck=Linear(seen.hidden, d // 2, True))
+    vision = s.part("fov")
+    encoder = block(model=architectures.tree(vision), neck=Linear(vision.hidden, d // 2, True))
     return block("other", fov_encoder=encoder, conv=conv(d, d // 2, 3, bias=True), head=block(layers=Block(layers)))
 
 
@@ -91,9 +91,9 @@ def blueprint(s: Spec[DepthPro]) -> Block:
     spare = len(all_widths) - 1 if int(all_widths[-1]) == int(d) else len(all_widths)
     upsample = block(
         image_block=block(layers=Block({"0": transposed(image, scaled[0], 2)})),
-        scaled_images=Block({str(place): _larger(patch, one, one, 1) for place, one in enumerate(scaled)}),
+        scaled_images=Block({str(place): _larger(patch, width, width, 1) for place, width in enumerate(scaled)}),
         intermediate=Block(
-            {str(place): _larger(patch, one if place else d, one, 2 + place) for place, one in enumerate(between)}
+            {str(place): _larger(patch, width if place else d, width, 2 + place) for place, width in enumerate(between)}
         ),
     )
     projections = Block({str(place): conv(all_widths[place], d, 3) for place in range(spare)})

@@ -18,13 +18,13 @@ _HEADS = keys.named(("ForImageClassification", "Model"), Backbone="backbone")
 
 
 class DinatLayer(Record):
-    """What a layer of DiNAT alone has: whether its stage is given out."""
+    """Sizes specific to a layer of DiNAT: whether its stage is given out."""
 
     shown: bool
 
 
 class Dinat(Sizes):
-    """What DiNAT alone has; `stem` says whether what the stem makes is given out."""
+    """Sizes specific to DiNAT; `stem` says whether what the stem makes is given out."""
 
     num_channels: int = size("C")
     kernel_size: int = size("w")
@@ -50,8 +50,8 @@ def blueprint(s: Spec[Dinat]) -> Block:
     def layer_block(layer: Layer) -> Block:
         a, d = layer.attention, layer.width
         into = Linear(d, d, a.qkv_bias)
-        own = block(rpb=Tensor((a.heads, side, side)), query=into, key=into, value=into)
-        attention = block("attention", self=own, output=block(dense=Linear(d, d, True)))
+        projections = block(rpb=Tensor((a.heads, side, side)), query=into, key=into, value=into)
+        attention = block("attention", self=projections, output=block(dense=Linear(d, d, True)))
         scale = Tensor((2, d)) if of.scaled else None
         return altered(vit_layer(d, layer), attention=attention, layer_scale_parameters=scale)
 
@@ -70,5 +70,5 @@ def blueprint(s: Spec[Dinat]) -> Block:
     body = block(embeddings=embeddings, encoder=block(levels=Block(levels)))
     if s.head == "backbone":
         return altered(body, hidden_states_norms=Block(shown))
-    whole = altered(body, layernorm=layer_norm(s.hidden))
-    return headed(s, "dinat", whole, image_classification=block(classifier=classifier(s)))
+    tree = altered(body, layernorm=layer_norm(s.hidden))
+    return headed(s, "dinat", tree, image_classification=block(classifier=classifier(s)))

@@ -40,8 +40,8 @@ def vision_spec(c: Config) -> Spec:
     d, heads = c.int("embed_dim", "hidden_size"), c.int("num_heads", "num_attention_heads")
     mixer = keys.multi_head(c, d, heads, bias=c.bool("use_bias", "attention_bias", default=False))
     placed = [part.replace(layer=part.layer.replace(mixer=mixer)) for part in _networks(c)]
-    seen = keys.patches(c, merge=c.int("adapter_merge_size"))
-    return keys.encoding(c, placed, hidden=d, patches=seen, out=c.int("adapter_out_dim"))
+    patches = keys.patches(c, merge=c.int("adapter_merge_size"))
+    return keys.encoding(c, placed, hidden=d, patches=patches, out=c.int("adapter_out_dim"))
 
 
 def _networks(c: Config) -> list[Layers]:
@@ -50,7 +50,7 @@ def _networks(c: Config) -> list[Layers]:
     Without either the first 25 layers have one network, and the others 4, 8, 12 and so on to 64 experts. Source:
     transformers 5.23, configuration_dots3_note.py, Dots3NoteVisionConfig.
     """
-    count, listed, own = (
+    count, listed, per_layer = (
         keys.layer_count(c, "num_hidden_layers"),
         c.strs("mlp_layer_types"),
         c.given("per_layer_config"),
@@ -67,16 +67,16 @@ def _networks(c: Config) -> list[Layers]:
             "list-length", text, "pyramid_num_routed" if counts else "mlp_layer_types", "Correct one of them."
         )
     wanted = dict(enumerate(counts)) if counts else {}
-    if own:
-        for numbers, seen in overrides(c, ("num_local_experts", "num_experts_per_tok"), count):
-            wanted |= dict.fromkeys(numbers, seen.int("num_local_experts"))
+    if per_layer:
+        for numbers, config in overrides(c, ("num_local_experts", "num_experts_per_tok"), count):
+            wanted |= dict.fromkeys(numbers, config.int("num_local_experts"))
     places: dict[int, list[int]] = {}
     for place, kind in enumerate(usual):
         among = wanted.get(place) or c.int("num_local_experts") if kind == "sparse" else 0
         places.setdefault(among, []).append(place)
 
     def layers(some: list[int]) -> Indices:
-        if own or not counts:
+        if per_layer or not counts:
             return Indices.of(some)
         return entries(c, "pyramid_num_routed", some) if given else Indices.fixed(*some)
 

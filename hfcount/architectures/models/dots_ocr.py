@@ -16,8 +16,8 @@ IGNORED = ("attention_bias",)  # queries, keys and values always have biases
 
 def spec(c: Config) -> Spec:
     text = architectures.read(c.as_part().varied("", {"architectures": None}), "qwen2")
-    own = {"vision": architectures.part(c, "vision_config", "dots_vit"), "text": text}
-    return keys.decoder_spec(c, text.layers, heads=("ForCausalLM",), windows=text.windows, parts=own)
+    parts = {"vision": architectures.part(c, "vision_config", "dots_vit"), "text": text}
+    return keys.decoder_spec(c, text.layers, heads=("ForCausalLM",), windows=text.windows, parts=parts)
 
 
 def blueprint(s: Spec) -> Block:

@@ -21,7 +21,7 @@ _DEEP, _FINE = 256, 32  # widths of the head for depth that no key gives
 
 
 class Dpt(Sizes):
-    """What DPT alone has; `features` are those of the backbone that a `hybrid` has below its own layers."""
+    """Sizes specific to DPT; `features` are those of the backbone that a `hybrid` has below its own layers."""
 
     hybrid: bool
     features: int
@@ -67,7 +67,7 @@ def blueprint(s: Spec[Dpt]) -> Block:
     )
     body = block(
         embeddings=embeddings,
-        encoder=block(layer=stack(s.layers, lambda one: vit_layer(d, one))),
+        encoder=block(layer=stack(s.layers, lambda layer: vit_layer(d, layer))),
         layernorm=layer_norm(d),
         pooler=block("other", dense=Linear(d, sizes.pooler_output_size, True)) if s.head == "base" else None,
     )

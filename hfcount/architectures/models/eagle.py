@@ -22,7 +22,7 @@ class Eagle(Draft):
     add_para_norm: bool = flag(absent=False)
 
     def needs(self, s: Spec) -> Needs:
-        """What it takes from its target."""
+        """The requirements on its target."""
         return Needs(width=s.hidden)
 
 

@@ -18,7 +18,7 @@ MODEL_TYPES = ("EasyAnimateTransformer3DModel",)  # diffusers 0.42.1: transforme
 
 
 class EasyAnimate(Sizes):
-    """What EasyAnimate alone has; `joint` are the layers with weights of their own for the text.
+    """Sizes specific to EasyAnimate; `joint` are the layers with weights of their own for the text.
 
     `text_embed_dim_t5` is the width of a second text, None without one.
     """

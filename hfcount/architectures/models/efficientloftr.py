@@ -20,7 +20,7 @@ _HEADS = keys.named(ForKeypointMatching="keypoint_matching", Model="base")
 
 
 class EfficientLoftr(Sizes):
-    """What EfficientLoFTR alone has; `fine` are the widths through which features are joined from coarse to fine."""
+    """Sizes specific to EfficientLoFTR; `fine` are the widths through which features are joined from coarse to fine."""
 
     backbone: RepVGG = part(RepVGG)
     q_aggregation_kernel_size: int = size("w")
@@ -34,10 +34,10 @@ def spec(c: Config) -> Spec[EfficientLoftr]:
         raise c.error(
             "contradiction", text, "hidden_size", "Correct one of them.", expected=int(features[-1]), observed=int(d)
         )
-    own = c.int("intermediate_size", default=None)
+    width = c.int("intermediate_size", default=None)
     shared = c.assuming({"num_key_value_heads": None})
     mixer = keys.attention(shared, bias=c.bool("attention_bias", default=False), indivisible="built")
-    layer = Layer(mixer=mixer, ffn=Dense(width=2 * d if own is None else own))
+    layer = Layer(mixer=mixer, ffn=Dense(width=2 * d if width is None else width))
     fine = c.ints("fine_fusion_dims", default=features[:0:-1], least=1, minimum=0)
     sizes = EfficientLoftr.read(c, fine=tuple(keys.dim(f"F{place}", width) for place, width in enumerate(fine, 1)))
     layers = keys.uniform(layer, c.int("num_attention_layers", minimum=0, maximum=MAX_LAYERS))

@@ -70,9 +70,9 @@ def text_blueprint(s: Spec[EmbeddingGemma2Text]) -> Block:
         )
 
     projection = Linear(d, s.depth * per_layer, component="embedding")
-    own = block(per_layer_model_projection=projection, per_layer_projection_norm=rms_norm(per_layer))
+    children = block(per_layer_model_projection=projection, per_layer_projection_norm=rms_norm(per_layer))
     out = Linear(d, s.own.embedding_dim, component="projector")
-    return Block({**base(s, layer_block).children, "ple": own, "embedding_projection": out})
+    return Block({**base(s, layer_block).children, "ple": children, "embedding_projection": out})
 
 
 PARTS = (architectures.Family(("embedding_gemma2_text",), text_spec, text_blueprint),)

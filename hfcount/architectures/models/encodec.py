@@ -21,7 +21,7 @@ _RECURRENT = 1000  # layers of a recurrent network, whose tensors are numbered w
 
 
 class Encodec(Sizes):
-    """What EnCodec alone has; `grouped` says whether norms stand behind its convolutions."""
+    """Sizes specific to EnCodec; `grouped` says whether norms stand behind its convolutions."""
 
     coder: Seanet
     codebooks: int

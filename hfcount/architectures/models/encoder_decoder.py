@@ -43,10 +43,10 @@ def spec(c: Config) -> Spec[EncoderDecoder]:
 
 def blueprint(s: Spec[EncoderDecoder]) -> Block:
     encoder, decoder = s.part("encoder"), s.part("text")
-    seen = replace(architectures.tree(encoder.replace(head="base")), component=_COUNTED.get(s.family), repeats=0)
+    tower = replace(architectures.tree(encoder.replace(head="base")), component=_COUNTED.get(s.family), repeats=0)
     across = Linear(encoder.hidden, s.hidden, True, "projector")
     return block(
-        encoder=rebased(seen, "encoder"),
+        encoder=rebased(tower, "encoder"),
         decoder=rebased(architectures.tree(decoder.replace(head="causal_lm")), "decoder"),
         enc_to_dec_proj=across if s.own.projected else None,
     )

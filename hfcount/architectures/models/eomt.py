@@ -37,7 +37,7 @@ class Queries(Sizes):
 
 
 class Eomt(Record):
-    """What EoMT alone has; with `biases` its attention is DINOv3's."""
+    """Sizes specific to EoMT; with `biases` its attention is DINOv3's."""
 
     queries: Queries
     gated: bool

@@ -100,7 +100,7 @@ def text_spec(c: Config) -> Spec[Ernie45VlMoeText]:
 
 
 def text_blueprint(s: Spec[Ernie45VlMoeText]) -> Block:
-    d, bias, seen = s.hidden, s.own.use_bias, s.own.seen
+    d, bias, vision_width = s.hidden, s.own.use_bias, s.own.seen
 
     def apart(m: MoE) -> Block:
         statics = block(e_score_correction_bias=Tensor((1, m.experts)))
@@ -112,15 +112,15 @@ def text_blueprint(s: Spec[Ernie45VlMoeText]) -> Block:
         shared = None if m.shared is None else swiglu(d, m.shared, bias)
         if not s.own.within:
             # No text token uses the experts for images, nor what chooses among them.
-            other = Block(apart(m.replace(width=seen, active=0)).children, repeats=0)
+            other = Block(apart(m.replace(width=vision_width, active=0)).children, repeats=0)
             return block(text_moe=apart(m), vision_moe=other, shared_experts=shared)
-        one, other = (swiglu(d, width, component="experts") for width in (m.width, seen))
+        expert, other = (swiglu(d, width, component="experts") for width in (m.width, vision_width))
         later = Indices(range(m.experts, 2 * m.experts), m.experts)
         chooses = Tensor((d, m.experts))
         return block(
             gate=(block("router", weight=chooses), Block({"weight_1": chooses}, "router", repeats=0)),
             moe_statics=block("router", e_score_correction_bias=Tensor((2, m.experts))),
-            experts=(experts(m, one), Repeat(later, other, active=0)),
+            experts=(experts(m, expert), Repeat(later, other, active=0)),
             shared_experts=shared,
         )
 

@@ -15,7 +15,7 @@ _HEADS = ("ForMaskedLM", "Model", "ForSequenceClassification", "ForTokenClassifi
 
 
 class Esm(Sizes):
-    """What ESM alone has; its positions may be rotary, absolute or neither."""
+    """Sizes specific to ESM; its positions may be rotary, absolute or neither."""
 
     emb_layer_norm_before: bool = flag(absent=False)
     rotary: bool
@@ -40,8 +40,8 @@ def blueprint(s: Spec[Esm]) -> Block:
     def layer_block(layer: Layer) -> Block:
         # Norms come before attention and networks.
         rotary = frequencies(layer.attention.head_dim)
-        own = block("attention", query=square, key=square, value=square, rotary_embeddings=rotary)
-        attention = block(self=own, output=block("attention", dense=square), LayerNorm=norm)
+        projections = block("attention", query=square, key=square, value=square, rotary_embeddings=rotary)
+        attention = block(self=projections, output=block("attention", dense=square), LayerNorm=norm)
         crossed = attention if layer.cross_attention else None
         back = block("mlp", dense=Linear(layer.dense.width, d, True))
         return altered(bert_layer(d, layer), attention=attention, crossattention=crossed, output=back, LayerNorm=norm)

@@ -25,7 +25,7 @@ MODEL_TYPES = ("evolla",)  # transformers 5.23: modeling_evolla.py
 
 
 class Evolla(Sizes):
-    """What Evolla alone has: what reads proteins, and adapters."""
+    """Sizes specific to Evolla: what reads proteins, and adapters."""
 
     resampler_depth: int = size()
     resampler_dim_head: int = size()
@@ -47,7 +47,7 @@ def spec(c: Config) -> Spec[Evolla]:
     ffn, count = keys.dense(c, bias=c.bool("mlp_bias", default=False)), keys.layer_count(c)
     step = max(count // c.int("aligner_num_add_layers", default=8), 1)
     some = Indices.span(step - 1, count, step)
-    plain, adapted = (Layer(mixer=mixer, ffn=ffn, own=EvollaLayer(adapted=one)) for one in (False, True))
+    plain, adapted = (Layer(mixer=mixer, ffn=ffn, own=EvollaLayer(adapted=adapted)) for adapted in (False, True))
     layers = keys.split((some, lambda: adapted), (Indices.below(count).difference(some), lambda: plain))
     sizes = Evolla.read(c)
     parts = {"protein": architectures.part(c, "protein_encoder_config", "evolla_protein")}
@@ -129,8 +129,8 @@ def protein_blueprint(s: Spec[EvollaProtein]) -> Block:
 
     def layer_block(layer: Layer) -> Block:
         # Norms come before attention and networks.
-        own = block("attention", query=square, key=square, value=square)
-        attention = block(self=own, output=block("attention", dense=square), LayerNorm=norm)
+        projections = block("attention", query=square, key=square, value=square)
+        attention = block(self=projections, output=block("attention", dense=square), LayerNorm=norm)
         back = block("mlp", dense=Linear(layer.dense.width, d, True))
         return altered(bert_layer(d, layer), attention=attention, output=back, LayerNorm=norm)
 

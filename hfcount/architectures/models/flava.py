@@ -18,7 +18,7 @@ IGNORED = tuple("global_backprop_contrastive skip_unmasked_multimodal_encoder re
 
 
 class Flava(Sizes):
-    """What FLAVA alone has; `hidden_size` is the width of what matches texts and images, whatever the encoders' is."""
+    """Sizes of FLAVA; `hidden_size` is the width of what matches texts and images, whatever the encoders' is."""
 
     hidden_size: int = size("d_i")
     init_codebook: bool = flag(absent=True)
@@ -74,7 +74,7 @@ def blueprint(s: Spec[Flava]) -> Block:
 
 
 class FlavaImageModel(Sizes):
-    """What the encoder of images alone has; `codes` are those of the head that names a masked patch."""
+    """Sizes specific to the encoder of images; `codes` are those of the head that names a masked patch."""
 
     mask_token: bool = flag(absent=True)
     codes: int = size("|V_v|", "vocab_size")
@@ -115,7 +115,7 @@ def tower_blueprint(s: Spec[FlavaImageModel | FlavaMultimodalModel | None]) -> B
     return block(
         cls_token=token if isinstance(of, FlavaMultimodalModel) and of.use_cls_token else None,
         embeddings=tables.get(s.family),
-        encoder=block(layer=stack(s.layers, lambda one: vit_layer(d, one))),
+        encoder=block(layer=stack(s.layers, lambda layer: vit_layer(d, layer))),
         layernorm=layer_norm(d),
         pooler=block("other", dense=Linear(d, d, True)),
     )
@@ -139,7 +139,7 @@ def codebook_spec(c: Config) -> Spec[FlavaImageCodebook]:
 def codebook_blueprint(s: Spec[FlavaImageCodebook]) -> Block:
     d, of = s.hidden, s.own
 
-    def one(inputs: int, outputs: int) -> Block:
+    def chain(inputs: int, outputs: int) -> Block:
         narrow = outputs // 4
         inner = conv(narrow, narrow, 3, bias=True)
         first, last = conv(inputs, narrow, 3, bias=True), conv(narrow, outputs, 1, bias=True)
@@ -151,8 +151,8 @@ def codebook_blueprint(s: Spec[FlavaImageCodebook]) -> Block:
     groups, before = dict[str, Block](), d
     for number, width in enumerate((d, 2 * d, 4 * d, 8 * d), 1):
         count = int(of.num_blocks_per_group)
-        rest = {f"block_{place}": one(width, width) for place in range(2, count + 1)}
-        groups[f"group_{number}"] = block(group=Block({"block_1": one(before, width), **rest}))
+        rest = {f"block_{place}": chain(width, width) for place in range(2, count + 1)}
+        groups[f"group_{number}"] = block(group=Block({"block_1": chain(before, width), **rest}))
         before = width
     code = block(conv=conv(before, of.vocab_size, 1, bias=True))
     return block(blocks=Block({"input": conv(of.input_channels, d, 7, bias=True), **groups, "output": code}))

@@ -81,7 +81,7 @@ class Entry(Record):
 
 
 class FlorenceVision(Record):
-    """What DaViT alone has; `entries` are those of its stages."""
+    """Sizes specific to DaViT; `entries` are those of its stages."""
 
     in_channels: int
     entries: tuple[Entry, ...]

@@ -17,7 +17,7 @@ _MOST = 64  # levels of focus, each of which has a wider kernel
 
 
 class FocalnetLayer(Record):
-    """What a layer of FocalNet alone has: levels of focus, and the width of the first kernel."""
+    """Sizes specific to a layer of FocalNet: levels of focus, and the width of the first kernel."""
 
     level: int
     window: int
@@ -38,9 +38,9 @@ def spec(c: Config) -> Spec[Focalnet]:
         raise c.error("out-of-range", f"focal_levels must name 0 to {_MOST}.", "focal_levels")
     sizes = [FocalnetLayer(level=level, window=window) for level, window in zip(levels, windows, strict=True)]
     layers = keys.stages(c, widths, lambda d: c.times("mlp_ratio", d), own=sizes)
-    own = Focalnet.read(c)
+    model_sizes = Focalnet.read(c)
     d, patches = layers[-1].layer.width, keys.patches(c)
-    return keys.imaging(c, layers, _HEADS, hidden=d, patches=patches, uncounted=keys.COARSER).having(own)
+    return keys.imaging(c, layers, _HEADS, hidden=d, patches=patches, uncounted=keys.COARSER).having(model_sizes)
 
 
 def blueprint(s: Spec[Focalnet]) -> Block:

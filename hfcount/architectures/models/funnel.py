@@ -47,12 +47,12 @@ def blueprint(s: Spec) -> Block:
         ffn = mlp(d, layer.dense.width, up="linear_1", down="linear_2")
         return block(attention=attention, ffn=altered(ffn, layer_norm=layer_norm(d)))
 
-    whole = s.head not in ("encoder", "sequence_classification", "multiple_choice")
+    decodes = s.head not in ("encoder", "sequence_classification", "multiple_choice")
     blocks = Block({str(number): stack((part,), layer_block) for number, part in enumerate(s.layers)})
     body = block(
         embeddings=block(word_embeddings=embedding(s.vocab, d), layer_norm=layer_norm(d)),
         encoder=block(blocks=blocks),
-        decoder=block(layers=stack(s.stack("decoder"), layer_block)) if whole else None,
+        decoder=block(layers=stack(s.stack("decoder"), layer_block)) if decodes else None,
     )
     if s.head == "encoder":
         return body

@@ -86,7 +86,7 @@ class Sampling(Record):
 
 
 class Gemma3nAudio(Sizes):
-    """What the tower alone has: two convolutions, which leave so many `bands`, and the kernel of its layers."""
+    """Sizes specific to the tower: two convolutions, which leave so many `bands`, and the kernel of its layers."""
 
     convolutions: tuple[Sampling, ...]
     bands: int
@@ -100,12 +100,12 @@ def audio_spec(c: Config) -> Spec[Gemma3nAudio]:
     bands = c.int("input_feat_size")
     if len(channels) != 2:
         raise c.error("list-length", "sscp_conv_channel_size must have 2 entries.", "sscp_conv_channel_size")
-    found = list[Sampling]()
+    samplings = list[Sampling]()
     for number, ((height, width), (_, stride), wide) in enumerate(zip(kernels, strides, channels, strict=True), 1):
         bands = keys.dim("b", (bands + 2 - width) // stride + 1)
         sides = {"height": keys.dim(f"w_h{number}", height), "width": keys.dim(f"w_w{number}", width)}
-        found.append(Sampling(channels=keys.dim(f"C{number}", wide), **sides))
-    sizes = Gemma3nAudio.read(c, convolutions=tuple(found), bands=bands)
+        samplings.append(Sampling(channels=keys.dim(f"C{number}", wide), **sides))
+    sizes = Gemma3nAudio.read(c, convolutions=tuple(samplings), bands=bands)
     mixer = keys.multi_head(c, d, c.int("conf_num_attention_heads"), bias=False, indivisible="built")
     layer = Layer(mixer=mixer, ffn=Dense(width=4 * d))
     layers = keys.uniform(layer, c.int("conf_num_hidden_layers", maximum=MAX_LAYERS))
@@ -113,14 +113,14 @@ def audio_spec(c: Config) -> Spec[Gemma3nAudio]:
 
 
 def _pairs(c: Config, key: str, usual: int) -> list[list[int]]:
-    found = c.entries(key) or [[usual, usual]] * 2
+    pairs = c.entries(key) or [[usual, usual]] * 2
     good = [
-        isinstance(pair, list) and len(pair) == 2 and all(type(one) is int and one > 0 for one in pair)
-        for pair in found
+        isinstance(pair, list) and len(pair) == 2 and all(type(number) is int and number > 0 for number in pair)
+        for pair in pairs
     ]
-    if len(found) != 2 or not all(good):
+    if len(pairs) != 2 or not all(good):
         raise c.error("list-length", f"{key} must have 2 entries of 2 sizes each.", key)
-    return found
+    return pairs
 
 
 def audio_blueprint(s: Spec[Gemma3nAudio]) -> Block:

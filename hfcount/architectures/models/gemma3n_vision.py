@@ -73,9 +73,9 @@ def blueprint(s: Spec[Gemma3nVision]) -> Block:
         layers: list[Node] = []
         place = 0
         for count, pattern in runs:
-            for offset, one in enumerate(pattern):
+            for offset, kind in enumerate(pattern):
                 where = Indices.of(range(place + offset, place + count * len(pattern), len(pattern)))
-                made = _attention(width, one) if isinstance(one, Attention) else _residual(before, width, one)
+                made = _attention(width, kind) if isinstance(kind, Attention) else _residual(before, width, kind)
                 layers.append(Repeat(where, made))
             place, before = place + count * len(pattern), width
         stages[str(number)] = tuple(layers)

@@ -26,7 +26,7 @@ class Gemma4Assistant(Draft):
     num_centroids: int | None = derived(_centroids)
 
     def needs(self, s: Spec) -> Needs:
-        """What it takes from its target."""
+        """The requirements on its target."""
         return Needs(width=int(self.backbone_hidden_size), shared=(), alike=True)
 
 

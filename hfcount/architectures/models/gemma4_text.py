@@ -81,9 +81,9 @@ def blueprint(s: Spec[Gemma4Text]) -> Block:
             post_feedforward_layernorm=norm,
             layer_scalar=buffer(1),
         )
-        own = per_layer_input(d, per_layer.width) if per_layer else {}
+        inputs = per_layer_input(d, per_layer.width) if per_layer else {}
         experts = experts_beside(d, ffn) if isinstance(ffn, MoE) else {}
-        return Block({**named.children, **own, **experts})
+        return Block({**named.children, **inputs, **experts})
 
     tables = per_layer_tables(d, s.depth, per_layer.vocab, per_layer.width) if per_layer else {}
     return with_head(s, Block({**base(s, layer_block).children, **tables}))

@@ -22,7 +22,7 @@ MERGED = {**packed(), **CONVOLUTION}
 
 
 class Glm5Next(Sizes):
-    """What GLM-5-Next alone has: residual streams, and the tokens that its indexer pools."""
+    """Sizes specific to GLM-5-Next: residual streams, and the tokens that its indexer pools."""
 
     hc_mult: int = size("m_r")
     index_kpool: int = size("t_p")
@@ -70,10 +70,10 @@ def _delta_and_latent(c: Config) -> list[Layers]:
 
     Source: transformers 5.23, configuration_glm5_next.py, Glm5NextTextConfig.
     """
-    own, count = c.part("linear_attn_config"), keys.layer_count(c)
-    heads = own.int("num_heads", default=None) or c.int("linear_num_heads")
-    width = own.int("head_dim", default=None) or c.int("linear_head_dim")
-    kernel = own.int("short_conv_kernel_size", default=None) or c.int("linear_conv_kernel_dim")
+    delta, count = c.part("linear_attn_config"), keys.layer_count(c)
+    heads = delta.int("num_heads", default=None) or c.int("linear_num_heads")
+    width = delta.int("head_dim", default=None) or c.int("linear_head_dim")
+    kernel = delta.int("short_conv_kernel_size", default=None) or c.int("linear_conv_kernel_dim")
     linear = DeltaNet(key_heads=heads, value_heads=heads, key_dim=width, value_dim=width, kernel=kernel)
     latent = MLA(
         heads=c.int("num_attention_heads"),
@@ -91,10 +91,10 @@ def _delta_and_latent(c: Config) -> list[Layers]:
     some = keys.indexing(c)
     rest = Indices.below(count).difference(*some)
     return [
-        Layers(indices=both, layer=_indexed(one.layer, later if part is rest else first))
-        for one in mixers
+        Layers(indices=both, layer=_indexed(mixer_layers.layer, later if part is rest else first))
+        for mixer_layers in mixers
         for part in (*some, rest)
-        if (both := intersection(one.indices, part)).count
+        if (both := intersection(mixer_layers.indices, part)).count
     ]
 
 

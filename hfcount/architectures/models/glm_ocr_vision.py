@@ -12,7 +12,7 @@ MODEL_TYPES = ("glm_ocr_vision", "glm5_next_vision")  # transformers 5.23: model
 
 
 class GlmOcrVision(Sizes):
-    """What this tower alone has; `projected` is the width of GLM-5-Next's projector."""
+    """Sizes specific to this tower; `projected` is the width of GLM-5-Next's projector."""
 
     attention_bias: bool = flag(absent=True)
     projected: int | None = derived(

@@ -33,13 +33,13 @@ def _local(c: Config) -> list[Indices]:
     if (total := sum(len(pattern) * times for pattern, times in given)) != count:
         text = f"attention_types has {total:,} entries for {count:,} layers."
         raise c.error("list-length", text, "attention_types", "Correct one of them.")
-    start, found = 0, []
+    start, parts = 0, []
     for pattern, times in given:
         stop = start + len(pattern) * times
         places = (place for place, kind in enumerate(pattern, start) if kind == "local")
-        found += [Indices.of(range(place, max(place, stop), len(pattern))) for place in places]
+        parts += [Indices.of(range(place, max(place, stop), len(pattern))) for place in places]
         start = stop
-    return found
+    return parts
 
 
 def blueprint(s: Spec) -> Block:

@@ -15,7 +15,7 @@ MODEL_TYPES = ("granite_docling",)  # transformers 5.23: modeling_granite_doclin
 
 
 class GraniteDocling(Sizes):
-    """What Granite-Docling alone has: the width of its router of images, if there is one."""
+    """Sizes specific to Granite-Docling: the width of its router of images, if there is one."""
 
     density_router_hidden_size: int | None = optional("d_r")
 
@@ -72,7 +72,7 @@ def vision_blueprint(s: Spec[GraniteDoclingVision]) -> Block:
     )
     return block(
         embeddings=block(patch_embedding=patch_convolution(s), position_embedding=positions(s)),
-        encoder=block(layers=stack(s.layers, lambda one: clip_layer(d, one))),
+        encoder=block(layers=stack(s.layers, lambda layer: clip_layer(d, layer))),
         post_layernorm=layer_norm(d),
         connector=connector,
     )

@@ -110,7 +110,7 @@ def blueprint(s: Spec[GroundingDino]) -> Block:
         reference_points_head=perceptron(sizes.query_dim // 2 * d, d, d),
     )
     finding, table = s.head == "object_detection", embedding(_ROWS, d // 2)
-    encoders = [one for name, one in architectures.tree(s.part("words")).children.items() if name != "classifier"]
+    encoders = [child for name, child in architectures.tree(s.part("words")).children.items() if name != "classifier"]
     if len(encoders) != 1:
         raise Lacking("this text model has no encoder that holds all its tensors")
     body = block(

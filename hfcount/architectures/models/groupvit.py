@@ -49,7 +49,7 @@ class Group(Record):
 
 
 class GroupvitVisionModel(Record):
-    """What GroupViT's vision tower alone has: the widths of the networks that mix, and the groups of each stage."""
+    """Sizes specific to GroupViT's vision tower: the widths of the networks that mix, and the groups of each stage."""
 
     assign_tokens: int
     assign_channels: int
@@ -92,13 +92,13 @@ def vision_blueprint(s: Spec[GroupvitVisionModel]) -> Block:
 
     def joining(tokens: int, groups: int, layer: Layer) -> Block:
         attention = square_attention(d, out="out_proj")
-        seen = block(attn=attention, norm2=norm, mlp=mlp(d, layer.dense.width), norm_post=norm)
+        assign = block(attn=attention, norm2=norm, mlp=mlp(d, layer.dense.width), norm_post=norm)
         return block(
             norm_tokens=norm,
             mlp_inter=mixing(tokens, of.assign_tokens, groups),
             norm_post_tokens=norm,
             norm_x=norm,
-            pre_assign_attn=seen,
+            pre_assign_attn=assign,
             assign=square_attention(d, out="proj"),
             norm_new_x=norm,
             mlp_channels=mixing(d, of.assign_channels, d),
@@ -110,7 +110,7 @@ def vision_blueprint(s: Spec[GroupvitVisionModel]) -> Block:
         projector: dict[str, Node] = {"0": norm, "1": mixing(before, d // 2, tokens)}
         stages[str(number)] = block(
             group_token=Tensor((1, tokens, d), component="embedding") if tokens else None,
-            layers=stack((part,), lambda one: clip_layer(d, one)),
+            layers=stack((part,), lambda layer: clip_layer(d, layer)),
             downsample=joining(tokens, groups, part.layer) if tokens else None,
             group_projector=Block(projector) if tokens and before else None,
         )

@@ -15,7 +15,7 @@ MODEL_TYPES = ("HeliosTransformer3DModel",)  # diffusers 0.42.1: transformer_hel
 
 
 class Helios(Sizes):
-    """What Helios alone has; `scales` are how many numbers weight what was made before, None if it is not weighted."""
+    """Sizes of Helios; `scales` are how many numbers weight what was made before, None if it is not weighted."""
 
     num_attention_heads: int = size("h")
     attention_head_dim: int = size("h_d")

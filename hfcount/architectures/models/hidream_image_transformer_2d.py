@@ -19,7 +19,7 @@ _MULTIPLE = 256
 
 
 class HiDream(Sizes):
-    """What HiDream alone has; `captions` are the widths of what its two text encoders give."""
+    """Sizes specific to HiDream; `captions` are the widths of what its two text encoders give."""
 
     num_attention_heads: int = size("h")
     attention_head_dim: int = size("h_d")
@@ -73,8 +73,8 @@ def _modulation(d: int, count: int) -> Block:
 
 def _attention(d: int, both: bool) -> Block:
     """Attention of one stream, or of both, whose further tensors end in `_t`."""
-    one, norm = Linear(d, d, True), rms_norm(d)
-    parts: dict[str, Node] = dict.fromkeys(("to_q", "to_k", "to_v", "to_out"), one)
+    projection, norm = Linear(d, d, True), rms_norm(d)
+    parts: dict[str, Node] = dict.fromkeys(("to_q", "to_k", "to_v", "to_out"), projection)
     parts |= {"q_rms_norm": norm, "k_rms_norm": norm}
     further = {f"{name}_t": child for name, child in parts.items()} if both else {}
     return Block({**parts, **further}, "attention")

@@ -39,8 +39,8 @@ def blueprint(s: Spec[HrmText]) -> Block:
         a, width, network_bias = layer.attention, layer.dense.width, layer.dense.bias
         wide = a.heads * a.head_dim
         # Weights that are one in the checkpoint keep a bias each.
-        own, half = block(bias=Tensor((wide,))), block(bias=Tensor((width,))) if network_bias else None
-        biases = block("attention", gate_proj=own, q_proj=own, k_proj=own, v_proj=own) if a.qkv_bias else None
+        bias, half = block(bias=Tensor((wide,))), block(bias=Tensor((width,))) if network_bias else None
+        biases = block("attention", gate_proj=bias, q_proj=bias, k_proj=bias, v_proj=bias) if a.qkv_bias else None
         network = block(
             "mlp",
             gate_up_proj=Linear(d, 2 * width),

@@ -24,7 +24,7 @@ MODEL_TYPES = ("HunyuanDiT2DModel", "HunyuanDiT2DControlNetModel")
 
 
 class HunyuanDiT(Sizes):
-    """What these have alone; `first` are the blocks that see the one before alone, `later` the others.
+    """Sizes specific to these architectures; `first` are the blocks that see the one before alone, `later` the others.
 
     `out_channels` is None for a ControlNet, which ends in a layer for each block.
     """
@@ -100,9 +100,11 @@ def _layer(of: HunyuanDiT, d: int) -> Block:
 def _conditions(of: HunyuanDiT, d: int) -> Block:
     """What embeds a step, the text as one vector and, if asked, the size and the style of the image."""
     text, pooled = of.cross_attention_dim_t5, of.pooled_projection_dim or of.cross_attention_dim_t5
-    one, styled = Linear(text, text, True), of.use_style_cond_and_image_meta_size
+    linear, styled = Linear(text, text, True), of.use_style_cond_and_image_meta_size
     table = Tensor((of.text_len_t5 + 1, text))
-    pooler = block(positional_embedding=table, k_proj=one, q_proj=one, v_proj=one, c_proj=Linear(text, pooled, True))
+    pooler = block(
+        positional_embedding=table, k_proj=linear, q_proj=linear, v_proj=linear, c_proj=Linear(text, pooled, True)
+    )
     beside = of.pooled_projection_dim + (6 * STEP_CHANNELS + d if styled else 0)
     return block(
         "embedding",

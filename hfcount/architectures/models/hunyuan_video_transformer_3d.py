@@ -27,7 +27,7 @@ _IMAGES = (None, "latent_concat", "token_replace")
 
 
 class HunyuanVideo(Sizes):
-    """What these have alone; `width` is that of their networks.
+    """Sizes specific to these architectures; `width` is that of their networks.
 
     `history` is whether FramePack sees what it made before, `seen` the width of an image that it sees, or None.
     """

@@ -41,9 +41,9 @@ def spec(c: Config) -> Spec[HyV4]:
     count = keys.layer_count(c)
     given = c.strs("indexer_types")[:count]
     usual = [Indices.below(1), Indices.span(1, count, 4)]
-    own = keys.listing(c, "indexer_types", given, "full", "shared")[:1] if given else usual
+    first = keys.listing(c, "indexer_types", given, "full", "shared")[:1] if given else usual
     networks = keys.networks(c, keys.dense_and_sparse(c, default=1), lambda: keys.deepseek_moe(c))
-    layers = keys.combined(networks, keys.by_place(c, own, mixer, follower))
+    layers = keys.combined(networks, keys.by_place(c, first, mixer, follower))
     sizes = HyV4.read(c)
     return keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model")).having(sizes)
 

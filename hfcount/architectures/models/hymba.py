@@ -23,7 +23,7 @@ IGNORED = tuple(
 
 
 class Hymba(Sizes):
-    """What Hymba alone has: tokens of memory, norms of keys and queries, and how its networks are gated."""
+    """Sizes specific to Hymba: tokens of memory, norms of keys and queries, and how its networks are gated."""
 
     memory: int = size("n_m", "num_memory_tokens", absent=0, minimum=0)
     normed: str = derived(lambda c: c.choice("kq_norm", ("none", "rms", "perhead-rms")))
@@ -59,10 +59,10 @@ def spec(c: Config) -> Spec[Hymba]:
     every = Indices.below(keys.layer_count(c))
     reading = _reading(c, int(every.count))
     layers = keys.split((every.difference(reading), lambda: layer), (reading, lambda: layer.replace(shares_kv=True)))
-    seen = keys.extent(c, "sliding_window")
+    window = keys.extent(c, "sliding_window")
     near = every.difference(keys.numbered(c, "global_attn_idx"))
     why = "each sequence begins with tokens of memory, which the cache keeps as well" if sizes.memory else ""
-    windows = keys.within(near, seen) if seen else ()
+    windows = keys.within(near, window) if window else ()
     heads = ("ForCausalLM", "Model")
     return keys.decoder_spec(c, layers, heads=heads, windows=windows, uncounted=why).having(sizes)
 

@@ -36,11 +36,13 @@ def blueprint(s: Spec) -> Block:
 
     def layer_block(layer: Layer) -> Block:
         names, width = ("query", "key", "value"), layer.dense.width
-        own = {name: linear(d, d) for name in names} | {f"{name}_activation": scale for name in (*names, "output")}
+        attention = {name: linear(d, d) for name in names} | {
+            f"{name}_activation": scale for name in (*names, "output")
+        }
         added = block(ln_input_act=scale, LayerNorm=norm, output_activation=scale).children
         return block(
             attention=block(
-                self=Block({**own, "softmax": block(act=scale)}, "attention"),
+                self=Block({**attention, "softmax": block(act=scale)}, "attention"),
                 output=Block({"dense": altered(linear(d, d)), **added}),
             ),
             intermediate=block("mlp", dense=linear(d, width), output_activation=scale),

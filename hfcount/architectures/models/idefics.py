@@ -40,7 +40,7 @@ def _perceiver(c: Config) -> Resampler | None:
 
 
 class Idefics(Sizes):
-    """What Idefics alone has; `crossing` layers attend to images, by a gate for each element if it is a `vector`."""
+    """Sizes specific to Idefics; `crossing` layers attend to images, by a gate for each element if it is a `vector`."""
 
     crossing: int
     vector: bool
@@ -78,7 +78,7 @@ def blueprint(s: Spec[Idefics]) -> Block:
         embed_tokens=altered(embedding(s.vocab, d), additional_embedding=further),
         vision_model=architectures.tower(s, "vision"),
         perceiver_resampler=_resampler(vision_width, of.resampler) if of.resampler else None,
-        layers=stack(s.layers, lambda one: pre_norm(d, self_attn=gqa(d, a), mlp=network)),
+        layers=stack(s.layers, lambda layer: pre_norm(d, self_attn=gqa(d, a), mlp=network)),
         gated_cross_attn_layers=Repeat(Indices.below(of.crossing), gated),
         norm=rms_norm(d),
     )

@@ -151,12 +151,14 @@ def _attention(d: int, layer: Layer, of: Inkling) -> Block:
 
 def _earlier(s: Spec[Inkling]) -> tuple[Node, ...]:
     """What attention asks earlier blocks of layers, by the number of the layer before: (d), or (3, d) if it is full."""
-    found: list[Node] = []
+    children: list[Node] = []
     for part in s.layers:
         later = intersection(part.indices, Indices.of(range(1, max(1, int(s.depth)))))
         shape = (3, s.hidden) if part.layer.sizes(Reach).full else (s.hidden,)
-        found.append(Repeat(replace(later.shifted(-1), count=int(later.count)), Tensor(shape)))  # none are of a layer
-    return tuple(found)
+        children.append(
+            Repeat(replace(later.shifted(-1), count=int(later.count)), Tensor(shape))
+        )  # none are of a layer
+    return tuple(children)
 
 
 class Inkling2Vision(Sizes):
@@ -169,10 +171,10 @@ def vision_spec(c: Config) -> Spec[Inkling2Vision]:
     d, grid = c.int("hidden_size"), c.int("posemb_grid_size")
     width = c.int("intermediate_size", default=None)
     sizes = Inkling2Vision.read(c)
-    seen = keys.patches(c, merge=c.int("spatial_merge_size", "adapter_merge_size"))
+    patches = keys.patches(c, merge=c.int("spatial_merge_size", "adapter_merge_size"))
     ffn = Dense(width=c.times("mlp_ratio", d) if width is None else width, bias=True)
     out = c.int("text_hidden_size")
-    return keys.tower(c, hidden=d, ffn=ffn, patches=seen, positions=grid * grid, out=out).having(sizes)
+    return keys.tower(c, hidden=d, ffn=ffn, patches=patches, positions=grid * grid, out=out).having(sizes)
 
 
 def vision_blueprint(s: Spec[Inkling2Vision]) -> Block:

@@ -86,12 +86,12 @@ def text_spec(c: Config) -> Spec[Interns1ProText]:
 
 def _fourier(c: Config, width: int, kv_heads: int) -> Fourier | None:
     """What rotates the heads, which are `width` wide: none if rope_scaling names nothing of FoPE."""
-    found = c.object("rope_scaling") or {}
-    count, shared = found.get("num_inv_freq"), found.get("fope_sep_head")
-    if found.get("fope_init_factor") is None and count is None and shared is None:
+    scaling = c.object("rope_scaling") or {}
+    count, shared = scaling.get("num_inv_freq"), scaling.get("fope_sep_head")
+    if scaling.get("fope_init_factor") is None and count is None and shared is None:
         return None
-    kind = found.get("type", found.get("rope_type"))
-    if kind != "default" or found.get("fope_init_factor") is None:
+    kind = scaling.get("type", scaling.get("rope_type"))
+    if kind != "default" or scaling.get("fope_init_factor") is None:
         raise UnknownArchitecture(f"{c.where}: FoPE is described with rope_type default and a fope_init_factor.")
     most = (int(width) + 1) // 2
     if count is None:

@@ -39,8 +39,8 @@ def spec(c: Config) -> Spec[IquestQ1]:
     networks = keys.split(
         (few, lambda: Layer(ffn=Dense(width=c.int("dense_intermediate_size")))), (many, lambda: Layer(ffn=experts()))
     )
-    one, rest = Indices.below(1), Indices.span(1, count)
-    mixers = keys.split((one, lambda: Layer(mixer=mixer, first=True)), (rest, lambda: Layer(mixer=mixer)))
+    first, rest = Indices.below(1), Indices.span(1, count)
+    mixers = keys.split((first, lambda: Layer(mixer=mixer, first=True)), (rest, lambda: Layer(mixer=mixer)))
     layers, windows = keys.combined(mixers, networks), _windows(c)
     sizes = IquestQ1.read(c)
     return keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model"), windows=windows).having(sizes)

@@ -89,7 +89,7 @@ def vision_blueprint(s: Spec[JanusVisionModel]) -> Block:
 
 
 class JanusVqgan(Sizes):
-    """What Janus's autoencoder alone has; `widths` are those of its stages."""
+    """Sizes specific to Janus's autoencoder; `widths` are those of its stages."""
 
     widths: tuple[int, ...]
     in_channels: int = size()

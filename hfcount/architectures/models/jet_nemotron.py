@@ -28,7 +28,7 @@ _JET_ABSENT = {"expand_v": 2.0, "num_heads": 6, "head_dim": 256, "conv_size": 4,
 
 
 class JetNemotron(Sizes):
-    """What Jet-Nemotron alone has: how wide what makes a convolution is, 0 if no layer has one."""
+    """Sizes specific to Jet-Nemotron: how wide what makes a convolution is, 0 if no layer has one."""
 
     generator: int
 

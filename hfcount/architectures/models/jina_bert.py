@@ -36,7 +36,7 @@ class JinaBert(Sizes):
 def spec(c: Config) -> Spec[JinaBert]:
     # A second implementation has classes of the same names, and other tensors.
     code = [c.str("_name_or_path", default=""), *map(str, (c.object("auto_map") or {}).values())]
-    if not any("jina-bert-implementation" in one for one in code):
+    if not any("jina-bert-implementation" in layer for layer in code):
         raise UnknownArchitecture(f"{c.where}: Jina's BERT is described by jinaai/jina-bert-implementation alone.")
     d, alibi = c.int("hidden_size"), c.str("position_embedding_type", default="absolute") == "alibi"
     layer = Layer(

@@ -2,7 +2,7 @@
 
 from hfcount import architectures
 from hfcount.architectures import keys
-from hfcount.architectures.models.jina_embeddings_v3 import blueprint as whole
+from hfcount.architectures.models.jina_embeddings_v3 import blueprint as jina_embeddings_v3
 from hfcount.mapper import Config
 from hfcount.mapper.sizes import Sizes
 from hfcount.spec import Spec
@@ -36,7 +36,7 @@ def spec(c: Config) -> Spec[JinaXlmRoberta]:
 
 
 def blueprint(s: Spec[JinaXlmRoberta]) -> Block:
-    model = whole(s)
+    model = jina_embeddings_v3(s)
     if not s.own.tasks:
         return model
     adapted = _adapted(model, s.own)

@@ -54,10 +54,10 @@ def blueprint(s: Spec[K2Horizon]) -> Block:
 
     def attention(layer: Layer) -> Block:
         a = layer.attention
-        found = altered(gqa(d, a), gate_proj=Linear(d, a.heads * a.head_dim) if of.gated else None)
+        gated = altered(gqa(d, a), gate_proj=Linear(d, a.heads * a.head_dim) if of.gated else None)
         if not (of.mova_num_experts and isinstance(layer.ffn, MoE)):
-            return found
-        return altered(found, v_proj=None, **_values(d, a, of))
+            return gated
+        return altered(gated, v_proj=None, **_values(d, a, of))
 
     def sparse(m: MoE) -> Block:
         return altered(shared_moe(d, m), gate=router(d, m, of.moe_gate_bias))

@@ -14,7 +14,7 @@ MODEL_TYPES = ("Kandinsky5Transformer3DModel",)  # diffusers 0.42.1: transformer
 
 
 class Kandinsky5(Sizes):
-    """What Kandinsky 5 alone has; `visual_cond` is whether it sees an image beside what it denoises."""
+    """Sizes specific to Kandinsky 5; `visual_cond` is whether it sees an image beside what it denoises."""
 
     model_dim: int = size("d")
     time_dim: int = size("d_s")
@@ -72,5 +72,13 @@ def _text(inputs: int, d: int) -> Block:
 
 
 def _attention(d: int, head: int) -> Block:
-    one, norm = Linear(d, d, True), rms_norm(head)
-    return block("attention", to_query=one, to_key=one, to_value=one, query_norm=norm, key_norm=norm, out_layer=one)
+    projection, norm = Linear(d, d, True), rms_norm(head)
+    return block(
+        "attention",
+        to_query=projection,
+        to_key=projection,
+        to_value=projection,
+        query_norm=norm,
+        key_norm=norm,
+        out_layer=projection,
+    )

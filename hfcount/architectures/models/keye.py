@@ -42,7 +42,7 @@ def blueprint(s: Spec) -> Block:
     packed = block(packing_position_embedding=block("embedding", weight=Tensor((_PACKED, vision_width))))
     # The first release has what pools an image; engines do without.
     spared = () if first else ("head",)
-    seen_as = {name: shared_copy(one) if name in spared else one for name, one in vision.children.items()}
+    seen_as = {name: shared_copy(child) if name in spared else child for name, child in vision.children.items()}
     projector = block(
         "projector",
         pre_norm=layer_norm(vision_width if first else wide),

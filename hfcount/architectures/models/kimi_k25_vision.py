@@ -20,7 +20,7 @@ SPELLINGS = {
     r"(?<=vision_tower\.)blocks\.": "layers.",
     r"\bpos_emb\.weight$": "pos_emb.position_embeddings",
 }
-MERGED = {f"wqkv.{end}": tuple(f"attn.{one}_proj.{end}" for one in "qkv") for end in ("weight", "bias")}
+MERGED = {f"wqkv.{end}": tuple(f"attn.{letter}_proj.{end}" for letter in "qkv") for end in ("weight", "bias")}
 
 
 class KimiK25Vision(Sizes):

@@ -41,7 +41,7 @@ def _merged(c: Config) -> int:
 
 
 class MoonVit3d(Sizes):
-    """What Kimi K3's vision tower alone has; `inner` is the width of its attention, `projected` what is projected."""
+    """Sizes of Kimi K3's vision tower; `inner` is the width of its attention, `projected` what is projected."""
 
     init_pos_emb_height: int = size("n_h", absent=64)
     init_pos_emb_width: int = size("n_w", absent=64)

@@ -70,14 +70,14 @@ def spec(c: Config) -> Spec[KimiK3]:
     def experts() -> MoE:
         return keys.moe(c, "moe_intermediate_size", active=active, shared=shared)
 
-    def whole(layers: list[Layers]) -> Spec:
+    def full(layers: list[Layers]) -> Spec:
         return keys.decoder_spec(c, keys.combined(mixers, layers), heads=("ForCausalLM", "Model"))
 
     if c.family == "kimi_k3_text":
-        return whole(keys.networks(c, keys.dense_and_stepped(c), experts)).having(_third(c))
+        return full(keys.networks(c, keys.dense_and_stepped(c), experts)).having(_third(c))
     places = keys.dense_and_sparse(c, "first_k_dense_replace", default=1)
     # The head is its own, whatever the config says.
-    return whole(keys.networks(c, places, experts)).replace(tied=False).having(KimiK3())
+    return full(keys.networks(c, places, experts)).replace(tied=False).having(KimiK3())
 
 
 def _listed(c: Config, part: Config) -> list[str]:
@@ -97,8 +97,8 @@ def blueprint(s: Spec[KimiK3]) -> Block:
         linear = _linear(d, mixer, s.own, third) if isinstance(mixer, DeltaNet) else None
         attention = linear or _latent(d, layer.latent, s.own)
         ffn = network(d, layer, lambda m: _sparse(d, m, s.own))
-        found = pre_norm(d, self_attn=attention, **{"block_sparse_moe" if sparse else "mlp": ffn})
-        return altered(found, **_residual(d, s.own, "self_attention", "mlp"))
+        body = pre_norm(d, self_attn=attention, **{"block_sparse_moe" if sparse else "mlp": ffn})
+        return altered(body, **_residual(d, s.own, "self_attention", "mlp"))
 
     return with_head(s, altered(base(s, layer_block), **_residual(d, s.own, "output_attn")))
 

@@ -21,10 +21,10 @@ class Kosmos2(Sizes):
 
 def spec(c: Config) -> Spec[Kosmos2]:
     text, towers = architectures.part(c, "text_config"), {"vision": architectures.part(c, "vision_config")}
-    own = c.bool("tie_word_embeddings", default=True) and c.family == "kosmos-2"
+    tied = c.bool("tie_word_embeddings", default=True) and c.family == "kosmos-2"
     sizes = Kosmos2.read(c)
     heads = ("ForConditionalGeneration", "Model")
-    return keys.composite(c, text, towers, heads=heads).replace(tied=own or text.tied).having(sizes)
+    return keys.composite(c, text, towers, heads=heads).replace(tied=tied or text.tied).having(sizes)
 
 
 def blueprint(s: Spec[Kosmos2]) -> Block:

@@ -23,7 +23,7 @@ class Heads(Record):
 
 
 class Krea2(Sizes):
-    """What Krea 2 alone has; `heads` are those of its layers, `text_heads` those of the layers that mix the text."""
+    """Sizes specific to Krea 2; `heads` are those of its layers, `text_heads` those of the layers that mix the text."""
 
     in_channels: int = size("C")
     num_layers: int = count("L")

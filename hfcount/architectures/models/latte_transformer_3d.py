@@ -18,7 +18,7 @@ _BY_CLASS = ("ada_norm", "ada_norm_zero")
 
 
 class Latte(Sizes):
-    """What Latte alone has; `norm_type` is how the norms of its blocks are modulated, by one of `classes` for some."""
+    """Sizes of Latte; `norm_type` is how the norms of its blocks are modulated, by one of `classes` for some."""
 
     num_attention_heads: int = size("h")
     attention_head_dim: int = size("h_d")

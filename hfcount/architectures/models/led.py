@@ -16,7 +16,7 @@ _NAMES = ("query", "key", "value")
 
 
 class Led(Sizes):
-    """What LED alone has: the positions of each side."""
+    """Sizes specific to LED: the positions of each side."""
 
     max_encoder_position_embeddings: int = size()
     max_decoder_position_embeddings: int = size()
@@ -33,8 +33,11 @@ def blueprint(s: Spec[Led]) -> Block:
     near = dict.fromkeys((*_NAMES, *(f"{name}_global" for name in _NAMES)), square)
 
     def layer_block(layer: Layer, crossed: bool) -> Block:
-        usual, own = bart_layer(d, layer, crossed), block("attention", longformer_self_attn=Block(near), output=square)
-        return usual if crossed else altered(usual, self_attn=own)
+        usual, attention = (
+            bart_layer(d, layer, crossed),
+            block("attention", longformer_self_attn=Block(near), output=square),
+        )
+        return usual if crossed else altered(usual, self_attn=attention)
 
     return bart(
         s,

@@ -55,31 +55,32 @@ def spec(c: Config) -> Spec[Act]:
 
 
 def blueprint(s: Spec[Act]) -> Block:
-    sizes, seen, d = s.own, s.own.features, s.hidden
-    found = dict(_variational(s).children) if sizes.use_vae else {}
-    if seen.images:
+    sizes, features, d = s.own, s.own.features, s.hidden
+    children = dict(_variational(s).children) if sizes.use_vae else {}
+    if features.images:
         network = s.part("backbone")
-        found["backbone"] = frozen(Block(network.sizes(ResNet).tensors(network.layers), "vision"))
-        found["encoder_img_feat_input_proj"] = conv(network.hidden, d, 1, bias=True)
-    for name, width in (("robot", seen.state), ("env", seen.environment)):
+        children["backbone"] = frozen(Block(network.sizes(ResNet).tensors(network.layers), "vision"))
+        children["encoder_img_feat_input_proj"] = conv(network.hidden, d, 1, bias=True)
+    for name, width in (("robot", features.state), ("env", features.environment)):
         if width is not None:
-            found[f"encoder_{name}_state_input_proj"] = Linear(width, d, True, "projector")
-    tokens = 1 + (seen.state is not None) + (seen.environment is not None)
+            children[f"encoder_{name}_state_input_proj"] = Linear(width, d, True, "projector")
+    tokens = 1 + (features.state is not None) + (features.environment is not None)
     model = block(
         encoder=_encoder(s, sizes),
-        decoder=block(layers=stack(s.part("decoder").layers, lambda one: _layer(d, one, True)), norm=layer_norm(d)),
+        decoder=block(layers=stack(s.part("decoder").layers, lambda layer: _layer(d, layer, True)), norm=layer_norm(d)),
         encoder_latent_input_proj=Linear(sizes.latent_dim, d, True, "projector"),
         encoder_1d_feature_pos_embed=embedding(tokens, d),
         decoder_pos_embed=embedding(sizes.chunk_size, d),
-        action_head=Linear(d, seen.action, True, "projector"),
+        action_head=Linear(d, features.action, True, "projector"),
     )
-    return block(model=Block({**found, **model.children}))
+    return block(model=Block({**children, **model.children}))
 
 
 def _encoder(s: Spec[object], sizes: Act) -> Block:
     """A stack of layers, with a norm after them only where there are norms before their parts."""
     return block(
-        layers=stack(s.layers, lambda one: _layer(s.hidden, one)), norm=layer_norm(s.hidden) if sizes.pre_norm else None
+        layers=stack(s.layers, lambda layer: _layer(s.hidden, layer)),
+        norm=layer_norm(s.hidden) if sizes.pre_norm else None,
     )
 
 
@@ -99,14 +100,14 @@ def _layer(d: int, layer: Layer, crossing: bool = False) -> Block:
 
 def _variational(s: Spec[Act]) -> Block:
     """What reads the actions in training: an encoder, its inputs and the two halves of the latent."""
-    sizes, seen, d = s.own, s.own.features, s.hidden
-    tokens = 1 + sizes.chunk_size + (seen.state is not None)
-    into = None if seen.state is None else Linear(seen.state, d, True, "projector")
+    sizes, features, d = s.own, s.own.features, s.hidden
+    tokens = 1 + sizes.chunk_size + (features.state is not None)
+    into = None if features.state is None else Linear(features.state, d, True, "projector")
     return block(
         vae_encoder=_encoder(s.part("reading"), sizes),
         vae_encoder_cls_embed=embedding(1, d),
         vae_encoder_robot_state_input_proj=into,
-        vae_encoder_action_input_proj=Linear(seen.action, d, True, "projector"),
+        vae_encoder_action_input_proj=Linear(features.action, d, True, "projector"),
         vae_encoder_latent_output_proj=Linear(d, 2 * sizes.latent_dim, True, "projector"),
         vae_encoder_pos_enc=buffer(1, tokens, d),
     )

@@ -32,10 +32,10 @@ class DiffusionPolicy(Sizes):
     use_separate_rgb_encoder_per_camera: bool = flag(absent=False)
 
     @property
-    def told(self) -> int:
-        """Elements that tell each layer what to do: the step, and what is seen in all observations."""
-        seen, number = self.features, len(self.features.images)
-        width = (seen.state or 0) + (seen.environment or 0)
+    def condition_width(self) -> int:
+        """The width of the condition of each layer: the step, and the features of all observations."""
+        features, number = self.features, len(self.features.images)
+        width = (features.state or 0) + (features.environment or 0)
         width += number * self.keypoints.width if self.keypoints else 0
         return self.diffusion_step_embed_dim + width * self.n_obs_steps
 
@@ -51,10 +51,10 @@ def spec(c: Config) -> Spec[DiffusionPolicy]:
         text = f"horizon {horizon:,} is no multiple of {factor:,}, 2 to the power of the entries of down_dims."
         raise c.error("not-divisible", text, "horizon", "Correct one of them.")
     groups = c.int("n_groups", default=_GROUPS)
-    if odd := [one for one in dims if one % groups] + [one for one in dims[:1] if one % _GROUPS]:
+    if odd := [width for width in dims if width % groups] + [width for width in dims[:1] if width % _GROUPS]:
         text = f"down_dims has {odd[0]:,}, which its groups of channels do not divide."
         raise c.error("not-divisible", text, "down_dims", "Correct it or n_groups.")
-    widths = tuple(keys.dim(f"d{number}", one) for number, one in enumerate(dims, 1))
+    widths = tuple(keys.dim(f"d{number}", width) for number, width in enumerate(dims, 1))
     keypoints = Keypoints.read(c, _sides(c, features.images[0])) if features.images else None
     sizes = DiffusionPolicy.read(c, features=features, keypoints=keypoints, down_dims=widths)
     return Spec(
@@ -115,15 +115,15 @@ def _unet(sizes: DiffusionPolicy) -> Block:
 
 
 def _stage(sizes: DiffusionPolicy, inputs: int, d: int, resized: Node | None) -> Block:
-    found: dict[str, Node] = {"0": _residual(sizes, inputs, d), "1": _residual(sizes, d, d)}
-    return Block({**found, **({"2": resized} if resized else {})})
+    children: dict[str, Node] = {"0": _residual(sizes, inputs, d), "1": _residual(sizes, d, d)}
+    return Block({**children, **({"2": resized} if resized else {})})
 
 
 def _residual(sizes: DiffusionPolicy, inputs: int, d: int) -> Block:
-    """Two convolutions, and between them a bias and mostly a scale that follow from what the layer is told."""
+    """Two convolutions, and between them a bias and mostly a scale computed from the condition."""
     return block(
         conv1=_normed(inputs, d, sizes.kernel_size),
-        cond_encoder=Block({"1": Linear(sizes.told, 2 * d if sizes.use_film_scale_modulation else d, True)}),
+        cond_encoder=Block({"1": Linear(sizes.condition_width, 2 * d if sizes.use_film_scale_modulation else d, True)}),
         conv2=_normed(d, d, sizes.kernel_size),
         residual_conv=along(inputs, d, 1) if inputs != d else None,
     )

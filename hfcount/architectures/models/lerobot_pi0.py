@@ -75,15 +75,17 @@ def _paligemma(s: Spec[Pi]) -> Block:
 
 
 def _steered(node: Block, w: int) -> Block:
-    """A stack whose norms are told by the time how to scale, shift and gate: dense (3·w, w) in place of a weight."""
+    """A stack whose norms the time step scales, shifts and gates: dense (3·w, w) in place of a weight."""
 
-    def told(name: str, node: Node) -> Node:
+    def conditioned(name: str, node: Node) -> Node:
         if name in _NORMS:
             return block("norm", dense=Linear(w, 3 * w, True))
         if isinstance(node, tuple):
-            return tuple(told(name, each) for each in node)
+            return tuple(conditioned(name, each) for each in node)
         if isinstance(node, Repeat):
-            return Repeat(node.indices, told(name, node.body), node.active)
+            return Repeat(node.indices, conditioned(name, node.body), node.active)
         return _steered(node, w) if isinstance(node, Block) else node
 
-    return Block({name: told(name, one) for name, one in node.children.items()}, node.component, node.repeats)
+    return Block(
+        {name: conditioned(name, child) for name, child in node.children.items()}, node.component, node.repeats
+    )

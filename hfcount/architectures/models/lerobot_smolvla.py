@@ -67,7 +67,7 @@ def _acting(c: Config, text: Spec) -> Spec:
 
 def blueprint(s: Spec[SmolVla]) -> Block:
     acts, d = s.part("action"), s.part("action").hidden
-    expert = block(layers=stack(acts.layers, lambda one: _layer(d, one)), norm=rms_norm(d))
+    expert = block(layers=stack(acts.layers, lambda layer: _layer(d, layer)), norm=rms_norm(d))
     return block(
         model=block(
             vlm_with_expert=block(vlm=architectures.tree(s.part("image")), lm_expert=expert),

@@ -88,19 +88,19 @@ def _network(inputs: int, d: int, out: int) -> Block:
 
 def _encoder(sizes: Tdmpc) -> Block:
     """What makes the latent of an image and of states."""
-    seen, d, latent = sizes.features, sizes.image_encoder_hidden_dim, sizes.latent_dim
-    found = dict[str, Node]()
-    if seen.images:
-        widths = (seen.images[0][0], d, d, d)
+    features, d, latent = sizes.features, sizes.image_encoder_hidden_dim, sizes.latent_dim
+    children = dict[str, Node]()
+    if features.images:
+        widths = (features.images[0][0], d, d, d)
         layers: dict[str, Node] = {
             str(2 * place): conv(into, d, kernel, bias=True)
             for place, (into, kernel) in enumerate(zip(widths, _KERNELS, strict=True))
         }
         layers |= {"9": Linear(sizes.cells * d, latent, True), "10": layer_norm(latent)}
-        found["image_enc_layers"] = Block(layers, "vision")
-    for name, width in (("state", seen.state), ("env_state", seen.environment)):
+        children["image_enc_layers"] = Block(layers, "vision")
+    for name, width in (("state", features.state), ("env_state", features.environment)):
         if width is not None:
             first = Linear(width, sizes.state_encoder_hidden_dim, True)
             second = Linear(sizes.state_encoder_hidden_dim, latent, True)
-            found[f"{name}_enc_layers"] = Block({"0": first, "2": second, "3": layer_norm(latent)})
-    return Block(found)
+            children[f"{name}_enc_layers"] = Block({"0": first, "2": second, "3": layer_norm(latent)})
+    return Block(children)

@@ -61,5 +61,5 @@ def blueprint(s: Spec[Lilt]) -> Block:
         LayerNorm=layer_norm(narrow),
     )
     body = bert_base(s, layer_block, bert_embeddings(s), pooler=pooler(s, heads=("base",)))
-    whole = Block({**body.children, "layout_embeddings": Block({**places, **layout.children})})
-    return bert_heads(s, "lilt", whole, sequence_classification=block(classifier=dense_classifier(s)))
+    tree = Block({**body.children, "layout_embeddings": Block({**places, **layout.children})})
+    return bert_heads(s, "lilt", tree, sequence_classification=block(classifier=dense_classifier(s)))

@@ -55,7 +55,7 @@ class LlamaEagle3(Draft):
     fc_norm: bool = flag(absent=False)
 
     def needs(self, s: Spec) -> Needs:
-        """What it takes from its target.
+        """The requirements on its target.
 
         vLLM 0.33 counts the states from that of the embedding, 0, to that of the last layer; SGLang 0.5.23 takes a
         number to be that of a layer, so that the embedding's is -1.
@@ -122,9 +122,9 @@ def blueprint(s: Spec[LlamaEagle3]) -> Block:
             mlp=swiglu(d, layer.dense.width, layer.dense.bias),
         )
 
-    one = s.layers[0].layer
-    first = layer_block(one, 2 * d, True)  # it reads the embedding beside the state
-    later = Repeat(Indices.span(1, depth), layer_block(one, d, not of.listed))
+    layer = s.layers[0].layer
+    first = layer_block(layer, 2 * d, True)  # it reads the embedding beside the state
+    later = Repeat(Indices.span(1, depth), layer_block(layer, d, not of.listed))
     several = (Repeat(Indices.below(1), first), *((later,) if int(depth) > 1 else ()))
     layers = block(layers=several) if int(depth) > 1 or of.listed else block(midlayer=first)
     words = of.vocabulary.tensors(d, own_head=True).children

@@ -15,7 +15,7 @@ IGNORED = ("force_image_size", "image_tag_type", "ps_version", "template")
 
 
 class LlamaNemotronNanoVl(Sizes):
-    """What Nemotron Nano VL alone has; patches are joined `merge` times along each side."""
+    """Sizes specific to Nemotron Nano VL; patches are joined `merge` times along each side."""
 
     merge: int
     projector_hidden_size: int = size("d_p", absent=4096)

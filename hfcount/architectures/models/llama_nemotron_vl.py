@@ -23,7 +23,7 @@ SPELLINGS = {r"^(model\.)?vision_model\.vision_model\.": r"\1vision_model."}
 
 
 class LlamaNemotronVl(Sizes):
-    """What Llama Nemotron VL alone has; patches are joined `merge` times along each side."""
+    """Sizes specific to Llama Nemotron VL; patches are joined `merge` times along each side."""
 
     merge: int
 

@@ -16,7 +16,7 @@ SPELLINGS = {**LLAVA, r"^image_newline$": "model.image_newline"}
 
 
 class Llava(Sizes):
-    """What LLaVA alone has; the outputs of `feature_layers` layers of its tower are taken together."""
+    """Sizes specific to LLaVA; the outputs of `feature_layers` layers of its tower are taken together."""
 
     multimodal_projector_bias: bool = flag(absent=True)
     feature_layers: int = derived(lambda c: len(c.ints("vision_feature_layer", alone=True)) or 1)

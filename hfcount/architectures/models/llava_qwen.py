@@ -50,7 +50,7 @@ def spec(c: Config) -> Spec[LlavaQwen]:
         raise UnknownArchitecture(f"{c.where}: {message}")
     keys.head_of(c, heads)  # other classes have these types, too, and other keys
     name, kind = c.str("mm_vision_tower"), c.str("mm_projector_type", default="linear")
-    tower = next((one for pattern, one in _TOWERS.items() if re.fullmatch(pattern, name)), None)
+    tower = next((kind for pattern, kind in _TOWERS.items() if re.fullmatch(pattern, name)), None)
     deep = re.fullmatch(r"mlp(\d)x_gelu", kind)
     held = "mm_vision_tower" in c.str("mm_tunable_parts", default="")
     thawed = c.bool("unfreeze_mm_vision_tower", default=None)
@@ -65,10 +65,10 @@ def spec(c: Config) -> Spec[LlavaQwen]:
     sizes |= zip(_SIZES, tower[1:], strict=True)
     text_type = next(_TEXT_OF[name] for name in (*c.strs("architectures")[:1], c.family) if name in _TEXT_OF)
     text = architectures.read(c.as_part().varied("", {"architectures": None}), text_type)
-    own = {"vision": architectures.read(c.part("tower", defaults=sizes), tower[0]), "text": text}
+    parts = {"vision": architectures.read(c.part("tower", defaults=sizes), tower[0]), "text": text}
     ends = "unpad" in c.str("mm_patch_merge_type", default="")
     ours = LlavaQwen.read(c, single=not deep, depth=max(int(deep[1]), 1) if deep else 1, unpad=ends, frozen=frozen)
-    return keys.decoder_spec(c, text.layers, heads=heads, windows=text.windows, parts=own).having(ours)
+    return keys.decoder_spec(c, text.layers, heads=heads, windows=text.windows, parts=parts).having(ours)
 
 
 def blueprint(s: Spec[LlavaQwen]) -> Block:
@@ -78,12 +78,12 @@ def blueprint(s: Spec[LlavaQwen]) -> Block:
     # An activation follows each linear layer but the last.
     later = Repeat(Indices.of(range(2, 2 * int(of.depth), 2)), Linear(d, d, True))
     chain = (Repeat(Indices.below(1), first), later)
-    seen: Node = as_tower(architectures.tree(tower), "vision")
-    own: dict[str, Node] = {
+    vision: Node = as_tower(architectures.tree(tower), "vision")
+    children: dict[str, Node] = {
         # A tower that was not trained is taken from where it comes from.
-        "vision_tower": block(vision_tower=block(vision_model=shared_copy(seen) if of.frozen else seen)),
+        "vision_tower": block(vision_tower=block(vision_model=shared_copy(vision) if of.frozen else vision)),
         "mm_projector": as_tower(first if of.single else chain, "projector"),
     }
     if of.unpad:  # marks the end of a row of patches
-        own["image_newline"] = Tensor((d,), component="projector")
-    return within(text, model=Block(own))
+        children["image_newline"] = Tensor((d,), component="projector")
+    return within(text, model=Block(children))

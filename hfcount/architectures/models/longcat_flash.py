@@ -105,14 +105,14 @@ def blueprint(s: Spec[LongcatFlash]) -> Block:
         )
 
     table = block(weight=Tensor((s.vocab, d), presence="spare"))  # a copy of the model's
-    ahead = stack(s.stack("mtp"), lambda one: _ahead(d, one))
+    ahead = stack(s.stack("mtp"), lambda layer: _ahead(d, layer))
     mtp = block("mtp", embed_tokens=table, layers=ahead, norm=rms_norm(d)) if ahead else None
     body = altered(base(s.without("mtp"), layer_block), mtp=mtp)
     if of.ngrams is None:
         return with_head(s, body)
     # The embedding of tokens is one of those of n-grams.
-    whole = altered(body, embed_tokens=None, ngram_embeddings=_tables(s.vocab, d, of.ngrams))
-    return with_head(s, whole, table="ngram_embeddings.word_embeddings")
+    tree = altered(body, embed_tokens=None, ngram_embeddings=_tables(s.vocab, d, of.ngrams))
+    return with_head(s, tree, table="ngram_embeddings.word_embeddings")
 
 
 def _tables(words: int, d: int, of: Ngrams) -> Block:

@@ -17,7 +17,7 @@ _KINDS = {"local": "LocalSelfAttention", "transient-global": "TransientGlobalSel
 
 
 class LongT5(Sizes):
-    """What LongT5 alone has; `far` is whether its encoder also attends to means of what is not near."""
+    """Sizes specific to LongT5; `far` is whether its encoder also attends to means of what is not near."""
 
     gated: bool
     far: bool
@@ -59,7 +59,7 @@ def blueprint(s: Spec[LongT5]) -> Block:
         return t5_layer(d, layer, gated, False, _KINDS["transient-global" if far else "local"], more)
 
     def side(layers: tuple[Layers, ...], crossed: bool) -> Block:
-        blocks = stack(layers, lambda one: t5_layer(d, one, gated, True) if crossed else near(one))
+        blocks = stack(layers, lambda layer: t5_layer(d, layer, gated, True) if crossed else near(layer))
         return block(embed_tokens=table, block=blocks, final_layer_norm=norm)
 
     return block(

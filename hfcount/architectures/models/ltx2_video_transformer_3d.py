@@ -28,7 +28,7 @@ class Stream(Record):
 
 
 class Ltx2(Sizes):
-    """What LTX-2 alone has; `gated_network` is whether its networks have a gate."""
+    """Sizes specific to LTX-2; `gated_network` is whether its networks have a gate."""
 
     caption_channels: int = size("d_t")
     num_layers: int = count("L")
@@ -73,16 +73,16 @@ def blueprint(s: Spec[Ltx2]) -> Block:
     prompted = video.modulated or audio.modulated
     keyframes = Tensor((1, video.d), component="embedding") if of.use_keyframes_abs_pos_embedding else None
     parts = dict(block(keyframes_abs_pos_embedding=keyframes).children)
-    for one, prefix in ((video, ""), (audio, "audio_")):
-        own = block(
-            proj_in=Linear(one.inputs, one.d, True, "embedding"),
-            caption_projection=time_embedding(of.caption_channels, one.d) if of.use_prompt_embeddings else None,
-            time_embed=modulation(one.d, 9 if one.modulated else 6),
-            scale_shift_table=table(2, one.d),
-            prompt_adaln=modulation(one.d, 2) if prompted and of.use_prompt_adaln_single else None,
-            proj_out=Linear(one.d, one.outputs, True),
+    for stream, prefix in ((video, ""), (audio, "audio_")):
+        children = block(
+            proj_in=Linear(stream.inputs, stream.d, True, "embedding"),
+            caption_projection=time_embedding(of.caption_channels, stream.d) if of.use_prompt_embeddings else None,
+            time_embed=modulation(stream.d, 9 if stream.modulated else 6),
+            scale_shift_table=table(2, stream.d),
+            prompt_adaln=modulation(stream.d, 2) if prompted and of.use_prompt_adaln_single else None,
+            proj_out=Linear(stream.d, stream.outputs, True),
         )
-        parts |= {f"{prefix}{name}": child for name, child in own.children.items()}
+        parts |= {f"{prefix}{name}": child for name, child in children.children.items()}
     across = block(
         av_cross_attn_video_scale_shift=modulation(video.d, 4),
         av_cross_attn_audio_scale_shift=modulation(audio.d, 4),
@@ -100,19 +100,19 @@ def _layer(of: Ltx2, prompted: bool) -> Block:
         return rms_norm(stream.d) if of.norm_elementwise_affine else None
 
     parts = dict[str, Block | Tensor | None]()
-    for one, prefix in ((video, ""), (audio, "audio_")):
-        norm = around(one)
-        own: dict[str, Block | Tensor | None] = {
+    for stream, prefix in ((video, ""), (audio, "audio_")):
+        norm = around(stream)
+        children: dict[str, Block | Tensor | None] = {
             "norm1": norm,
-            "attn1": _attention(of, one, one.d, one.d, one.heads),
+            "attn1": _attention(of, stream, stream.d, stream.d, stream.heads),
             "norm2": norm,
-            "attn2": _attention(of, one, one.d, one.source, one.heads),
+            "attn2": _attention(of, stream, stream.d, stream.source, stream.heads),
             "norm3": norm,
-            "ff": feed_forward(one.d, 4 * one.d, gated=of.gated_network, bias=one.bias),
-            "scale_shift_table": table(9 if one.modulated else 6, one.d),
-            "prompt_scale_shift_table": table(2, one.d) if prompted else None,
+            "ff": feed_forward(stream.d, 4 * stream.d, gated=of.gated_network, bias=stream.bias),
+            "scale_shift_table": table(9 if stream.modulated else 6, stream.d),
+            "prompt_scale_shift_table": table(2, stream.d) if prompted else None,
         }
-        parts |= {f"{prefix}{name}": child for name, child in own.items()}
+        parts |= {f"{prefix}{name}": child for name, child in children.items()}
     return block(
         **parts,
         audio_to_video_norm=around(video),

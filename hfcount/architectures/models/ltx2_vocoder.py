@@ -105,13 +105,13 @@ def blueprint(s: Spec[Vocoders]) -> Block:
     first, second = _tensors(s.own.first), s.own.second
     if second is None:
         return first
-    vocoder, seen = second
-    waves = seen.window // 2 + 1
-    basis = buffer(2 * waves, 1, seen.window)
+    vocoder, spectrum = second
+    waves = spectrum.window // 2 + 1
+    basis = buffer(2 * waves, 1, spectrum.window)
     spectrogram = block(
         "audio",
         stft_fn=block(forward_basis=basis, inverse_basis=basis),
-        mel_basis=buffer(seen.bands, waves),
+        mel_basis=buffer(spectrum.bands, waves),
     )
     return block(vocoder=first, bwe_generator=_tensors(vocoder), mel_stft=spectrogram)
 
@@ -121,7 +121,7 @@ def _tensors(of: Vocoder) -> Block:
     for place, kernel in enumerate(of.steps, 1):
         width = halved(of.width, place)
         upsamplers.append(upsampling(before, width, kernel))
-        resnets += [_resnet(of, width, one) for one in of.resnets]
+        resnets += [_resnet(of, width, resnet) for resnet in of.resnets]
         before = width
     return block(
         "audio",

@@ -20,7 +20,7 @@ _SCALES = {0.75: 3, 1.5: 3, 2.0: 2, 4.0: 4}
 
 
 class LtxUpsampler(Sizes):
-    """What these have alone; `planes` is whether convolutions see one frame, `times` how many places one becomes.
+    """Its sizes; `planes` is whether convolutions see one frame, `times` how many places one becomes.
 
     `across` is whether what parts them sees one frame, `blurred` whether places are left out behind it.
     """

@@ -45,8 +45,8 @@ def blueprint(s: Spec[Luke]) -> Block:
 
     def layer_block(layer: Layer) -> Block:
         pairs = {f"{kind}_query": square for kind in kinds if of.use_entity_aware_attention}
-        own = block("attention", **dict.fromkeys(("query", "key", "value"), square), **pairs)
-        attention = altered(bert_attention(d, layer.attention), self=own)
+        projections = block("attention", **dict.fromkeys(("query", "key", "value"), square), **pairs)
+        attention = altered(bert_attention(d, layer.attention), self=projections)
         return altered(bert_layer(d, layer), attention=attention)
 
     usual = bert_embeddings(s).children

@@ -90,7 +90,9 @@ def _attention(of: LuminaNext, d: int, source: int | None) -> Block:
     """Attention to the image itself or, with the only projection behind both, to a text so wide."""
     head = d // of.num_attention_heads
     wide, narrow = of.num_attention_heads * head, of.kv_heads * head
-    own: Node = Linear(source or d, narrow)
+    projection: Node = Linear(source or d, narrow)
     norms = {"norm_q": layer_norm(wide), "norm_k": layer_norm(narrow)} if of.qk_norm else {}
     out = None if source is None else Block({"0": Linear(wide, d)})
-    return normed_attention(d, wide, source, False, None, **{"to_k": own, "to_v": own, "to_out": out, **norms})
+    return normed_attention(
+        d, wide, source, False, None, **{"to_k": projection, "to_v": projection, "to_out": out, **norms}
+    )

@@ -29,7 +29,7 @@ _WIDE = 512  # features that are wider are made narrower before they are enlarge
 
 
 class LwDetr(Record):
-    """What LW-DETR alone has: `halves` says how many halves of their size the features have at each scale."""
+    """Sizes specific to LW-DETR: `halves` says how many halves of their size the features have at each scale."""
 
     queries: Grouped
     num_feature_levels: int
@@ -78,7 +78,7 @@ def _scaled(s: Spec[LwDetr], outputs: int, halves: int) -> Block:
 
 
 def blueprint(s: Spec[LwDetr]) -> Block:
-    d, sizes, of, seen = s.hidden, s.own, s.own.queries, s.part("backbone")
+    d, sizes, of, backbone = s.hidden, s.own, s.own.queries, s.part("backbone")
     points, queries = sizes.num_feature_levels * of.decoder_n_points, of.num_queries * of.group_detr
 
     def layer_block(layer: Layer) -> Block:
@@ -91,10 +91,10 @@ def blueprint(s: Spec[LwDetr]) -> Block:
             layer_norm=layer_norm(d),
         )
 
-    outputs = seen.sizes(LwDetrVit).outputs
+    outputs = backbone.sizes(LwDetrVit).outputs
     scales = {str(place): _scaled(s, outputs, halves) for place, halves in enumerate(sizes.halves)}
     body = block(
-        backbone=block(backbone=architectures.tree(seen), projector=block(scale_layers=Block(scales))),
+        backbone=block(backbone=architectures.tree(backbone), projector=block(scale_layers=Block(scales))),
         reference_point_embed=embedding(queries, 4),
         query_feat=embedding(queries, d),
         decoder=block(

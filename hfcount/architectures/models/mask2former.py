@@ -61,5 +61,5 @@ def blueprint(s: Spec[Mask2Former]) -> Block:
         ),
     )
     labels = s.labels + 1
-    found = block(class_predictor=Linear(d, labels, True, "other"), criterion=block(empty_weight=buffer(labels)))
-    return headed(s, "model", body, universal_segmentation=found)
+    heads = block(class_predictor=Linear(d, labels, True, "other"), criterion=block(empty_weight=buffer(labels)))
+    return headed(s, "model", body, universal_segmentation=heads)

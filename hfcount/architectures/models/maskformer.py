@@ -20,7 +20,7 @@ _HEADS = keys.named(ForInstanceSegmentation="instance_segmentation", Model="base
 
 
 class MaskFormer(Sizes):
-    """What MaskFormer alone has; `widths` are those of the backbone's features."""
+    """Sizes specific to MaskFormer; `widths` are those of the backbone's features."""
 
     widths: tuple[int, ...]
     num_queries: int
@@ -50,7 +50,7 @@ def blueprint(s: Spec[MaskFormer]) -> Block:
         for place, width in enumerate(widths[:-1][::-1])
     }
     pyramid = block(stem=convolved(widths[-1], fpn, 3), layers=Block(finer))
-    decoder = block(layers=stack(s.layers, lambda one: detr_layer(d, one, crossed=True)), layernorm=layer_norm(d))
+    decoder = block(layers=stack(s.layers, lambda layer: detr_layer(d, layer, crossed=True)), layernorm=layer_norm(d))
     body = block(
         pixel_level_module=block(
             encoder=architectures.tree(s.part("backbone")),
@@ -63,9 +63,9 @@ def blueprint(s: Spec[MaskFormer]) -> Block:
         ),
     )
     labels = s.labels + 1
-    found = block(
+    heads = block(
         class_predictor=Linear(d, labels, True, "other"),
         mask_embedder=numbered_steps(d, d, d, sizes.mask_feature_size),
         criterion=block(empty_weight=buffer(labels)),
     )
-    return headed(s, "model", body, instance_segmentation=found)
+    return headed(s, "model", body, instance_segmentation=heads)

@@ -23,7 +23,7 @@ class Medusa(Draft):
     original_lm_head: bool = flag(absent=False)
 
     def needs(self, s: Spec) -> Needs:
-        """What it takes from its target."""
+        """The requirements on its target."""
         return Needs(width=s.hidden, shared=())
 
 
@@ -42,11 +42,11 @@ def spec(c: Config) -> Spec[Medusa]:
 
 def blueprint(s: Spec[Medusa]) -> Block:
     d, of = s.hidden, s.own
-    one = Repeat(Indices.below(of.num_hidden_layers), Linear(d, d, of.medusa_fc_bias, "mlp"))
+    linears = Repeat(Indices.below(of.num_hidden_layers), Linear(d, d, of.medusa_fc_bias, "mlp"))
     head = Linear(d, of.truncated_vocab_size, component="lm_head")
     heads = Repeat(Indices.below(1 if of.original_lm_head else of.num_heads), head)
     return block(
-        blocks=Repeat(Indices.below(of.num_heads), block(layers=one)),
+        blocks=Repeat(Indices.below(of.num_heads), block(layers=linears)),
         lm_heads=heads,
         token_map=_map(s),
     )

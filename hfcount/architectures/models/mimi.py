@@ -22,7 +22,7 @@ SPELLINGS = {
 
 
 class Mimi(Record):
-    """What Mimi alone has.
+    """Sizes specific to Mimi.
 
     `stride` is how many frames of the convolutions are one of the codes, None if there is no convolution between them;
     `inner` is the width within its quantizers, of which the first are `semantic` and the rest `acoustic`.
@@ -107,16 +107,16 @@ def blueprint(s: Spec[Mimi]) -> Block:
             layers=Repeat(Indices.below(count), block(codebook=codebook)),
         )
 
-    transformer, found = block(layers=stack(s.layers, layer_block)), dict[str, Block]()
+    transformer, children = block(layers=stack(s.layers, layer_block)), dict[str, Block]()
     if of.encodes:
-        found |= {"encoder": of.coder.encoder(d), "encoder_transformer": transformer}
-        found |= {"downsample": block("convolution", conv=conv(d, d, 2 * of.stride, False))} if of.stride else {}
+        children |= {"encoder": of.coder.encoder(d), "encoder_transformer": transformer}
+        children |= {"downsample": block("convolution", conv=conv(d, d, 2 * of.stride, False))} if of.stride else {}
     if of.decodes:
-        found |= {"decoder": of.coder.decoder(d), "decoder_transformer": transformer}
+        children |= {"decoder": of.coder.decoder(d), "decoder_transformer": transformer}
         if of.stride:
             wider = upsampling(d, d // of.upsample_groups, 2 * of.stride, False)
-            found["upsample"] = block("convolution", conv=wider)
+            children["upsample"] = block("convolution", conv=wider)
     if of.quantizes:
         first, rest = quantizer(of.semantic), quantizer(of.acoustic)
-        found["quantizer"] = block(semantic_residual_vector_quantizer=first, acoustic_residual_vector_quantizer=rest)
-    return Block(found)
+        children["quantizer"] = block(semantic_residual_vector_quantizer=first, acoustic_residual_vector_quantizer=rest)
+    return Block(children)

@@ -115,7 +115,7 @@ def _attention(d: int, a: GQA) -> Block:
 
 
 class MimoV2Vision(Sizes):
-    """What the vision tower alone has: patches merged along a side, and the width of its output."""
+    """Sizes specific to the vision tower: patches merged along a side, and the width of its output."""
 
     spatial_merge_size: int = size("s_m", absent=2)
 
@@ -162,7 +162,7 @@ def vision_blueprint(s: Spec[MimoV2Vision]) -> Block:
 
 
 class MimoV2Audio(Sizes):
-    """What hears alone has: tables of codes, how many frames are projected at once, and by how many layers."""
+    """Sizes specific to hears: tables of codes, how many frames are projected at once, and by how many layers."""
 
     speech_vocab_size: int
     audio_channels: int = size("n_c", absent=8)

@@ -149,7 +149,7 @@ def _codec() -> Block:
 
     def side(outputs: int) -> Block:
         d, width = 256, 1024
-        one = block(
+        layer = block(
             dwconv=conv(1, d, 7),
             norm=layer_norm(d),
             pwconv1=Linear(d, width, True),
@@ -158,7 +158,7 @@ def _codec() -> Block:
         )
         return block(
             conv_in=Block({"0": conv(512, 128, 3), "2": conv(128, d, 3)}),
-            decoder_block=Repeat(Indices.below(12), one),
+            decoder_block=Repeat(Indices.below(12), layer),
             conv_out=conv(d, outputs, 1, bias=False),
         )
 

@@ -22,7 +22,7 @@ _MODELS = {"2.0": "minicpm", "2.5": "llama", "2.6": "qwen2", "4.0": "llama", "4.
 
 
 class MiniCPMV(Sizes):
-    """What MiniCPM-V alone has: the queries of its resampler, and whether their places are stored."""
+    """Sizes specific to MiniCPM-V: the queries of its resampler, and whether their places are stored."""
 
     places: bool
     query_num: int = size("n_q", absent=64)
@@ -82,8 +82,8 @@ def vision_spec(c: Config) -> Spec:
             "not-described", "vision_encoder names a tower that is not described.", "vision_encoder", observed=named
         )
     layer = Layer(mixer=GQA(heads=16, kv_heads=16, head_dim=72), ffn=Dense(width=4304, bias=True))
-    seen = Patches(side=14, channels=3)
-    return keys.encoding(c, keys.uniform(layer, 27), hidden=1152, patches=seen, positions=27 * 27)
+    patches = Patches(side=14, channels=3)
+    return keys.encoding(c, keys.uniform(layer, 27), hidden=1152, patches=patches, positions=27 * 27)
 
 
 def vision_blueprint(s: Spec) -> Block:

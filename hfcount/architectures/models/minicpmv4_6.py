@@ -78,7 +78,7 @@ def vision_blueprint(s: Spec[Minicpmv46Vision]) -> Block:
     )
     return block(
         embeddings=block(patch_embedding=patch_convolution(s), position_embedding=positions(s)),
-        encoder=block(layers=stack(s.layers, lambda one: clip_layer(d, one))),
+        encoder=block(layers=stack(s.layers, lambda layer: clip_layer(d, layer))),
         post_layernorm=norm,
         vit_merger=merger,
     )

@@ -54,8 +54,8 @@ def spec(c: Config) -> Spec[MinimaxM3Vl]:
 def blueprint(s: Spec[MinimaxM3Vl]) -> Block:
     d, width, vision = s.hidden, s.own.projector_hidden_size, s.part("vision")
 
-    def projector(seen: int, prefix: str = "") -> Block:
-        wide, narrow = Linear(seen, width, bias=True), Linear(width, d, bias=True)
+    def projector(inputs: int, prefix: str = "") -> Block:
+        wide, narrow = Linear(inputs, width, bias=True), Linear(width, d, bias=True)
         return Block({f"{prefix}linear_1": wide, f"{prefix}linear_2": narrow}, "projector")
 
     merged = vision.seen.merged(d)
@@ -166,7 +166,7 @@ def vision_blueprint(s: Spec) -> Block:
     d, table, layers = (
         s.hidden,
         patch_convolution(s, bias=False),
-        stack(s.layers, lambda one: clip_layer(s.hidden, one)),
+        stack(s.layers, lambda layer: clip_layer(s.hidden, layer)),
     )
     if not s.place:
         return block(embeddings=block(proj=table), pre_layrnorm=layer_norm(d), layers=layers)

@@ -50,7 +50,7 @@ _EARLY = {
 
 
 class Minimind(Sizes):
-    """What MiniMind alone has: whether it is of the first form, and how many experts every token uses."""
+    """Sizes specific to MiniMind: whether it is of the first form, and how many experts every token uses."""
 
     early: bool
     shared: int

@@ -24,7 +24,7 @@ class MLPSpeculator(Draft):
     scale_input: bool = flag(absent=False)  # a norm without weights
 
     def needs(self, s: Spec) -> Needs:
-        """What it takes from its target."""
+        """The requirements on its target."""
         return Needs(width=self.emb_dim, shared=())
 
 

@@ -30,7 +30,7 @@ def _inner(c: Config) -> int:
 
 
 class Mobilebert(Sizes):
-    """What MobileBERT alone has; `boxed` is the width of a bottleneck, and `inner` that of what is within."""
+    """Sizes specific to MobileBERT; `boxed` is the width of a bottleneck, and `inner` that of what is within."""
 
     trigram_input: bool = flag(absent=True)
     use_bottleneck: bool = flag(absent=True)

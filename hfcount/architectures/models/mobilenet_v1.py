@@ -19,7 +19,7 @@ _WIDER = (True, True, False, True, False, True, False, False, False, False, Fals
 
 
 class MobilenetV1(Sizes):
-    """What MobileNet alone has; `widths` are those of the stem and of each pair of convolutions."""
+    """Sizes specific to MobileNet; `widths` are those of the stem and of each pair of convolutions."""
 
     num_channels: int = size("C")
     widths: tuple[int, ...]

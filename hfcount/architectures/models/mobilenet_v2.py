@@ -33,7 +33,7 @@ def _necks(c: Config) -> tuple[Neck, ...]:
 
 
 class MobilenetV2(Sizes):
-    """What MobileNetV2 alone has; `stem` and `last` are channels before and behind its layers."""
+    """Sizes specific to MobileNetV2; `stem` and `last` are channels before and behind its layers."""
 
     num_channels: int = size("C")
     first_layer_is_expansion: bool = flag(absent=True)

@@ -54,7 +54,7 @@ def blueprint(s: Spec[MobileViT]) -> Block:
             downsampling_layer=narrowed(number, number + 1),
             conv_kxk=normed(neck, neck, side),
             conv_1x1=block(convolution=conv(neck, d, 1)),
-            transformer=block(layer=stack((part,), lambda one: vit_layer(one.width, one))),
+            transformer=block(layer=stack((part,), lambda layer: vit_layer(layer.width, layer))),
             layernorm=layer_norm(d),
             conv_projection=normed(d, neck, 1),
             fusion=normed(2 * neck, neck, side),

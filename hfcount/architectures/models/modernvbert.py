@@ -13,7 +13,7 @@ MODEL_TYPES = ("modernvbert",)  # transformers 5.23: modeling_modernvbert.py
 
 
 class Modernvbert(Sizes):
-    """What ModernVBERT alone has; the biases are those of its heads."""
+    """Sizes specific to ModernVBERT; the biases are those of its heads."""
 
     pixel_shuffle_factor: int = size("m", absent=4)
     classifier_bias: bool = flag(absent=False)

@@ -20,7 +20,7 @@ SPELLINGS = {
     r"\bvision_backbone\.image_vit\.(?:transformer\.resblocks\.(?=\d))?": "vision_tower.",
     r"(?<=\bvision_tower\.)(?=\d)": "layers.",
     r"\bvision_backbone\.(?=image_p)": "multi_modal_projector.",
-    **{rf"\b(attention|image_pooling_2d)\.w{one}\.": rf"\1.{one}_proj." for one in "qkvo"},
+    **{rf"\b(attention|image_pooling_2d)\.w{letter}\.": rf"\1.{letter}_proj." for letter in "qkvo"},
     r"\.attention\.": ".self_attn.",
     r"\.feed_forward\.w([12])\.": r".mlp.fc\1.",
     r"\.attention_norm\.": ".layer_norm1.",
@@ -42,7 +42,9 @@ def spec(c: Config) -> Spec:
     vision = architectures.part(c, "vit_config" if older else "vision_config", "molmo2_vision")
     if older:  # whose layers after the last that is read are not stored
         ids = c.part("adapter_config").ints("vit_layers", "vision_feature_layer", default=(24, 18))
-        vision = vision.replace(layers=keys.uniform(vision.layers[0].layer, max(one % vision.depth for one in ids) + 1))
+        vision = vision.replace(
+            layers=keys.uniform(vision.layers[0].layer, max(place % vision.depth for place in ids) + 1)
+        )
     towers = {"vision": vision, "adapter": adapter}
     return keys.composite(c, text, towers, heads=("ForConditionalGeneration", "Model")).replace(tied=False)
 
@@ -108,9 +110,9 @@ def vision_spec(c: Config) -> Spec:
     bias = c.bool("attention_bias", default=True)
     mixer = keys.attention(c, bias=bias)
     layer = Layer(mixer=mixer, ffn=Dense(width=c.int("intermediate_size"), bias=True))
-    seen = Patches(side=side, channels=c.int("num_channels", default=3))
+    patches = Patches(side=side, channels=c.int("num_channels", default=3))
     layers = keys.uniform(layer, keys.layer_count(c))
-    return keys.encoding(c, layers, hidden=c.int("hidden_size"), patches=seen, positions=rows)
+    return keys.encoding(c, layers, hidden=c.int("hidden_size"), patches=patches, positions=rows)
 
 
 def vision_blueprint(s: Spec) -> Block:

@@ -42,8 +42,8 @@ class Moondream1(Sizes):
 def spec(c: Config) -> Spec[Moondream1]:
     known = keys.named(HfMoondream="causal_lm")
     keys.head_of(c, known)
-    own = c.part("config")
-    text, region = own.part("text", defaults=_TEXT), own.part("region", defaults=_REGION)
+    inner = c.part("config")
+    text, region = inner.part("text", defaults=_TEXT), inner.part("region", defaults=_REGION)
     if text.given("group_size") or region.given("group_size"):
         raise UnknownArchitecture(f"{c.where}: moondream1 is described without groups of quantised weights alone.")
     d, heads, kv_heads = text.int("dim"), text.int("n_heads"), text.int("n_kv_heads")
@@ -52,7 +52,7 @@ def spec(c: Config) -> Spec[Moondream1]:
     layer = Layer(mixer=mixer, ffn=Dense(width=text.int("ff_dim"), bias=True))
     layers = keys.uniform(layer, text.int("n_layers", maximum=MAX_LAYERS))
     pointing = Moondream1.read(region)
-    vision = architectures.part(own, "vision", "moondream1_vision")
+    vision = architectures.part(inner, "vision", "moondream1_vision")
     rows = text.int("vocab_size")
     model = keys.decoder_spec(c, layers, hidden=d, vocab=rows, heads=known, parts={"vision": vision})
     return model.replace(tied=False).having(pointing)

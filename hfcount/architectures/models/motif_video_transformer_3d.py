@@ -23,7 +23,7 @@ MODEL_TYPES = ("MotifVideoTransformer3DModel",)  # diffusers 0.42.1: transformer
 
 
 class MotifVideo(Sizes):
-    """What Motif-Video alone has; `width` is that of its networks.
+    """Sizes specific to Motif-Video; `width` is that of its networks.
 
     `first` are the blocks of one stream that see the text again.
     """

@@ -34,8 +34,8 @@ def spec(c: Config) -> Spec[MotionAdapter]:
         text = f"{key} has a list of lists, and a stage has one module less on the way down than on the way up."
         raise c.error("contradiction", text, key, "Give a number for each stage.")
     made = [
-        (Motion(width=width, heads=own, frames=frames, depths=one.each), many)
-        for width, own, one, many in zip(widths, heads, deep, layers, strict=False)
+        (Motion(width=width, heads=head_count, frames=frames, depths=depth.each), many)
+        for width, head_count, depth, many in zip(widths, heads, deep, layers, strict=False)
     ]
     sizes = MotionAdapter.read(
         c,
@@ -61,7 +61,7 @@ def blueprint(s: Spec[MotionAdapter]) -> Block:
     of = s.own
     return block(
         conv_in=None if of.image is None else conv(of.image, of.stages[0][0].width),
-        down_blocks=numbered([block(motion_modules=one.modules(count)) for one, count in of.stages]),
-        up_blocks=numbered([block(motion_modules=one.modules(count + 1)) for one, count in of.stages[::-1]]),
+        down_blocks=numbered([block(motion_modules=stage.modules(count)) for stage, count in of.stages]),
+        up_blocks=numbered([block(motion_modules=stage.modules(count + 1)) for stage, count in of.stages[::-1]]),
         mid_block=block(motion_modules=of.middle[0].modules(of.middle[1])) if of.middle else None,
     )

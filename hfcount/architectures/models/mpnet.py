@@ -30,8 +30,8 @@ def blueprint(s: Spec[Mpnet]) -> Block:
 
     def layer_block(layer: Layer) -> Block:
         attention = block(attn=block("attention", q=square, k=square, v=square, o=square), LayerNorm=layer_norm(d))
-        own = bert_layer(d, layer.replace(cross_attention=False))
-        return Block({**own.children, "attention": attention})
+        children = bert_layer(d, layer.replace(cross_attention=False))
+        return Block({**children.children, "attention": attention})
 
     table = (s.own.relative_attention_num_buckets, s.layers[0].layer.attention.heads)
     encoder = block(

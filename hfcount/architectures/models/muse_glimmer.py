@@ -83,9 +83,9 @@ def text_blueprint(s: Spec) -> Block:
 
 def vision_spec(c: Config) -> Spec:
     """Muse Glimmer's and Muse Spark's vision tower: flattened patches of several frames, a learned table of places."""
-    seen = Patches(side=c.int("patch_size"), channels=3, frames=c.int("patch_temporal"))
+    patches = Patches(side=c.int("patch_size"), channels=3, frames=c.int("patch_temporal"))
     rows = c.int("pos_emb_height") * c.int("pos_emb_width")
-    return keys.tower(c, patches=seen, positions=rows, indivisible="built")
+    return keys.tower(c, patches=patches, positions=rows, indivisible="built")
 
 
 def vision_blueprint(s: Spec) -> Block:
@@ -165,7 +165,7 @@ def spark_text_blueprint(s: Spec) -> Block:
 
 
 class MuseSparkAudio(Sizes):
-    """What the tower alone has; `patch_sizes` are how many samples or features each stage joins."""
+    """Sizes specific to the tower; `patch_sizes` are how many samples or features each stage joins."""
 
     patch_sizes: tuple[int, ...]
     conv_kernel_size: int = size("w")
@@ -178,10 +178,10 @@ def spark_audio_spec(c: Config) -> Spec[MuseSparkAudio]:
         text = "patch_sizes, hidden_sizes and depths must have num_hidden_layers entries each."
         raise c.error("list-length", text, "num_hidden_layers", "Correct them.")
     layers = keys.stages(c, widths, lambda d: c.times("mlp_ratio", d))
-    sizes = tuple(keys.dim(f"P{place}", one) for place, one in enumerate(joined, 1))
-    own = MuseSparkAudio.read(c, patch_sizes=sizes)
+    sizes = tuple(keys.dim(f"P{place}", size) for place, size in enumerate(joined, 1))
+    model_sizes = MuseSparkAudio.read(c, patch_sizes=sizes)
     hidden = layers[-1].layer.width
-    return keys.encoding(c, layers, hidden=hidden, out=c.int("out_hidden_size")).having(own)
+    return keys.encoding(c, layers, hidden=hidden, out=c.int("out_hidden_size")).having(model_sizes)
 
 
 def spark_audio_blueprint(s: Spec[MuseSparkAudio]) -> Block:

@@ -16,7 +16,7 @@ class MuseGlimmerAssistant(Draft):
     layers: tuple[int, ...]
 
     def needs(self, s: Spec) -> Needs:
-        """What it takes from its target."""
+        """The requirements on its target."""
         return Needs(width=int(s.hidden), layers=self.layers, shared=())
 
 

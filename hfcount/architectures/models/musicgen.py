@@ -54,14 +54,14 @@ def decoder_spec(c: Config) -> Spec[MusicgenDecoder]:
     d, crossed = c.int("hidden_size"), c.family == "musicgen_decoder"
     mixer = keys.multi_head(c, d, c.int("num_attention_heads"), bias=False)
     sizes = MusicgenDecoder.read(c)
-    layer, seen = Layer(mixer=mixer, ffn=Dense(width=c.int("ffn_dim"))), keys.ACROSS if crossed else ""
-    model = keys.decoder_spec(c, layer, hidden=d, heads=("ForCausalLM", "Model"), uncounted=seen)
+    layer, uncounted = Layer(mixer=mixer, ffn=Dense(width=c.int("ffn_dim"))), keys.ACROSS if crossed else ""
+    model = keys.decoder_spec(c, layer, hidden=d, heads=("ForCausalLM", "Model"), uncounted=uncounted)
     return model.replace(tied=False).having(sizes)
 
 
 def decoder_blueprint(s: Spec[MusicgenDecoder]) -> Block:
     d, books = s.hidden, Indices.below(s.own.num_codebooks)
-    layers = stack(s.layers, lambda one: bart_layer(d, one, s.family == "musicgen_decoder"))
+    layers = stack(s.layers, lambda layer: bart_layer(d, layer, s.family == "musicgen_decoder"))
     tables = Repeat(books, embedding(s.vocab + 1, d))
     body = block(decoder=block(embed_tokens=tables, layers=layers, layer_norm=layer_norm(d)))
     head = Repeat(books, Linear(d, s.vocab, component="lm_head"))

@@ -13,7 +13,7 @@ from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("nemo_speechlm",)  # transformers 5.23: modeling_nemotron3_5_transcribe.py
-MERGED = {"attn.w_qkv.weight": tuple(f"self_attn.{one}_proj.weight" for one in "qkv")}
+MERGED = {"attn.w_qkv.weight": tuple(f"self_attn.{letter}_proj.weight" for letter in "qkv")}
 
 _SORT = r"^perception\.encoder\.diarization_model\.sortformer_modules\."
 _WHO = "model.audio_tower.diarization_model."
@@ -62,8 +62,8 @@ class WordTimestamps(Sizes):
 def spec(c: Config) -> Spec[WordTimestamps]:
     text, heard = architectures.part(c, "text_config"), architectures.part(c, "audio_config")
     listener = heard.part("diarization").part("audio")
-    for one in (heard.part("audio"), listener):
-        a = one.layers[0].layer.attention
+    for part in (heard.part("audio"), listener):
+        a = part.layers[0].layer.attention
         if a.kv_heads != a.heads:  # the fused projection is cut into three equal parts
             raise c.error(
                 "contradiction", "num_key_value_heads must be num_attention_heads within audio_config.", "audio_config"

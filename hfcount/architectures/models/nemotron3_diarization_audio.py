@@ -35,13 +35,13 @@ def spec(c: Config) -> Spec[Lengthened | Stacked]:
     keys.divides(c, "num_attention_heads", heads, "hidden_size", d)
     mixer = keys.multi_head(c, d, heads, qkv_bias=False, own_width=True)
     mixer = mixer.replace(kv_heads=c.int("num_key_value_heads", default=heads), qk_norm=c.family != MODEL_TYPES[0])
-    own: Lengthened | Stacked
+    sizes: Lengthened | Stacked
     if c.family.endswith("word_timestamp"):
-        own = Lengthened.read(c)
+        sizes = Lengthened.read(c)
     else:
-        own = Stacked(stacked=c.int("subsampling_factor") * c.int("num_mel_bins"))
+        sizes = Stacked(stacked=c.int("subsampling_factor") * c.int("num_mel_bins"))
     layer = Layer(mixer=mixer, ffn=Dense(width=c.int("intermediate_size"), bias=True))
-    return keys.encoding(c, keys.uniform(layer, keys.layer_count(c)), hidden=d).having(own)
+    return keys.encoding(c, keys.uniform(layer, keys.layer_count(c)), hidden=d).having(sizes)
 
 
 def blueprint(s: Spec[Lengthened | Stacked]) -> Block:

@@ -21,7 +21,7 @@ MERGED = {f"experts.{way}_proj": (f"experts.*.{way}_proj.weight",) for way in ("
 
 
 class NemotronH(Sizes):
-    """What Nemotron-H alone has: the width of what routed experts read, 0 if they read the layer's."""
+    """Sizes specific to Nemotron-H: the width of what routed experts read, 0 if they read the layer's."""
 
     moe_latent_size: int = size(absent=0)
 
@@ -75,7 +75,7 @@ def _searched_ahead(c: Config, steps: int) -> Sequence[Layers]:
     if not steps:
         c.entries(key)  # in configs, without effect
         return ()
-    rounds = {str(place): _made(one)[kind] for place, (one, kind) in enumerate(_blocks(c, key))}
+    rounds = {str(place): _made(config)[kind] for place, (config, kind) in enumerate(_blocks(c, key))}
     return keys.repeated(c, rounds, list(rounds), steps)
 
 
@@ -90,24 +90,24 @@ def _searched(c: Config, sizes: NemotronH) -> list[Layers]:
             raise c.error("not-described", text, "block_configs")
         alike.setdefault(f"{kind} {c.entries('block_configs')[place]}", []).append(place)
     made = [(numbers, blocks[numbers[0]]) for numbers in alike.values()]
-    return [Layers(indices=Indices.of(numbers), layer=_made(one)[kind]()) for numbers, (one, kind) in made]
+    return [Layers(indices=Indices.of(numbers), layer=_made(config)[kind]()) for numbers, (config, kind) in made]
 
 
 def _blocks(c: Config, key: str) -> list[tuple[Config, str]]:
     """The config as each block of a list changes it, and the block's kind."""
-    found, given = [], c.entries(key)
+    blocks, given = [], c.entries(key)
     if not given:
         raise c.error("list-length", f"{key} lists no block.", key, "Give the kind and the sizes of each layer.")
     for place, changed in enumerate(given):
         if not isinstance(changed, dict):
             raise c.malformed(f"{key}[{place}] is no object.", key)
-        one = c.varied(f"{key}[{place}]", changed)
-        kind = _KINDS.get(one.str("block_type"))
+        config = c.varied(f"{key}[{place}]", changed)
+        kind = _KINDS.get(config.str("block_type"))
         if kind is None:
             text = f"{key}[{place}] is of a kind that the family does not know."
-            raise c.error("unknown-kind", text, key, observed=one.str("block_type"))
-        found.append((one, kind))
-    return found
+            raise c.error("unknown-kind", text, key, observed=config.str("block_type"))
+        blocks.append((config, kind))
+    return blocks
 
 
 _KINDS = {"mamba": "linear_attention", "attention": "full_attention", "mlp": "mlp", "moe": "moe"}

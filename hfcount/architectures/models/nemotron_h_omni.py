@@ -49,7 +49,7 @@ class Sound(Sizes):
 
 
 class NemotronHOmni(Sizes):
-    """What Nemotron 3 Omni alone has; patches are joined `downsample_ratio` times along each side."""
+    """Sizes specific to Nemotron 3 Omni; patches are joined `downsample_ratio` times along each side."""
 
     downsample_ratio: int = derived(lambda c: keys.inverse(c, "m", "downsample_ratio", default=0.5))
     projector_hidden_size: int = size("d_p")
@@ -59,7 +59,7 @@ class NemotronHOmni(Sizes):
 
 
 def spec(c: Config) -> Spec[NemotronHOmni]:
-    read, told = _named(c, "text_config", "llm_config"), _named(c, "audio_config", "sound_config")
+    read, audio = _named(c, "text_config", "llm_config"), _named(c, "audio_config", "sound_config")
     inner = c.part(read)
     inner.kind = inner.kind or "nemotron_h"
     c.kind = "nemotron_h_omni"  # whose class means the same by absent keys
@@ -75,10 +75,10 @@ def spec(c: Config) -> Spec[NemotronHOmni]:
     if not sizes.downsample_ratio:
         raise c.error("out-of-range", "downsample_ratio must be at most 1.", "downsample_ratio")
     towers = {"vision": vision.replace(adapted=True)}
-    if heard := c.sub(told):
+    if heard := c.sub(audio):
         heard.assuming({"attention_bias": False, "scale_input": False})
         known = heard.kind in (None, "", "parakeet")  # the name of the encoder's family stands in the first configs
-        towers["audio"] = architectures.part(c, told, "parakeet_encoder" if known else "")
+        towers["audio"] = architectures.part(c, audio, "parakeet_encoder" if known else "")
         sizes = sizes.replace(sound=Sound.read(heard))
     heads = keys.named(Omni_Reasoning_V3="conditional_generation", Nano_VL_V2="conditional_generation")
     return keys.composite(c, text, towers, key=read, heads=heads).replace(tied=text.tied).having(sizes)

@@ -40,7 +40,7 @@ _SEEN, _SUMMED, _NECK, _JOINED = 1280, 3840, 1024, 4  # of the neck, whatever th
 
 
 class NemotronParse(Sizes):
-    """What Nemotron Parse alone has: pairs of projections that predict further tokens."""
+    """Sizes specific to Nemotron Parse: pairs of projections that predict further tokens."""
 
     num_extra_heads: int = count("e", absent=0)
 
@@ -83,10 +83,12 @@ def blueprint(s: Spec[NemotronParse]) -> Block:
         "sum_proj": Linear(_SUMMED, _NECK, True),
         "layer_norm3": layer_norm(_NECK),
     }
-    parts = {name: replace(one, component="projector") for name, one in neck.items() if isinstance(one, Block | Linear)}
+    parts = {
+        name: replace(part, component="projector") for name, part in neck.items() if isinstance(part, Block | Linear)
+    }
     decoder = block(
         embed_tokens=embedding(s.vocab, d),
-        layers=stack(s.layers, lambda one: bart_layer(d, one, True)),
+        layers=stack(s.layers, lambda layer: bart_layer(d, layer, True)),
         layernorm_embedding=layer_norm(d),
         layer_norm=layer_norm(d),
         extra_heads=further,

@@ -65,13 +65,13 @@ def _alternating(c: Config) -> tuple[Window, ...]:
     local = Indices.below(count).difference(full, Indices.of(() if count - 1 in full else (count - 1,)))
     if given:
         local = keys.listing(c, "layer_types", given, "full_attention", "sliding_attention")[1]
-    usual, own = keys.extent(c, "sliding_window", default=256), list[tuple[Indices, int | None]]()
+    usual, layers = keys.extent(c, "sliding_window", default=256), list[tuple[Indices, int | None]]()
     if c.has("per_layer_config"):
         several = overrides(c, ("sliding_window",), count)
-        own = [(Indices.of(some), keys.extent(seen, "sliding_window")) for some, seen in several]
+        layers = [(Indices.of(some), keys.extent(config, "sliding_window")) for some, config in several]
     elif count <= _WRITTEN_OUT:
-        own = [(Indices.of(list(local)[1::2]), _LONG)]
-    placed = [(intersection(local, part), size) for part, size in own]
+        layers = [(Indices.of(list(local)[1::2]), _LONG)]
+    placed = [(intersection(local, part), size) for part, size in layers]
     placed.append((local.difference(*(part for part, _ in placed)), usual))
     return tuple(window for part, size in placed if size for window in keys.within(part, 2 * int(size) + 1))
 

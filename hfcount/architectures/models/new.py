@@ -24,7 +24,7 @@ _HEADS = (
 
 
 class New(Sizes):
-    """What GTE as it was released alone has; `rms` is whether its norms are RMS norms."""
+    """Sizes specific to GTE as it was released; `rms` is whether its norms are RMS norms."""
 
     pack_qkv: bool = flag(absent=True)
     rms: bool

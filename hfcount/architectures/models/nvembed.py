@@ -37,11 +37,11 @@ def spec(c: Config) -> Spec[Nvembed]:
 
 def blueprint(s: Spec[Nvembed]) -> Block:
     of = s.own
-    d, seen, inner = of.latent_dim, of.latent_input, of.latent_heads * of.latent_head_dim
-    attention = block(to_q=Linear(d, inner), to_kv=Linear(seen, 2 * inner), to_out=Linear(inner, d))
+    d, width, inner = of.latent_dim, of.latent_input, of.latent_heads * of.latent_head_dim
+    attention = block(to_q=Linear(d, inner), to_kv=Linear(width, 2 * inner), to_out=Linear(inner, d))
     wide, narrow = Linear(d, 2 * (_WIDER * d), True), Linear(_WIDER * d, d, True)
     blocks = {
-        "0": block(fn=attention, norm=layer_norm(d), norm_context=layer_norm(seen)),
+        "0": block(fn=attention, norm=layer_norm(d), norm_context=layer_norm(width)),
         "1": block(fn=block(net=Block({"0": wide, "2": narrow})), norm=layer_norm(d)),
     }
     latents = block("other", latents=Tensor((of.latents, d)), cross_attend_blocks=Block(blocks))

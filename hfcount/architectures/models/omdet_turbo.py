@@ -24,7 +24,7 @@ _SWIN, _PLACES = "swin_tiny_patch4_window7_224", (1, 2, 3)
 
 
 class OmDetTurbo(Sizes):
-    """What OmDet-Turbo alone has: `seen` are the widths of features for the encoder, `given` those for the decoder."""
+    """Sizes of OmDet-Turbo: `seen` are the widths of features for the encoder, `given` those for the decoder."""
 
     seen: tuple[int, ...]
     given: tuple[int, ...]
@@ -48,28 +48,28 @@ def _window(c: Config) -> int | None:
 
 
 def _backbone(c: Config) -> Spec:
-    found = architectures.convolutional(c, _PLACES, _SWIN)
-    if found.family != "timm_backbone":
-        return found
+    backbone = architectures.convolutional(c, _PLACES, _SWIN)
+    if backbone.family != "timm_backbone":
+        return backbone
     window = _window(c)
     asked = next((c.part(name) for name in ("backbone_config", "backbone_kwargs") if c.value(name)), None)
     if window is None and (asked is None or asked.given("img_size")):  # by default it is given image_size
         raise UnknownArchitecture(f"{c.where}: the backbone is a ResNet of timm, which takes no img_size.")
     if asked and asked.given("img_size") and not asked.bool("always_partition", default=False):
-        coarsest = min(keys.sides(asked, "img_size")) // found.seen.side // 2 ** (len(found.layers) - 1)
+        coarsest = min(keys.sides(asked, "img_size")) // backbone.seen.side // 2 ** (len(backbone.layers) - 1)
         if window is not None and coarsest < window:
             raise UnknownArchitecture(f"{c.where}: windows that images of img_size do not fill are not described.")
-    return found
+    return backbone
 
 
 def spec(c: Config) -> Spec[OmDetTurbo]:
     d, inside = c.int("decoder_hidden_dim"), keys.dim("d_e", c.int("encoder_hidden_dim"))
     heads = c.int("decoder_num_heads")
     keys.divides(c, "decoder_num_heads", heads, "encoder_hidden_dim", inside)
-    seen, given = c.ints("encoder_in_channels", least=1), c.ints("vision_features_channels")
+    widths, given = c.ints("encoder_in_channels", least=1), c.ints("vision_features_channels")
     sizes = OmDetTurbo.read(
         c,
-        seen=tuple(keys.dim(f"C{number}", width) for number, width in enumerate(seen, 1)),
+        seen=tuple(keys.dim(f"C{number}", width) for number, width in enumerate(widths, 1)),
         given=tuple(keys.dim(f"G{number}", width) for number, width in enumerate(given, 1)),
     )
     mixer = keys.multi_head(c, inside, c.int("encoder_attention_heads"))
@@ -93,7 +93,7 @@ def _encoder(s: Spec[OmDetTurbo]) -> Block:
     """The hybrid encoder: as `hybrid_encoder`, with channel_projection_layers."""
     inner, sizes = s.part("encoder"), s.own
     d = inner.hidden
-    layers = stack(inner.layers, lambda one: altered(detr_layer(d, one), self_attn=named_attention(d)))
+    layers = stack(inner.layers, lambda layer: altered(detr_layer(d, layer), self_attn=named_attention(d)))
     attending = Repeat(Indices.below(sizes.attended), block(layers=layers))
     encoder = hybrid_encoder(inner, len(sizes.seen), sizes.attended, cross_stage(d, sizes.encoder_fused))
     return altered(encoder, channel_projection_layers=projected(sizes.seen, d), encoder=attending)

@@ -182,14 +182,14 @@ def _decoder(c: Config, text: Config) -> Spec:
 def blueprint(s: Spec[OpenClip]) -> Block:
     sizes, unknown = s.own, {name: Undescribed(why) for name, why in s.own.unknown}
     scale = Tensor((1,) if sizes.nonscalar_logit_scale else (), component="other")
-    found: dict[str, Node] = {"visual": unknown.get("visual") or _seen(s)}
+    children: dict[str, Node] = {"visual": unknown.get("visual") or _seen(s)}
     if sizes.custom_text:
-        found["text"] = unknown.get("text") or _written(s)
+        children["text"] = unknown.get("text") or _written(s)
     else:
-        found |= _read(s, sizes.custom_text)
+        children |= _read(s, sizes.custom_text)
     if "decoder" in s.parts:
-        found["text_decoder"] = _spoken(s.part("decoder"))
-    return Block({**found, "logit_scale": scale, **({"logit_bias": scale} if sizes.init_logit_bias else {})})
+        children["text_decoder"] = _spoken(s.part("decoder"))
+    return Block({**children, "logit_scale": scale, **({"logit_bias": scale} if sizes.init_logit_bias else {})})
 
 
 def _block(d: int, layer: Layer, crossing: bool = False) -> Block:
@@ -246,7 +246,7 @@ def _seen(s: Spec) -> Block:
             proj=Tensor((wide, s.output)),
             conv1=block(weight=Tensor((d, 3, *sizes.kernel))),
             ln_pre=None if sizes.no_ln_pre else layer_norm(d),
-            transformer=block(resblocks=stack(v.layers, lambda one: _block(d, one))),
+            transformer=block(resblocks=stack(v.layers, lambda layer: _block(d, layer))),
             attn_pool=_pooled(s.output, d, sizes.pooling.attn_pooler_queries) if sizes.pooling else None,
             attn_pool_contrastive=_pooled(s.output, d, 1) if sizes.pooling and sizes.pooling.two else None,
             ln_post=layer_norm(wide),
@@ -269,16 +269,16 @@ def _read(s: Spec, custom: bool) -> dict[str, Node]:
     t = s.part("text")
     sizes, d, out = t.sizes(ClipText), t.hidden, s.output
     projection: Node = Linear(d, out, True, "projector") if sizes.proj_bias else Tensor((d, out), component="projector")
-    found = block(
+    children = block(
         # Outside of a tower of its own, the class has no name.
         cls_emb=Tensor((d,), component="embedding") if sizes.embed_cls and custom else None,
         token_embedding=embedding(t.vocab, d),
         positional_embedding=Tensor((t.positions or 0, d), component="embedding"),
-        transformer=block(resblocks=stack(t.layers, lambda one: _block(d, one))),
+        transformer=block(resblocks=stack(t.layers, lambda layer: _block(d, layer))),
         ln_final=layer_norm(d),
         text_projection=None if sizes.proj_type == "none" else projection,
     )
-    return dict(found.children)
+    return dict(children.children)
 
 
 def _written(s: Spec[OpenClip]) -> Block:
@@ -294,8 +294,8 @@ def _spoken(t: Spec) -> Block:
     d, words = t.hidden, t.output
     return block(
         "other",
-        resblocks=stack(t.layers, lambda one: _block(d, one)),
-        cross_attn=stack(t.layers, lambda one: _block(d, one, crossing=True)),
+        resblocks=stack(t.layers, lambda layer: _block(d, layer)),
+        cross_attn=stack(t.layers, lambda layer: _block(d, layer, crossing=True)),
         ln_final=layer_norm(d),
         text_projection=Tensor((d, words), component="lm_head"),
     )

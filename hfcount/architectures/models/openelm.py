@@ -25,7 +25,9 @@ def spec(c: Config) -> Spec[Openelm]:
     for key, given in (("num_query_heads", queries), ("num_kv_heads", shared), ("ffn_multipliers", factors)):
         if len(given) != count:
             raise c.unequal(key, len(given), "num_transformer_layers", count)
-        if any(isinstance(one, bool) or not isinstance(one, int | float) or not 0 < one < 2**20 for one in given):
+        if any(
+            isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 2**20 for value in given
+        ):
             raise c.error("out-of-range", f"{key} must name a number above 0 for each layer.", key)
     gated, normed = c.bool("ffn_with_glu", default=True), c.bool("normalize_qk_projections", default=False)
     divisor = c.int("ffn_dim_divisor", default=256)
@@ -56,9 +58,9 @@ def _placed(c: Config, numbers: list[int]) -> Indices:
     sets = []
     for key in ("num_query_heads", "num_kv_heads", "ffn_multipliers"):
         given = c.entries(key)
-        sets.append(entries(c, key, [place for place, one in enumerate(given) if one == given[numbers[0]]]))
-    found = reduce(intersection, sets)
-    return found if [*found] == numbers else Indices.of(numbers)
+        sets.append(entries(c, key, [place for place, value in enumerate(given) if value == given[numbers[0]]]))
+    common = reduce(intersection, sets)
+    return common if [*common] == numbers else Indices.of(numbers)
 
 
 def blueprint(s: Spec[Openelm]) -> Block:

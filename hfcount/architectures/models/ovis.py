@@ -28,7 +28,7 @@ _BACKBONES = {"aimv2": "ovis_aimv2", "siglip_vision_model": "siglip_vision_model
 
 
 class Ovis(Sizes):
-    """What Ovis alone has.
+    """Sizes specific to Ovis.
 
     Args:
         words: visual words, of which `indicators` mark an image.
@@ -105,11 +105,11 @@ def aimv2_spec(c: Config) -> Spec[OvisAimv2]:
     """AIMv2's vision tower as it was released, as Ovis 2 and AndesVL have it (arXiv:2411.14402)."""
     rotary = c.family == "andesvl_aimv2" and not c.bool("preserve_original_pe", default=False)
     c = c.assuming(_ABSENT)
-    bias, seen = c.bool("use_bias"), keys.patches(c)
+    bias, patches = c.bool("use_bias"), keys.patches(c)
     sizes = OvisAimv2.read(c, use_bias=bias)
     ffn = Dense(width=c.int("intermediate_size"), bias=bias)
     rows = None if rotary else keys.squares(c)
-    return keys.tower(c, ffn=ffn, indivisible="built", patches=seen, positions=rows).having(sizes)
+    return keys.tower(c, ffn=ffn, indivisible="built", patches=patches, positions=rows).having(sizes)
 
 
 def aimv2_blueprint(s: Spec[OvisAimv2]) -> Block:
@@ -151,14 +151,14 @@ def navit_spec(c: Config) -> Spec[Siglip2Navit]:
     """Ovis 2.5's vision tower: SigLIP 2's for images of any size, with rotary positions too (arXiv:2508.11737)."""
     c = c.assuming(_NAVIT_ABSENT)
     count = c.int("num_patches", default=-1, minimum=-1)
-    flat, seen = count > 0, keys.patches(c)
+    flat, patches = count > 0, keys.patches(c)
     if not count:
         raise c.error(
             "out-of-range", "num_patches is 0, and must be -1 or the number of places.", "num_patches", observed=0
         )
     rows = (count if flat else keys.squares(c)) if c.bool("preserve_original_pe") else None
     sizes = Siglip2Navit.read(c, flat=flat)
-    return keys.tower(c, patches=seen, positions=rows).having(sizes)
+    return keys.tower(c, patches=patches, positions=rows).having(sizes)
 
 
 def navit_blueprint(s: Spec[Siglip2Navit]) -> Block:
@@ -167,7 +167,7 @@ def navit_blueprint(s: Spec[Siglip2Navit]) -> Block:
         patch_embedding=patch_projection(s, bias=True) if s.own.flat else patch_convolution(s),
         position_embedding=None if s.positions is None else positions(s),
     )
-    encoder = block(layers=stack(s.layers, lambda one: clip_layer(d, one)))
+    encoder = block(layers=stack(s.layers, lambda layer: clip_layer(d, layer)))
     return block(vision_model=block(embeddings=table, encoder=encoder, post_layernorm=layer_norm(d)))
 
 

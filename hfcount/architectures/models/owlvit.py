@@ -27,8 +27,8 @@ def blueprint(s: Spec) -> Block:
         inner = Linear(vision_width, vision_width, True)
         return block("other", dense0=inner, dense1=inner, dense2=Linear(vision_width, outputs, True))
 
-    one = Linear(vision_width, 1, True)
-    named = block("other", dense0=Linear(vision_width, s.hidden, True), logit_shift=one, logit_scale=one)
+    linear = Linear(vision_width, 1, True)
+    named = block("other", dense0=Linear(vision_width, s.hidden, True), logit_shift=linear, logit_scale=linear)
     heads = block(
         class_head=named,
         box_head=box(4),  # its middle, width and height

@@ -26,7 +26,7 @@ IGNORED = ("param_sink_of_head_dim", "param_sink_scalar", "routed_scaling_factor
 
 
 class Pangu(Sizes):
-    """What openPangu alone has: norms behind both branches, experts balanced by a bias, and keys that are sinks."""
+    """Sizes specific to openPangu: norms behind both branches, experts balanced by a bias, and keys that are sinks."""
 
     sandwich_norm: bool = flag(absent=False)
     balanced: bool = flag("router_enable_expert_bias", absent=False)

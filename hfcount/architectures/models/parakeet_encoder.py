@@ -54,10 +54,10 @@ def blueprint(s: Spec[ParakeetEncoder]) -> Block:
 
 def _numbered(s: Spec[ParakeetEncoder]) -> Block:
     first, each, point = _convolutions(s)
-    found: dict[str, Node] = {"0": first}
+    steps: dict[str, Node] = {"0": first}
     for number in range(2, 3 * s.own.shortened - 1, 3):
-        found |= {str(number): each, str(number + 1): point}
-    return block("embedding", layers=Block(found), linear=_flat(s))
+        steps |= {str(number): each, str(number + 1): point}
+    return block("embedding", layers=Block(steps), linear=_flat(s))
 
 
 def _streamed(s: Spec[ParakeetEncoder]) -> Block:

@@ -64,9 +64,9 @@ def blueprint(s: Spec[Patchtsmixer]) -> Block:
         return block(norm=norm, mlp=mlp(size, size * of.expansion_factor), gating_block=gate, **more)
 
     def layer_block(layer: Layer) -> Block:
-        own = {"self_attn_layer": mha(d, layer.attention), "norm_attn": norm} if layer.mixer else {}
+        attention = {"self_attn_layer": mha(d, layer.attention), "norm_attn": norm} if layer.mixer else {}
         mixed = mixing(channels) if of.mixed else None
-        return block(patch_mixer=mixing(patches, **own), feature_mixer=mixing(d), channel_feature_mixer=mixed)
+        return block(patch_mixer=mixing(patches, **attention), feature_mixer=mixing(d), channel_feature_mixer=mixed)
 
     places = block("embedding", position_enc=Tensor((patches, d))) if of.placed else None
     encoder = block(

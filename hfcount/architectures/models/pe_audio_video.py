@@ -28,23 +28,23 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     text = architectures.base(s)
     if "both" not in s.parts:
-        name = next(one for one in _SENSES if one in s.parts)
+        name = next(sense for sense in _SENSES if sense in s.parts)
         return _pair(name, s.hidden, text, s.parts[name])
     both, d = s.part("both"), s.hidden
     encoder = architectures.tree(both)
-    found: dict[str, Node] = {"text_model": text}
+    children: dict[str, Node] = {"text_model": text}
     second = shared_copy(text, buffers=True) if s.tied else text
     for name in _SENSES:
-        found[f"{name}_model"] = _pair(name, d, second, both.parts[name])
-        found |= _contrast(f"{name}_plus_text", d + both.parts[name].hidden, d)
+        children[f"{name}_model"] = _pair(name, d, second, both.parts[name])
+        children |= _contrast(f"{name}_plus_text", d + both.parts[name].hidden, d)
     inner = dict(encoder.children)
     if s.tied and isinstance(inner["embedder"], Block):
         embedder = dict(inner["embedder"].children)
         second_time = {name: shared_copy(embedder[name], buffers=True) for name in ("audio_encoder", "video_encoder")}
         inner["embedder"] = Block(embedder | second_time)
-    found |= {"audio_video_encoder": Block(inner, repeats=0)}
-    found |= _contrast("audio_video", both.hidden, d) | _contrast("text_audio_video", d, d)
-    return Block(found)
+    children |= {"audio_video_encoder": Block(inner, repeats=0)}
+    children |= _contrast("audio_video", both.hidden, d) | _contrast("text_audio_video", d, d)
+    return Block(children)
 
 
 def _pair(name: str, d: int, text: Node, encoder: Spec) -> Block:
@@ -55,8 +55,8 @@ def _pair(name: str, d: int, text: Node, encoder: Spec) -> Block:
 
 def _contrast(name: str, inputs: int, d: int) -> dict[str, Node]:
     """The head of what is compared, and how the comparison is scaled."""
-    one = Tensor((1,), component="other")
-    return {f"{name}_head": _head(inputs, d), f"{name}_logit_scale": one, f"{name}_logit_bias": one}
+    scalar = Tensor((1,), component="other")
+    return {f"{name}_head": _head(inputs, d), f"{name}_logit_scale": scalar, f"{name}_logit_bias": scalar}
 
 
 def _head(inputs: int, d: int) -> Block:

@@ -26,8 +26,8 @@ def spec(c: Config) -> Spec[PerceptionLm]:
 
 
 def blueprint(s: Spec[PerceptionLm]) -> Block:
-    seen, d = s.own.embed_dim, s.hidden
-    projector = block("projector", linear_1=Linear(seen, d, True), linear_2=Linear(d, d, True))
+    vision_width, d = s.own.embed_dim, s.hidden
+    projector = block("projector", linear_1=Linear(vision_width, d, True), linear_2=Linear(d, d, True))
     return towers_in_model(
         s, architectures.base(s), vision_tower=architectures.tower(s, "vision"), multi_modal_projector=projector
     )

@@ -26,8 +26,8 @@ def spec(c: Config) -> Spec:
         architectures.read(c.as_part(), "phi3"),
         architectures.read(c.part("vision", defaults=_CLIP), "clip_vision_model"),
     )
-    own = {"vision": vision, "text": text}
-    return keys.decoder_spec(c, text.layers, heads=("ForCausalLM",), parts=own, windows=text.windows)
+    parts = {"vision": vision, "text": text}
+    return keys.decoder_spec(c, text.layers, heads=("ForCausalLM",), parts=parts, windows=text.windows)
 
 
 def blueprint(s: Spec) -> Block:

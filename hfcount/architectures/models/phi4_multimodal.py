@@ -45,7 +45,7 @@ def blueprint(s: Spec) -> Block:
 
 
 class Phi4MultimodalAudio(Record):
-    """What the tower alone has; `downsample_rate` frames become one token of the language model."""
+    """Sizes specific to the tower; `downsample_rate` frames become one token of the language model."""
 
     conformer: Phi4Conformer
     downsample_rate: int

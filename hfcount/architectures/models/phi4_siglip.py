@@ -26,7 +26,7 @@ SPELLINGS = {r"^model\.vision_tower\.vision_tower\.vision_model\.": "model.visio
 
 
 class Phi4Siglip(Sizes):
-    """What Phi-4-reasoning-vision alone has: the depth of its projector, and whether it is one layer without a number.
+    """Sizes of Phi-4-reasoning-vision: the depth of its projector, and whether it is one layer without a number.
 
     A depth of 0 is none at all.
     """
@@ -48,11 +48,11 @@ def spec(c: Config) -> Spec[Phi4Siglip]:
     if narrow != vision.hidden:
         message = f"mm_hidden_size is {narrow:,}, and hidden_size in vision_config {vision.hidden:,}."
         c.cannot_run("contradiction", message, "mm_hidden_size", "Correct one of them.")
-    own = _projector(c)
+    sizes = _projector(c)
     parts = {"vision": vision.replace(out=keys.dim("d_m", narrow)), "text": text}
     heads = keys.named(("ForCausalLM",), ForCausalLMV="causal_lm")
     model = keys.decoder_spec(c, text.layers, heads=heads, windows=text.windows, parts=parts)
-    return model.having(own)
+    return model.having(sizes)
 
 
 def _projector(c: Config) -> Phi4Siglip:
@@ -76,5 +76,5 @@ def blueprint(s: Spec[Phi4Siglip]) -> Block:
     later = Repeat(Indices.of(range(2, 2 * int(of.depth), 2)), Linear(d, d, True))
     projector = first if of.single else (Repeat(Indices.below(1), first), later)
     tower = block(vision_tower=block(vision_model=architectures.tower(s, "vision")))
-    own = {"vision_tower": tower, **({"mm_projector": as_tower(projector, "projector")} if of.depth else {})}
-    return within(text, model=Block(own))
+    sizes = {"vision_tower": tower, **({"mm_projector": as_tower(projector, "projector")} if of.depth else {})}
+    return within(text, model=Block(sizes))

@@ -33,7 +33,7 @@ _SIGLIP = {
 
 
 class Phi4MM(Record):
-    """What Phi-4-multimodal's release alone has: how its senses are joined, and the rank of an adapter for each.
+    """Sizes specific to Phi-4-multimodal's release: how its senses are joined, and the rank of an adapter for each.
 
     `joined` patches become one token, with separators if `separated`; so do `downsample_rate` frames.
     """
@@ -53,8 +53,8 @@ def spec(c: Config) -> Spec[Phi4MM]:
         "vision": architectures.read(c.part("vision", defaults=_SIGLIP), "siglip_vision_model"),
         "audio": architectures.part(c.part("audio_processor"), "config", "phi4mm_audio"),
     }
-    for one in (image, audio):
-        if one.str("projection_cls", default="linear") != "mlp" or one.bool("use_qformer", default=False):
+    for lora in (image, audio):
+        if lora.str("projection_cls", default="linear") != "mlp" or lora.bool("use_qformer", default=False):
             raise UnknownArchitecture(f"{c.where}: phi4mm is described with projections of two layers alone.")
     fine, parted = (image.bool(name, default=False) for name in ("use_hd_transform", "with_learnable_separator"))
     if fine != parted:
@@ -78,10 +78,10 @@ def spec(c: Config) -> Spec[Phi4MM]:
 
 def _rank(c: Config, sense: str) -> int:
     """The rank of an adapter, which must be one of all projections of the language model."""
-    own = c.part(f"{sense}_lora")
-    if not {"qkv", "o", "gate_up", "down"} <= set(re.findall("gate_up|[a-z]+", own.str("layer"))):
-        raise UnknownArchitecture(f"{own.where}: {sense}_lora is described as one of all projections alone.")
-    return own.int("r")
+    lora = c.part(f"{sense}_lora")
+    if not {"qkv", "o", "gate_up", "down"} <= set(re.findall("gate_up|[a-z]+", lora.str("layer"))):
+        raise UnknownArchitecture(f"{lora.where}: {sense}_lora is described as one of all projections alone.")
+    return lora.int("r")
 
 
 def blueprint(s: Spec[Phi4MM]) -> Block:

@@ -22,7 +22,7 @@ _ALPHA_SIZE = 128
 
 
 class PixArt(Sizes):
-    """What PixArt alone has; `sized` is whether it takes the size and shape of the image."""
+    """Sizes specific to PixArt; `sized` is whether it takes the size and shape of the image."""
 
     num_attention_heads: int = size("h")
     attention_head_dim: int = size("h_d")

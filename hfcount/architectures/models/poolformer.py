@@ -16,7 +16,7 @@ _HEADS = ("ForImageClassification", "Model")
 
 
 class PoolformerLayer(Record):
-    """What a layer of PoolFormer alone has: the side of the patches before its stage."""
+    """Sizes specific to a layer of PoolFormer: the side of the patches before its stage."""
 
     patch_size: int
 
@@ -31,9 +31,9 @@ def spec(c: Config) -> Spec[Poolformer]:
     widths, sides = keys.each(c, "hidden_sizes", count, "d"), keys.each(c, "patch_sizes", count, "P")
     sizes = [PoolformerLayer(patch_size=side) for side in sides]
     layers = keys.stages(c, widths, lambda d: c.times("mlp_ratio", d), own=sizes)
-    own = Poolformer.read(c)
+    model_sizes = Poolformer.read(c)
     d = keys.dim("d", c.ints("hidden_sizes")[-1])
-    return keys.imaging(c, layers, _HEADS, hidden=d, uncounted=keys.COARSER).having(own)
+    return keys.imaging(c, layers, _HEADS, hidden=d, uncounted=keys.COARSER).having(model_sizes)
 
 
 def blueprint(s: Spec[Poolformer]) -> Block:

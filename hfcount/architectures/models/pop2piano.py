@@ -44,9 +44,9 @@ def blueprint(s: Spec[Pop2piano]) -> Block:
     d, table = s.hidden, Tied("shared.weight", (s.vocab, s.hidden), "embedding")
 
     def side(layers: tuple[Layers, ...], crossed: bool) -> Block:
-        blocks = stack(layers, lambda one: t5_layer(d, one, s.own.gated, crossed))
-        own = table if s.tied else embedding(s.vocab, d)
-        return block(embed_tokens=own, block=blocks, final_layer_norm=layer_norm(d, bias=False))
+        blocks = stack(layers, lambda layer: t5_layer(d, layer, s.own.gated, crossed))
+        tokens = table if s.tied else embedding(s.vocab, d)
+        return block(embed_tokens=tokens, block=blocks, final_layer_norm=layer_norm(d, bias=False))
 
     return block(
         shared=embedding(s.vocab, d),

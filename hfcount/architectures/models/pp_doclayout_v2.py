@@ -95,8 +95,8 @@ def _reading(s: Spec) -> Block:
 
 
 def blueprint(s: Spec[PPDocLayoutV2]) -> Block:
-    whole, of = s.head != "base", s.own.hybrid
-    decoder = refining(s, of.points, whole)
+    decodes, of = s.head != "base", s.own.hybrid
+    decoder = refining(s, of.points, decodes)
     tower = architectures.tree(s.part("backbone"))
     body = of.tensors(s, tower, decoder, labelled=s.labels, learned=s.own.learned)
-    return block(model=body, reading_order=_reading(s.part("reading"))) if whole else body
+    return block(model=body, reading_order=_reading(s.part("reading"))) if decodes else body

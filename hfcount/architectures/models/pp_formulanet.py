@@ -43,7 +43,7 @@ def text_blueprint(s: Spec) -> Block:
     return block(
         embed_tokens=embedding(s.vocab, d),
         embed_positions=positions(s),
-        layers=stack(s.layers, lambda one: bart_layer(d, one, crossed=True)),
+        layers=stack(s.layers, lambda layer: bart_layer(d, layer, crossed=True)),
         layernorm_embedding=layer_norm(d),
         layer_norm=layer_norm(d),
     )
@@ -87,10 +87,10 @@ def vision_blueprint(s: Spec[PpFormulanetVision]) -> Block:
     def layer_block(layer: Layer) -> Block:
         rows, a = layer.sizes(PpFormulanetVisionLayer).rows, layer.attention
         table = Tensor((rows, a.head_dim))
-        own = fused_square_attention(d, a.qkv_bias)
+        fused = fused_square_attention(d, a.qkv_bias)
         more = {"rel_pos_h": table, "rel_pos_w": table} if rows else {}
         network = mlp(d, layer.dense.width, up="lin1", down="lin2")
-        attention = Block({**own.children, **more}, "attention")
+        attention = Block({**fused.children, **more}, "attention")
         return block(layer_norm1=layer_norm(d), attn=attention, layer_norm2=layer_norm(d), mlp=network)
 
     along, narrow, out = of.along, of.output_channels, of.post_conv_out_channels

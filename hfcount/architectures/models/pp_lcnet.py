@@ -32,7 +32,7 @@ _USUAL = {
 
 
 class PpLcnet(Sizes):
-    """What PP-LCNet alone has; `branches` are those of version 3, `class_expand` the head's channels of version 1."""
+    """Sizes of PP-LCNet; `branches` are those of version 3, `class_expand` the head's channels of version 1."""
 
     blocks: Blocks
     stem: int
@@ -57,12 +57,12 @@ def blueprint(s: Spec[PpLcnet]) -> Block:
     affine = block("convolution", scale=Tensor((1,)), bias=Tensor((1,)))
 
     def layer(inputs: int, outputs: int, side: int, groups: int, plain: bool) -> Block:
-        one = normed(inputs, outputs, side, groups=groups)
+        conv = normed(inputs, outputs, side, groups=groups)
         if not third:
-            return one
+            return conv
         return block(  # branches that are one convolution once they are trained
             identity=batch_norm(inputs) if plain and inputs == outputs else None,
-            conv_symmetric=Repeat(Indices.below(of.branches), one) if of.branches else None,
+            conv_symmetric=Repeat(Indices.below(of.branches), conv) if of.branches else None,
             conv_small_symmetric=normed(inputs, outputs, 1, groups=groups) if side > 1 else None,
             lab=affine,
             act=block(lab=affine),

@@ -25,7 +25,7 @@ _USUAL: list[Any] = [
 
 
 class PpLcnetV4(Sizes):
-    """What PP-LCNet version 4 alone has; `stem` are the channels of its stem, which is a `large` one or a small one."""
+    """Sizes of PP-LCNet version 4; `stem` are the channels of its stem, which is a `large` one or a small one."""
 
     blocks: Blocks
     stem: tuple[int, int, int]

@@ -19,7 +19,7 @@ _LEVELS = "layer_list_out_channels"
 
 
 class PpOcrMobileDet(Sizes):
-    """What PP-OCR's small detectors alone have.
+    """Sizes specific to PP-OCR's small detectors.
 
     `dilated` is a kernel of version 6, `widths` are those of the levels, and `taken` what version 5 makes them of.
     """

@@ -21,7 +21,7 @@ _BACKBONES = {
 
 
 class PpOcrRec(Record):
-    """What PP-OCR's recognisers alone have: what they take of the backbone, a kernel, whether they are of version 6."""
+    """Sizes of PP-OCR's recognisers: what they take of the backbone, a kernel, whether they are of version 6."""
 
     inputs: int
     kernel: tuple[int, int]
@@ -63,7 +63,7 @@ def blueprint(s: Spec[PpOcrRec]) -> Block:
     else:
         convs = [normed(inputs, narrow, *kernel), normed(narrow, d, 1), normed(d, inputs, 1)]
         convs += [normed(2 * inputs, narrow, *kernel), normed(narrow, d, 1)]
-    numbered = {str(number): one for number, one in enumerate(convs)}
+    numbered = {str(number): node for number, node in enumerate(convs)}
     encoder = block(conv_block=Block(numbered), svtr_block=stack(s.layers, layer_block), norm=norm)
     letters = block(encoder=encoder, head=Linear(d, s.vocab, True, "lm_head"))
     return headed(s, "model", block(backbone=architectures.tree(s.part("backbone"))), ctc=block(head=letters))

@@ -29,7 +29,7 @@ class Intraclass(Record):
 
 
 class PpOcrServerDet(Record):
-    """What PP-OCR's large detectors alone have; `kernels` are those of the head."""
+    """Sizes specific to PP-OCR's large detectors; `kernels` are those of the head."""
 
     intraclass_block_number: int
     reduce_factor: int
@@ -53,11 +53,11 @@ def spec(c: Config) -> Spec[PpOcrServerDet]:
 def _intraclass(c: Config, ways: Config | None) -> Intraclass:
     def sides(name: str) -> tuple[int, int]:
         given = ways.entries(name) if ways else []
-        found = given[0] if given and isinstance(given[0], list) else given[:1] * 2
-        if len(found) != 2 or any(type(side) is not int or side < 1 for side in found):
+        pair = given[0] if given and isinstance(given[0], list) else given[:1] * 2
+        if len(pair) != 2 or any(type(side) is not int or side < 1 for side in pair):
             text = f"intraclass_block_config must name kernel, stride and padding of {name}."
             raise c.malformed(text, "intraclass_block_config", code="HF101" if ways is None else "HF001")
-        return found[0], found[1]
+        return pair[0], pair[1]
 
     before = sides("reduce_channel")
     return Intraclass(reduce=before, along=tuple(map(sides, _ALONG)), back=sides("return_channel"))
@@ -65,8 +65,8 @@ def _intraclass(c: Config, ways: Config | None) -> Intraclass:
 
 def blueprint(s: Spec[PpOcrServerDet]) -> Block:
     of, d, fifth = s.own, s.hidden, s.family == "pp_ocrv5_server_det"
-    seen, narrow = s.part("backbone"), d // 4
-    widths = [part.layer.width for part in seen.layers]
+    backbone, narrow = s.part("backbone"), d // 4
+    widths = [part.layer.width for part in backbone.layers]
     levels = Indices.below(len(widths))
     wide = conv(narrow, narrow, _WIDE, bias=not fifth)
     neck: dict[str, Node] = {
@@ -84,7 +84,7 @@ def blueprint(s: Spec[PpOcrServerDet]) -> Block:
         convolution_final=conv(narrow, 1, 1, bias=True),
     )
     head = block(binarize_head=scores, local_refinement_module=local) if fifth else scores
-    body = block(backbone=architectures.tree(seen), neck=Block(neck))
+    body = block(backbone=architectures.tree(backbone), neck=Block(neck))
     return headed(s, "model", body, image_to_image=block(head=head))
 
 

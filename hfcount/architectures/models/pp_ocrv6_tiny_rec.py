@@ -22,8 +22,8 @@ def spec(c: Config) -> Spec:
 
 
 def blueprint(s: Spec) -> Block:
-    seen = s.part("backbone")
-    d = seen.hidden
+    backbone = s.part("backbone")
+    d = backbone.hidden
     letters = block(
         conv1=block("convolution", weight=Tensor((d, 1, _KERNEL))),
         norm1=batch_norm(d),
@@ -32,4 +32,4 @@ def blueprint(s: Spec) -> Block:
         fc1=Linear(d, s.hidden, True, "mlp"),
         fc2=Linear(s.hidden, s.vocab, True, "lm_head"),
     )
-    return headed(s, "model", block(backbone=architectures.tree(seen)), ctc=block(head=letters))
+    return headed(s, "model", block(backbone=architectures.tree(backbone)), ctc=block(head=letters))

@@ -60,10 +60,10 @@ def blueprint(s: Spec[Prophetnet]) -> Block:
         )
 
     common = block(word_embeddings=own_table, position_embeddings=positions(s), embeddings_layer_norm=norm)
-    encoder = altered(common, layers=stack(s.stack("encoder"), lambda one: layer_block(one, False)))
-    streams, layers = embedding(of.ngram, d), stack(s.layers, lambda one: layer_block(one, True))
+    encoder = altered(common, layers=stack(s.stack("encoder"), lambda layer: layer_block(layer, False)))
+    streams, layers = embedding(of.ngram, d), stack(s.layers, lambda layer: layer_block(layer, True))
     decoder = altered(common, ngram_embeddings=streams, layers=layers)
-    whole = None if s.head == "causal_lm" else encoder
-    body = block(word_embeddings=embedding(s.vocab, d), encoder=whole, decoder=decoder)
+    optional = None if s.head == "causal_lm" else encoder
+    body = block(word_embeddings=embedding(s.vocab, d), encoder=optional, decoder=decoder)
     words = lm_head(s, "prophetnet.word_embeddings.weight")
     return body if s.head == "base" else block(prophetnet=body, lm_head=words)

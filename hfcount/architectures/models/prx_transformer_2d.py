@@ -16,7 +16,7 @@ _AXES = (32, 32)
 
 
 class PRX(Sizes):
-    """What PRX alone has; `bottleneck_size` is the width between two layers that embed a patch, or None."""
+    """Sizes specific to PRX; `bottleneck_size` is the width between two layers that embed a patch, or None."""
 
     in_channels: int = size("C")
     patch_size: int = size("p")

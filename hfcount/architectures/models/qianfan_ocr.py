@@ -87,13 +87,15 @@ def vision_blueprint(s: Spec[QianfanOcrVision]) -> Block:
     norm = rms_norm(d) if of.rms_norm else layer_norm(d)
     bias, normed = of.attention_bias, rms_norm(d) if of.use_qk_norm else None
     into, out = Linear(d, d, bias), Linear(d, d, True)
-    own = block("attention", q_proj=into, k_proj=into, v_proj=into, projection_layer=out, q_norm=normed, k_norm=normed)
+    attention = block(
+        "attention", q_proj=into, k_proj=into, v_proj=into, projection_layer=out, q_norm=normed, k_norm=normed
+    )
 
     def layer_block(layer: Layer) -> Block:
         network, branch = mlp(d, layer.dense.width), Tensor((d,))
         if not within:
             norms = {"layernorm_before": norm, "layernorm_after": norm}
-            return block(attention=own, mlp=network, **norms, lambda_1=branch, lambda_2=branch)
+            return block(attention=attention, mlp=network, **norms, lambda_1=branch, lambda_2=branch)
         fused = fused_square_attention(d, bias)
         more = block("attention", q_norm=normed, k_norm=normed) if normed else None
         return block(attn=fused, attention=more, mlp=network, norm1=norm, norm2=norm, ls1=branch, ls2=branch)

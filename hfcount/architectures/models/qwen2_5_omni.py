@@ -56,9 +56,9 @@ def blueprint(s: Spec) -> Block:
     senses: dict[str, Node] = {}
     for name in ("talker", "waves"):
         if name in s.parts:
-            one = architectures.tree(s.parts[name].replace(head=s.parts[name].heads[0]))
+            tower = architectures.tree(s.parts[name].replace(head=s.parts[name].heads[0]))
             called = "token2wav" if s.family == "qwen2_5_omni" else "code2wav"
-            senses[name if name == "talker" else called] = replace(one, component="audio", repeats=0)
+            senses[name if name == "talker" else called] = replace(tower, component="audio", repeats=0)
     text = s.part("text").replace(head="conditional_generation", tied=s.tied)
     return block(thinker=rebased(architectures.tree(text), "thinker"), **senses)
 
@@ -193,7 +193,7 @@ def dit_blueprint(s: Spec[Qwen2_5OmniDit]) -> Block:
 
 
 class BigVGAN(Sizes):
-    """What BigVGAN alone has: so many `steps`, by transposed convolutions of these kernels, and blocks after each."""
+    """Sizes of BigVGAN: so many `steps`, by transposed convolutions of these kernels, and blocks after each."""
 
     ups: tuple[int, ...]
     steps: int

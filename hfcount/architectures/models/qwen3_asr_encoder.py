@@ -40,7 +40,7 @@ def blueprint(s: Spec[Qwen3AsrEncoder]) -> Block:
         {
             **front,
             "conv_out": Linear(channels * s.own.bands, d, component="embedding"),
-            "layers": stack(s.layers, lambda one: bart_layer(d, one, False)),
+            "layers": stack(s.layers, lambda layer: bart_layer(d, layer, False)),
             "ln_post": layer_norm(d),
             **(projected if s.own.projected else {}),
         }

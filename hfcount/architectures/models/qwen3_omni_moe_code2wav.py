@@ -28,7 +28,7 @@ def _steps(c: Config, key: str) -> tuple[int, ...]:
 
 
 class Code2Wav(Sizes):
-    """What Qwen3-Omni's vocoder alone has; `rows` are those of the table of all codes."""
+    """Sizes specific to Qwen3-Omni's vocoder; `rows` are those of the table of all codes."""
 
     rows: int = derived(lambda c: c.int("codebook_size") * c.int("num_quantizers"))
     decoder_dim: int = size("C")

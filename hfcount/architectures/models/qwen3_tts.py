@@ -92,7 +92,7 @@ def talker_spec(c: Config) -> Spec[Talker]:
 def talker_blueprint(s: Spec[Talker]) -> Block:
     d, text = s.hidden, s.own.text_hidden_size
     body = block(
-        layers=stack(s.layers, lambda one: _layer(d, one)),
+        layers=stack(s.layers, lambda layer: _layer(d, layer)),
         norm=rms_norm(d),
         codec_embedding=embedding(s.vocab, d),
         text_embedding=embedding(s.own.text_vocab_size, text),
@@ -129,7 +129,7 @@ def _predictor(s: Spec, above: int) -> Block:
     """Its tensors: the embeddings are as wide as the talker, `above`, and projected where that is not its own width."""
     d, books = s.hidden, Indices.below(s.sizes(Predictor).books)
     body = block(
-        layers=stack(s.layers, lambda one: _layer(d, one)),
+        layers=stack(s.layers, lambda layer: _layer(d, layer)),
         norm=rms_norm(d),
         codec_embedding=Repeat(books, embedding(s.vocab, above)),
     )

@@ -33,7 +33,7 @@ def blueprint(s: Spec) -> Block:
 
 
 class Qwen4ExpText(Sizes):
-    """What Qwen4-Exp's language model alone has: residual streams, and an indexer."""
+    """Sizes specific to Qwen4-Exp's language model: residual streams, and an indexer."""
 
     hc_count: int = size("m")
     hc_lowrank: int = size("r_h")

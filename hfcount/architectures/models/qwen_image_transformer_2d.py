@@ -19,7 +19,7 @@ MODEL_TYPES = ("QwenImageTransformer2DModel", "QwenImageControlNetModel")
 
 
 class QwenImage(Sizes):
-    """What these have alone; `hint` are the channels of what a ControlNet sees, None for the model itself."""
+    """Sizes of these architectures; `hint` are the channels of what a ControlNet sees, None for the model itself."""
 
     num_attention_heads: int = size("h")
     attention_head_dim: int = size("h_d")

@@ -27,7 +27,7 @@ MERGED = {f"attn.qkv.{end}": qkv("attention", end) for end in ("weight", "bias")
 
 
 class Radio(Sizes):
-    """What RADIO alone has; `scaled` if its layers have the scales that transformers gives them."""
+    """Sizes specific to RADIO; `scaled` if its layers have the scales that transformers gives them."""
 
     scaled: bool
     gated: bool
@@ -108,9 +108,9 @@ def _trained(c: Config) -> Spec[Radio]:
         "video_temporal_patch_size": None,
     }
     sided = args.part(name, defaults=usual).varied("", {"patch_size": int(side)}, c.source("patch_size"))
-    found = _sized(sided, scaled=False)
-    own = found.own.replace(tokens=tokens + _registers(args, tokens), frames=keys.dim("P_t", frames))
-    return found.having(own if frames > 1 else own.replace(frames=0))
+    tower = _sized(sided, scaled=False)
+    sizes = tower.own.replace(tokens=tokens + _registers(args, tokens), frames=keys.dim("P_t", frames))
+    return tower.having(sizes if frames > 1 else sizes.replace(frames=0))
 
 
 def _check_plain(c: Config, names: tuple[str, ...]) -> None:
@@ -136,12 +136,12 @@ def _registers(args: Config, tokens: int) -> int:
 def _teachers(args: Config) -> tuple[int, list[int]]:
     """The number of tokens that stand for the whole image, and which of the teachers learned from such a token."""
     given = args.entries("teachers")
-    names = [one.get("name") if isinstance(one, dict) else None for one in given]
+    names = [teacher.get("name") if isinstance(teacher, dict) else None for teacher in given]
     for place, name in enumerate(names):
         if not isinstance(name, str):
             raise args.malformed(f"teachers[{place}] is no object with a name.", "teachers")
     each = args.bool("cls_token_per_teacher", default=False)
-    learned = [place for place, one in enumerate(given) if one.get("use_summary", True)]
+    learned = [place for place, teacher in enumerate(given) if teacher.get("use_summary", True)]
     return len({*names}) if each else 1, learned
 
 

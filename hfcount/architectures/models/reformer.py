@@ -41,7 +41,7 @@ def _axes(c: Config, d: int) -> tuple[Axis, ...]:
 
 
 class Reformer(Sizes):
-    """What Reformer alone has; without `axes` its positions have one table."""
+    """Sizes specific to Reformer; without `axes` its positions have one table."""
 
     axes: tuple[Axis, ...]
 
@@ -73,11 +73,11 @@ def blueprint(s: Spec[Reformer]) -> Block:
         a, width = layer.attention, layer.dense.width
         into = Linear(d, a.heads * a.head_dim)
         hashed = layer.sizes(ReformerLayer).hashed
-        own = block(query_key=into, value=into) if hashed else block(query=into, key=into, value=into)
+        projections = block(query_key=into, value=into) if hashed else block(query=into, key=into, value=into)
         out = block(dense=Linear(a.heads * a.head_dim, d))
         first, second = block(dense=Linear(d, width, True)), block(dense=Linear(width, d, True))
         return block(
-            attention=block(layer_norm=norm, self_attention=Block(own.children, "attention"), output=out),
+            attention=block(layer_norm=norm, self_attention=Block(projections.children, "attention"), output=out),
             feed_forward=block("mlp", layer_norm=norm, dense=first, output=second),
         )
 

@@ -40,7 +40,7 @@ def blueprint(s: Spec[Regnet]) -> Block:
             narrow = Dim.named(f"r{number}", round(inputs / 4), f"d{number} / 4, rounded")
             way.append(block(attention=Block({"0": conv(d, narrow, 1, bias=True), "2": conv(narrow, d, 1, bias=True)})))
         way.append(normed(d, d, 1))
-        steps = Block({str(number): one for number, one in enumerate(way)})
+        steps = Block({str(number): step for number, step in enumerate(way)})
         return block(shortcut=normed(inputs, d, 1) if shortened else None, layer=steps)
 
     stages = dict[str, Block]()

@@ -41,7 +41,7 @@ def blueprint(s: Spec[Resnet]) -> Block:
             way = [normed(inputs, narrow, 1), normed(narrow, narrow, 3), normed(narrow, d, 1)]
         else:
             way = [normed(inputs, d, 3), normed(d, d, 3)]
-        steps = Block({str(number): one for number, one in enumerate(way)})
+        steps = Block({str(number): step for number, step in enumerate(way)})
         return block(shortcut=normed(inputs, d, 1) if shortened else None, layer=steps)
 
     stages = dict[str, Block]()

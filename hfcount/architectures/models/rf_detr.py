@@ -46,7 +46,7 @@ SPELLINGS = {
     r"^(blocks\.\d+)\.dwconv\.": r"\1.depthwise_conv.",
     r"^(blocks\.\d+)\.pwconv1\.": r"\1.pointwise_conv.",
 }
-MERGED = {f"in_proj_{end}": tuple(f"{one}_proj.{end}" for one in "qkv") for end in ("weight", "bias")}
+MERGED = {f"in_proj_{end}": tuple(f"{letter}_proj.{end}" for letter in "qkv") for end in ("weight", "bias")}
 
 _HEADS = keys.named(
     ForObjectDetection="object_detection", Model="base", ForInstanceSegmentation="instance_segmentation"
@@ -66,7 +66,7 @@ def spec(c: Config) -> Spec[RfDetr]:
 
 
 def blueprint(s: Spec[RfDetr]) -> Block:
-    d, of, seen, norm = s.hidden, s.own.queries, s.part("backbone"), layer_norm(s.hidden)
+    d, of, backbone, norm = s.hidden, s.own.queries, s.part("backbone"), layer_norm(s.hidden)
     points, queries = s.own.num_feature_levels * of.decoder_n_points, of.num_queries * of.group_detr
 
     def step(into: int, out: int, side: int) -> Block:
@@ -83,21 +83,21 @@ def blueprint(s: Spec[RfDetr]) -> Block:
             norm3=norm,
         )
 
-    width = seen.sizes(RfDetrDinov2).outputs * seen.hidden
+    width = backbone.sizes(RfDetrDinov2).outputs * backbone.hidden
     joined = split_stage(width, d, of.inner, of.c2f_num_blocks, step, ("cv1", "cv2", "m"))
     projector = block("projector", stages=Block({"0": Block({"0": joined, "1": norm})}))
     decoder = block(layers=stack(s.layers, layer_block), norm=norm, ref_point_head=perceptron(2 * d, d, d))
     body = {
-        "backbone": Block({"0": block(encoder=block(encoder=architectures.tree(seen)), projector=projector)}),
+        "backbone": Block({"0": block(encoder=block(encoder=architectures.tree(backbone)), projector=projector)}),
         "transformer": block(decoder=decoder, **of.tensors(d, s.labels)),
         "query_feat": embedding(queries, d),
         "refpoint_embed": embedding(queries, 4),
     }
     if s.head == "base":
         return Block(body)
-    found = block(**body, class_embed=Linear(d, s.labels, True, "other"), bbox_embed=perceptron(d, d, d, 4))
+    children = block(**body, class_embed=Linear(d, s.labels, True, "other"), bbox_embed=perceptron(d, d, d, 4))
     masks = _masking(d, s.own.intermediate_size, s.depth) if s.head == "instance_segmentation" else None
-    return found if masks is None else Block({**found.children, "segmentation_head": masks})
+    return children if masks is None else Block({**children.children, "segmentation_head": masks})
 
 
 def _packed_attention(d: int, a: GQA) -> Block:

@@ -18,7 +18,7 @@ _HEADS = keys.named(ForObjectDetection="object_detection", Model="base")
 
 
 class RtDetr(Record):
-    """What RT-DETR alone has; the second version samples so many levels."""
+    """Sizes specific to RT-DETR; the second version samples so many levels."""
 
     hybrid: Hybrid
     learned: bool

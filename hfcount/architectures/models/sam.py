@@ -26,10 +26,10 @@ def spec(c: Config) -> Spec[Sam]:
 
 def blueprint(s: Spec[Sam]) -> Block:
     count = s.own.num_pos_feats
-    prompts, own = architectures.tree(s.part("prompt")), frequencies(count, trained=True)
-    shared = _shared_frequencies(count) if s.tied else own
+    prompts, position = architectures.tree(s.part("prompt")), frequencies(count, trained=True)
+    shared = _shared_frequencies(count) if s.tied else position
     return block(
-        shared_image_embedding=own,
+        shared_image_embedding=position,
         vision_encoder=architectures.tower(s, "vision"),
         prompt_encoder=Block({"shared_embedding": shared, **prompts.children}, "embedding"),
         mask_decoder=architectures.tree(s.part("mask")),

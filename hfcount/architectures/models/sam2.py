@@ -33,7 +33,7 @@ _IMAGE, _VIDEO = keys.named(("Model",)), keys.named(VideoModel="base", Model="en
 
 
 class Sam2(Record):
-    """What SAM 2 alone has; `nested` if it is the tracker of SAM 3, which has the features of images itself."""
+    """Sizes specific to SAM 2; `nested` if it is the tracker of SAM 3, which has the features of images itself."""
 
     nested: bool
     memories: Memories | None
@@ -62,9 +62,9 @@ def blueprint(s: Spec[Sam2]) -> Block:
         mask_decoder=architectures.tree(s.part("mask")),
         no_memory_embedding=Tensor((1, 1, s.hidden), component="embedding"),
     )
-    whole = Block({**body.children, **(memories.tensors(s.hidden, s.layers).children if memories else {})})
+    tree = Block({**body.children, **(memories.tensors(s.hidden, s.layers).children if memories else {})})
     if not third:
-        return whole
+        return tree
     # SAM 3's tracker is stored with the names that it has within the whole, whose detector gives it the features.
     neck = tower.children["neck"]
     assert isinstance(neck, Block), "the neck is a block"
@@ -72,14 +72,14 @@ def blueprint(s: Spec[Sam2]) -> Block:
         "detector_model": block(vision_encoder=replace(tower, children={"backbone": tower.children["backbone"]})),
         "tracker_neck": replace(neck, component="vision", repeats=0),
     }
-    return Block({"tracker_model": Block({**whole.children, **({} if s.own.nested else outside)})})
+    return Block({"tracker_model": Block({**tree.children, **({} if s.own.nested else outside)})})
 
 
 _CHANNELS = {"sam2_vision_model": (768, 384, 192, 96), "edgetam_vision_model": (384, 192, 96, 48)}
 
 
 class Sam2VisionModel(Sizes):
-    """What SAM 2's image encoder alone has; `channels` are those of the backbone's levels."""
+    """Sizes specific to SAM 2's image encoder; `channels` are those of the backbone's levels."""
 
     channels: tuple[int, ...]
     fpn_kernel_size: int = size("w_n")
@@ -101,13 +101,13 @@ def vision_blueprint(s: Spec[Sam2VisionModel]) -> Block:
 
 
 class Sam2HieraDetLayer(Record):
-    """What a layer of this Hiera alone has: the width of what it takes."""
+    """Sizes specific to a layer of this Hiera: the width of what it takes."""
 
     inputs: int
 
 
 class Sam2HieraDetModel(Sizes):
-    """What this Hiera alone has: sides of its table of positions, of a patch, and of the first windows."""
+    """Sizes specific to this Hiera: sides of its table of positions, of a patch, and of the first windows."""
 
     background: tuple[int, ...] = derived(
         lambda c: _sides(c, "window_positional_embedding_background_size", ("h_b", "w_b"))

@@ -16,7 +16,7 @@ _DOUBLINGS = {4.0: 2, 2.0: 1, 1.0: 0, 0.5: 0}
 
 
 class Sam3VisionModel(Record):
-    """What SAM 3's image encoder alone has: how often the features are doubled at each level."""
+    """Sizes specific to SAM 3's image encoder: how often the features are doubled at each level."""
 
     doublings: tuple[int, ...]
 

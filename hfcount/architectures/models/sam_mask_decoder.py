@@ -72,7 +72,7 @@ def blueprint(s: Spec[SamMaskDecoder]) -> Block:
         pred_obj_score_head=feed_forward(d, d, 1, 3),
     )
     # HQ-SAM's own token and convolutions over features of the vision tower (arXiv:2306.01567).
-    own = block(
+    children = block(
         hq_token=embedding(1, d),
         hq_mask_mlp=mask,
         compress_vit_conv1=transposed(vit, d, 2),
@@ -95,7 +95,7 @@ def blueprint(s: Spec[SamMaskDecoder]) -> Block:
         output_hypernetworks_mlps=Repeat(Indices.below(tokens), mask),
         iou_prediction_head=feed_forward(d, of.iou_head_hidden_dim, tokens, of.iou_head_depth),
     )
-    more = own.children if high else {} if first else fine.children
+    more = children.children if high else {} if first else fine.children
     return Block({**body.children, **more})
 
 

@@ -42,7 +42,7 @@ class Crossed(Record):
 
 
 class Sana(Sizes):
-    """What these have alone; `crossed` is None where they attend to no text.
+    """Sizes specific to these architectures; `crossed` is None where they attend to no text.
 
     `video` says that it is Sana-Video, and `steers` that it is a ControlNet.
     """

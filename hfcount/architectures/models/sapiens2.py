@@ -74,14 +74,14 @@ def blueprint(s: Spec[Sapiens2]) -> Block:
 
     def layer_block(layer: Layer) -> Block:
         a, wide, bias = layer.attention, layer.dense.width, of.mlp_bias
-        shared, own = a.kv_heads * a.head_dim, rms_norm(a.head_dim) if a.qk_norm else None
+        shared, head_norm = a.kv_heads * a.head_dim, rms_norm(a.head_dim) if a.qk_norm else None
         attention = block(
             "attention",
             wq=Linear(d, d, of.query_bias),
             wk=Linear(d, shared, of.key_bias),
             wv=Linear(d, shared, of.value_bias),
-            q_norm=own,
-            k_norm=own,
+            q_norm=head_norm,
+            k_norm=head_norm,
             proj=Linear(d, d, of.proj_bias),
             gamma=block(weight=Tensor((d,))),
         )

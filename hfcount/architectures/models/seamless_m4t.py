@@ -45,7 +45,7 @@ class SecondUnits(Sizes):
 
 
 class SeamlessM4T(Sizes):
-    """What SeamlessM4T alone has; `distances` are those that have an embedding of their own in version 2."""
+    """Sizes specific to SeamlessM4T; `distances` are those that have an embedding of their own in version 2."""
 
     vocoder: HiFiGAN = part(HiFiGAN)
     t2u_vocab_size: int = size("|V_u|")

@@ -20,7 +20,7 @@ _COLOURS = 3
 
 
 class Seggpt(Sizes):
-    """What SegGPT alone has; `high` and `wide` are patches along the sides, `joined` the layers that it joins."""
+    """Sizes specific to SegGPT; `high` and `wide` are patches along the sides, `joined` the layers that it joins."""
 
     high: int
     wide: int

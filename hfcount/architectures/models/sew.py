@@ -44,7 +44,7 @@ class Disentangled(Record):
 
 
 class Sew(Record):
-    """What SEW alone has: its layers see one frame of `squeeze_factor`."""
+    """Sizes specific to SEW: its layers see one frame of `squeeze_factor`."""
 
     waveform: Waveform
     speech: Speech
@@ -66,7 +66,7 @@ def blueprint(s: Spec[Sew]) -> Block:
     wider = Linear(d, d * sizes.squeeze_factor, True, "other")
     encoder = block(pos_conv_embed=waves.places(d), upsample=block(projection=wider))
     if sizes.disentangled is None:
-        layers = stack(s.layers, lambda one: waveform_layer(d, one))
+        layers = stack(s.layers, lambda layer: waveform_layer(d, layer))
         encoder = altered(encoder, layer_norm=layer_norm(d), layers=layers)
     else:
         encoder = altered(encoder, encoder=_disentangled(s, sizes.disentangled))
@@ -83,12 +83,12 @@ def blueprint(s: Spec[Sew]) -> Block:
 def _disentangled(s: Spec[Sew], of: Disentangled) -> Block:
     d, square = s.hidden, Linear(s.hidden, s.hidden, True)
     more = {"pos_key_proj": square if of.c2p else None, "pos_query_proj": square if of.p2c else None}
-    own = block("attention", query_proj=square, key_proj=square, value_proj=square, **more)
+    attention = block("attention", query_proj=square, key_proj=square, value_proj=square, **more)
     out = block(dense=Linear(d, d, True, "attention"), LayerNorm=layer_norm(d))
 
     def layer_block(layer: Layer) -> Block:
         usual = bert_layer(d, layer.replace(cross_attention=False))
-        return altered(usual, attention=block(self=own, output=out))
+        return altered(usual, attention=block(self=attention, output=out))
 
     return block(
         layer=stack(s.layers, layer_block),

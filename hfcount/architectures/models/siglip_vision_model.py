@@ -52,7 +52,7 @@ def blueprint(s: Spec[SiglipVisionModel]) -> Block:
     table = patch_projection(s, bias=True) if s.own.flat else patch_convolution(s)
     body = block(
         embeddings=block(patch_embedding=table, position_embedding=positions(s)),
-        encoder=block(layers=stack(s.layers, lambda one: clip_layer(d, one))),
+        encoder=block(layers=stack(s.layers, lambda layer: clip_layer(d, layer))),
         post_layernorm=layer_norm(d),
         head=pooling if s.own.vision_use_head else None,
     )

@@ -27,7 +27,7 @@ class Speculators(Draft):
     fusion_bias: bool = flag(absent=False)
 
     def needs(self, s: Spec) -> Needs:
-        """What it takes from its target."""
+        """The requirements on its target."""
         return Needs(width=s.hidden, alike=s.family == "speculators_mtp")
 
 
@@ -45,11 +45,11 @@ def spec(c: Config) -> Spec[Speculators]:
     layer = _attending(text) if ahead else text.layers[0].layer
     if layer is None:
         raise UnknownArchitecture(f"{c.where}: {LAYER}: {printable(text.family, 60)} has no layer of attention.")
-    one = Layers(indices=Indices.below(1), layer=layer)
+    layers = Layers(indices=Indices.below(1), layer=layer)
     heads = keys.named(DraftModel="causal_lm", Speculator="causal_lm")
-    part = text.replace(layers=(one,), head="base")
+    part = text.replace(layers=(layers,), head="base")
     model = keys.decoder_spec(
-        c.part(LAYER), [one], whole=c, vocab=text.vocab, hidden=text.hidden, heads=heads, parts={"text": part}
+        c.part(LAYER), [layers], whole=c, vocab=text.vocab, hidden=text.hidden, heads=heads, parts={"text": part}
     )
     return model.replace(tied=False, layer_count=1).having(Speculators.read(c))
 
@@ -59,9 +59,9 @@ def _attending(text: Spec) -> Layer | None:
     full = [layer for layer in text.layers if isinstance(layer.layer.mixer, GQA)]
     last = int(text.depth) - 1
     for number in range(last, max(last - _NEAR, -1), -1):
-        for one in full:
-            if number in one.indices:
-                return one.layer
+        for part in full:
+            if number in part.indices:
+                return part.layer
     return None
 
 

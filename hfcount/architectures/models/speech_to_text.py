@@ -14,7 +14,7 @@ IGNORED = ("max_source_positions", "max_target_positions", "scale_embedding")
 
 
 class SpeechToText(Sizes):
-    """What Speech2Text alone has: convolutions of these kernels over frames of `frame` elements."""
+    """Sizes specific to Speech2Text: convolutions of these kernels over frames of `frame` elements."""
 
     kernels: tuple[int, ...]
     conv_channels: int = size("C")
@@ -44,10 +44,10 @@ def blueprint(s: Spec[SpeechToText]) -> Block:
         before = sizes.conv_channels // 2
     encoder = block(
         conv=block("embedding", conv_layers=Block(convolutions)),
-        layers=stack(s.stack("encoder"), lambda one: bart_layer(d, one, False)),
+        layers=stack(s.stack("encoder"), lambda layer: bart_layer(d, layer, False)),
         layer_norm=layer_norm(d),
     )
-    layers = stack(s.layers, lambda one: bart_layer(d, one, True))
+    layers = stack(s.layers, lambda layer: bart_layer(d, layer, True))
     decoder = block(embed_tokens=embedding(s.vocab, d), layers=layers, layer_norm=layer_norm(d))
     body = block(encoder=encoder, decoder=decoder)
     return body if s.head == "base" else block(model=body, lm_head=lm_head(s, "model.decoder.embed_tokens.weight"))

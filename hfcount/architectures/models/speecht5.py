@@ -55,7 +55,7 @@ def blueprint(s: Spec[SpeechT5]) -> Block:
 
     table = embedding(2 * s.own.distances, encoding[0].layer.attention.head_dim)
     positions = block("embedding", pe_k=table)
-    layers = stack(encoding, lambda one: waveform_layer(d, one))
+    layers = stack(encoding, lambda layer: waveform_layer(d, layer))
     encoder = block(wrapped_encoder=block(layer_norm=layer_norm(d), layers=layers, embed_positions=positions))
     decoder = block(wrapped_decoder=block(layers=stack(s.layers, layer_block)))
     words = block(embed_tokens=embedding(s.vocab, d))

@@ -14,7 +14,7 @@ _HEADS = [ending for ending in keys.ENCODER_HEADS if ending != "ForCausalLM"]
 
 
 class Squeezebert(Sizes):
-    """What SqueezeBERT alone has: the groups of each convolution."""
+    """Sizes specific to SqueezeBERT: the groups of each convolution."""
 
     q_groups: int = size(absent=4)
     k_groups: int = size(absent=4)
@@ -52,7 +52,7 @@ def blueprint(s: Spec[Squeezebert]) -> Block:
 
     def layer_block(layer: Layer) -> Block:
         width = layer.dense.width
-        own = block(
+        projections = block(
             query=grouped(d, d, of.q_groups, "attention"),
             key=grouped(d, d, of.k_groups, "attention"),
             value=grouped(d, d, of.v_groups, "attention"),
@@ -60,7 +60,7 @@ def blueprint(s: Spec[Squeezebert]) -> Block:
         after = grouped(d, d, of.post_attention_groups, "attention")
         back = grouped(width, d, of.output_groups, "mlp")
         return block(
-            attention=own,
+            attention=projections,
             post_attention=block(conv1d=after, layernorm=layer_norm(d)),
             intermediate=block(conv1d=grouped(d, width, of.intermediate_groups, "mlp")),
             output=block(conv1d=back, layernorm=layer_norm(d)),

@@ -14,7 +14,7 @@ MODEL_TYPES = ("StableAudio3DiTModel", "StableAudio3DurationEmbedder")
 
 
 class StableAudio3(Sizes):
-    """What it alone has; `width` is that of its networks."""
+    """Sizes specific to this architecture; `width` is that of its networks."""
 
     io_channels: int = size("C")
     patch_size: int = size("p")

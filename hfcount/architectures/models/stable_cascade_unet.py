@@ -86,18 +86,18 @@ def _named(letter: str, column: Sequence[int], place: int) -> int:
 
 
 def _column(c: Config, key: str, count: int) -> list[int]:
-    found = c.ints(key, minimum=0)
-    if len(found) != count:
-        raise c.unequal(key, len(found), "the number of entries of block_out_channels", count)
-    return found
+    counts = c.ints(key, minimum=0)
+    if len(counts) != count:
+        raise c.unequal(key, len(counts), "the number of entries of block_out_channels", count)
+    return counts
 
 
 def _check_shares(c: Config, count: int) -> None:
     """Refuses a share that is dropped, or a switch, of which a level has none."""
-    for key, whole in (("dropout", float), ("self_attn", bool)):
+    for key, kind in (("dropout", float), ("self_attn", bool)):
         value = diffusion.held(c, key)
-        if isinstance(value, whole):
-            c.number(key, zero=True) if whole is float else c.bool(key)
+        if isinstance(value, kind):
+            c.number(key, zero=True) if kind is float else c.bool(key)
         elif not isinstance(value, list) or len(c.entries(key)) < count:
             text = f"{key} is {shown(value)}, and must be one for all levels, or a list with one for each."
             raise c.error("list-length", text, key, "Correct it.", expected=count)
@@ -119,7 +119,7 @@ def _blocks(c: Config, given: object, heads: int, width: int) -> tuple[str, ...]
 def blueprint(s: Spec[StableCascade]) -> Block:
     of, levels, cells = s.own, s.own.levels, s.own.patch_size * s.own.patch_size
     first, d, places = s.hidden, of.conditioning_dim, range(len(s.own.levels))
-    pairs = [(one.width, after.width) for one, after in pairwise(levels)]
+    pairs = [(level.width, after.width) for level, after in pairwise(levels)]
     down = [Block({}), *(_resized(_shrunk(inputs, outputs, of.smooth)) for inputs, outputs in pairs)]
     up = [*(_resized(_grown(outputs, inputs, of.smooth)) for inputs, outputs in pairs[::-1]), Block({})]
     back = [_level(of, levels[place], levels[place].layers[1], _skipped(of, place)) for place in places[::-1]]

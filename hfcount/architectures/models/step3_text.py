@@ -30,7 +30,7 @@ def spec(c: Config) -> Spec[Step3Text]:
         if not re.fullmatch(r" *[0-9]{1,6}( *, *[0-9]{1,6})* *", listed[:100_000]):
             text = "moe_layers_enum must be numbers of layers with commas between."
             raise c.error("unknown-kind", text, "moe_layers_enum")
-        numbers = [int(one) for one in listed.split(",")]
+        numbers = [int(number) for number in listed.split(",")]
         routed = Indices.of(number for number in numbers if number < count)
 
     def experts() -> MoE:

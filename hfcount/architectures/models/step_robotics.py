@@ -53,7 +53,7 @@ def blueprint(s: Spec[StepRobotics]) -> Block:
 
 
 class StepRoboticsVision(Sizes):
-    """What the tower alone has, and the number of places along a side."""
+    """Sizes specific to the tower, and the number of places along a side."""
 
     patch_size: int = size("p")
     use_cls_token: bool = flag()
@@ -72,7 +72,7 @@ def vision_spec(c: Config) -> Spec[StepRoboticsVision]:
         c.cannot_run("contradiction", "use_rope2d is false, and it must be true.", "use_rope2d", "Set it to true.")
     scaled = not c.is_null("ls_init_value") and c.number("ls_init_value", zero=True) >= 0
     sizes = StepRoboticsVision.read(c, scaled=scaled, places=keys.squares(c))
-    found = keys.tower(
+    model = keys.tower(
         c,
         hidden=d,
         ffn=Dense(width=c.times("mlp_ratio", d), bias=True),
@@ -80,7 +80,7 @@ def vision_spec(c: Config) -> Spec[StepRoboticsVision]:
         depth=("layers",),
         indivisible="built",
     )
-    return found.having(sizes)
+    return model.having(sizes)
 
 
 def vision_blueprint(s: Spec[StepRoboticsVision]) -> Block:

@@ -19,7 +19,7 @@ _PLACE = 3  # x, y and score of a keypoint
 
 
 class SuperGlue(Record):
-    """What SuperGlue alone has: the widths through which keypoints are encoded."""
+    """Sizes specific to SuperGlue: the widths through which keypoints are encoded."""
 
     steps: tuple[int, ...]
 

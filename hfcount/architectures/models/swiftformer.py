@@ -16,7 +16,7 @@ _HEADS = ("ForImageClassification", "Model")
 
 
 class SwiftformerLayer(Record):
-    """What a layer of SwiftFormer alone has: whether a coarser image follows its stage."""
+    """Sizes specific to a layer of SwiftFormer: whether a coarser image follows its stage."""
 
     followed: bool
 
@@ -36,11 +36,11 @@ def spec(c: Config) -> Spec[Swiftformer]:
             "list-length", f"depths names {count:,} stages of 1 layer and more, and downsamples fewer.", "downsamples"
         )
     follows = [bool(given) or widths[n] != widths[n + 1] for n, given in enumerate(coarser)]
-    sizes = [SwiftformerLayer(followed=one) for one in (*follows, False)]
+    sizes = [SwiftformerLayer(followed=last) for last in (*follows, False)]
     layers = keys.stages(c, widths, lambda d: c.times("mlp_ratio", d), own=sizes)
-    own = Swiftformer.read(c)
+    model_sizes = Swiftformer.read(c)
     d = keys.dim("d", c.ints("embed_dims")[-1])
-    return keys.imaging(c, layers, _HEADS, hidden=d, uncounted=keys.COARSER).having(own)
+    return keys.imaging(c, layers, _HEADS, hidden=d, uncounted=keys.COARSER).having(model_sizes)
 
 
 def blueprint(s: Spec[Swiftformer]) -> Block:

@@ -55,10 +55,12 @@ def blueprint(s: Spec[Swin]) -> Block:
         # Which row of the table belongs to a pair of places.
         pairs = obsolete(squares, squares) if s.family == "swin" else buffer(squares, squares, whole=True)
         table = Tensor((side * side, a.heads))
-        own = block(query=into, key=into, value=into, relative_position_bias_table=table, relative_position_index=pairs)
+        projections = block(
+            query=into, key=into, value=into, relative_position_bias_table=table, relative_position_index=pairs
+        )
         return block(
             layernorm_before=layer_norm(d),
-            attention=block("attention", self=own, output=block(dense=Linear(d, d, True))),
+            attention=block("attention", self=projections, output=block(dense=Linear(d, d, True))),
             layernorm_after=layer_norm(d),
             intermediate=block("mlp", dense=Linear(d, wide, True)),
             output=block("mlp", dense=Linear(wide, d, True)),

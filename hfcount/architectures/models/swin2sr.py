@@ -61,7 +61,7 @@ def blueprint(s: Spec[Swin2sr]) -> Block:
     # The first convolution makes d channels, so that these patches have as many.
     patches = Block(conv(d, d, s.seen.side, bias=True).children, "embedding")
     for number, part in enumerate(s.layers):
-        layers = stack((part,), lambda one: cosine_layer(d, one, of.window_size))
+        layers = stack((part,), lambda layer: cosine_layer(d, layer, of.window_size))
         stages[str(number)] = block(layers=layers, conv=joined, patch_embed=block(projection=patches))
     table = Tensor((1, s.positions, d), component="embedding") if s.positions else None
     body = block(

@@ -20,7 +20,7 @@ _HEADS = keys.named(("ForConditionalGeneration", "Model"), EncoderModel="encoder
 
 
 class SwitchTransformers(Sizes):
-    """What Switch Transformers alone have; `crossed` is whether the encoder attends to another, as alone it may."""
+    """Sizes specific to Switch Transformers; `crossed` is whether the encoder attends to another, as alone it may."""
 
     router_bias: bool = flag(absent=False)
     crossed: bool
@@ -41,16 +41,16 @@ def spec(c: Config) -> Spec[SwitchTransformers]:
         step = c.int(f"{side}_sparse_step", default=usual, minimum=0, maximum=MAX_LAYERS)
         sparse = Indices.span(min(1, step - 1), count, step) if step else Indices.below(0)
         rest = Indices.below(count).difference(sparse)
-        found = []
+        parts = []
         for first, table in ((Indices.below(min(1, count)), buckets), (Indices.span(1, count), None)):
             for places, ffn in ((rest, Dense(width=width)), (sparse, moe)):
                 layer = Layer(mixer=mixer, ffn=ffn, own=T5Layer(buckets=table))
-                found.append(Layers(indices=intersection(first, places), layer=layer))
-        return tuple(one for one in found if one.indices.count)
+                parts.append(Layers(indices=intersection(first, places), layer=layer))
+        return tuple(part for part in parts if part.indices.count)
 
     parts = {"encoder": Spec(family=c.family, hidden=d, layers=layers("encoder", count), causal=False)}
-    own = layers("decoder", decoding)
-    model = keys.decoder_spec(c, own, tied=True, heads=_HEADS, layer_count=decoding, hidden=d, parts=parts)
+    decoder = layers("decoder", decoding)
+    model = keys.decoder_spec(c, decoder, tied=True, heads=_HEADS, layer_count=decoding, hidden=d, parts=parts)
     alone = model.head == "encoder"
     crossed = alone and c.bool("is_decoder", default=False)
     kept = SwitchTransformers.read(c, crossed=crossed)
@@ -72,7 +72,7 @@ def blueprint(s: Spec[SwitchTransformers]) -> Block:
         return within(usual, layer=Block({last: block(mlp=network(layer), layer_norm=norm)}))
 
     def side(layers: tuple[Layers, ...], crossed: bool) -> Block:
-        blocks = stack(layers, lambda one: layer_block(one, crossed))
+        blocks = stack(layers, lambda layer: layer_block(layer, crossed))
         return block(embed_tokens=table if s.tied else embedding(s.vocab, d), block=blocks, final_layer_norm=norm)
 
     return block(

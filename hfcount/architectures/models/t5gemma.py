@@ -18,7 +18,7 @@ _HEADS = keys.named(_CLASSES, EncoderModel="encoder")
 
 
 class T5gemma(Sizes):
-    """What T5Gemma alone has: whether there is a decoder beside the encoder."""
+    """Sizes specific to T5Gemma: whether there is a decoder beside the encoder."""
 
     both: bool
 
@@ -44,10 +44,10 @@ def spec(c: Config) -> Spec[T5gemma]:
     return (model.replace(uncounted=keys.ACROSS) if sizes.both else model.replace(causal=False)).having(sizes)
 
 
-def _layer(d: int, layer: Layer, seen: int | None) -> Block:
+def _layer(d: int, layer: Layer, encoder_width: int | None) -> Block:
     """A layer that attends to an encoder, if that has a width `seen`."""
     a, norm = layer.attention, rms_norm(d)
-    memory = None if seen is None else Linear(seen, a.kv_heads * a.head_dim, a.qkv_bias)
+    memory = None if encoder_width is None else Linear(encoder_width, a.kv_heads * a.head_dim, a.qkv_bias)
     across = None if memory is None else altered(gqa(d, a), k_proj=memory, v_proj=memory, rotary_emb=None)
     return block(
         pre_self_attn_layernorm=norm,
@@ -62,8 +62,8 @@ def _layer(d: int, layer: Layer, seen: int | None) -> Block:
     )
 
 
-def _side(s: Spec[Any], seen: int | None = None) -> Block:
-    blocks = stack(s.layers, lambda one: _layer(s.hidden, one, seen))
+def _side(s: Spec[Any], encoder_width: int | None = None) -> Block:
+    blocks = stack(s.layers, lambda layer: _layer(s.hidden, layer, encoder_width))
     return block(embed_tokens=embedding(s.vocab, s.hidden), layers=blocks, norm=rms_norm(s.hidden))
 
 
@@ -78,7 +78,7 @@ def blueprint(s: Spec[T5gemma]) -> Block:
 
 
 class Side(Sizes):
-    """What a side alone has: the width of the encoder that it attends to, if it is the decoder."""
+    """Sizes specific to a side: the width of the encoder that it attends to, if it is the decoder."""
 
     seen: int | None
 

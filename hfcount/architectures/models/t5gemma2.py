@@ -26,8 +26,8 @@ def spec(c: Config) -> Spec:
     outer, decoder = c.part("encoder"), c.part("decoder")
     inner = outer.part("text_config")
     d, words = inner.int("hidden_size"), inner.int("vocab_size")
-    for key, own in (("hidden_size", d), ("vocab_size", words)):
-        if decoder.int(key) != own:
+    for key, size in (("hidden_size", d), ("vocab_size", words)):
+        if decoder.int(key) != size:
             raise c.error(
                 "contradiction",
                 f"{key} of encoder and decoder must be the same.",

@@ -22,7 +22,7 @@ _HEADS = ("ForQuestionAnswering", "Model", "ForMaskedLM", "ForSequenceClassifica
 
 
 class Tapas(Sizes):
-    """What TAPAS alone has; `type_vocab_sizes` are the rows of its tables of token types."""
+    """Sizes specific to TAPAS; `type_vocab_sizes` are the rows of its tables of token types."""
 
     type_vocab_sizes: tuple[int, ...]
     num_aggregation_labels: int = size("c_a", minimum=0)

@@ -29,7 +29,7 @@ class Category(Record):
 
 
 class TimeSeriesTransformer(Sizes):
-    """What these models alone have.
+    """Sizes specific to these models.
 
     A moment has `features` elements, of which `input_size` are values, and the distribution of each has `parameters`;
     `distil` is whether layers that halve the series stand between those of the encoder.
@@ -85,7 +85,7 @@ def blueprint(s: Spec[TimeSeriesTransformer]) -> Block:
         return block(
             value_embedding=block("embedding", value_projection=Linear(size, d)),
             embed_positions=block("embedding", weight=buffer(s.positions or 0, d)),
-            layers=stack(layers, lambda one: layer_block(one, crossed)),
+            layers=stack(layers, lambda layer: layer_block(layer, crossed)),
             layernorm_embedding=layer_norm(d),
             **more,
         )
@@ -95,7 +95,7 @@ def blueprint(s: Spec[TimeSeriesTransformer]) -> Block:
     shorter = block("other", downConv=block(weight=Tensor((d, d, 3)), bias=Tensor((d,))), norm=norm)
     count = sum(part.indices.count for part in s.stack("encoder")) - 1
     shortened = Repeat(Indices.below(count), shorter) if of.distil and count > 0 else None
-    tables = {str(place): embedding(one.rows, one.width) for place, one in enumerate(of.categories)}
+    tables = {str(place): embedding(category.rows, category.width) for place, category in enumerate(of.categories)}
     seasons = Linear(d, size, True, "other") if auto else None
     body = block(
         embedder=block(embedders=Block(tables)) if tables else None,

@@ -124,8 +124,8 @@ def _listed(c: Config, name: str) -> Spec[Listed]:
     tag = c.str("architecture").partition(".")[2]
     chosen = form(args, name, model, image_size(args) or model.native.get(tag) or model.native.get(""))
     sizes = Sizes(0, keys.dim("C", args.int("in_chans", default=COLOURS, minimum=1)), chosen.patches)
-    whole = keys.imaging(c, (), _HEADS, hidden=0, uncounted=UNCOUNTED)
-    return whole.having(Listed(name=name, root=chosen.root, sizes=sizes))
+    tower = keys.imaging(c, (), _HEADS, hidden=0, uncounted=UNCOUNTED)
+    return tower.having(Listed(name=name, root=chosen.root, sizes=sizes))
 
 
 def _plain(c: Config, named: re.Match[str], asked: _Asked) -> Spec[Network]:

@@ -47,9 +47,9 @@ def blueprint(s: Spec[Tvp]) -> Block:
 
     def layer_block(layer: Layer) -> Block:
         wide, back = Linear(d, layer.dense.width, True), Linear(layer.dense.width, d, True)
-        own = block("attention", query=square, key=square, value=square, dense=square, layer_norm=layer_norm(d))
+        attention = block("attention", query=square, key=square, value=square, dense=square, layer_norm=layer_norm(d))
         output = block("mlp", dense=back, layer_norm=layer_norm(d))
-        return block(attention=own, intermediate=block("mlp", dense=wide), output=output)
+        return block(attention=attention, intermediate=block("mlp", dense=wide), output=output)
 
     pad, side = of.pad, of.side
     flat = Tensor((1, of.frames, _COLOURS, pad, side))
@@ -60,7 +60,7 @@ def blueprint(s: Spec[Tvp]) -> Block:
         token_type_embeddings=embedding(of.type_vocab_size, d),
         layer_norm=layer_norm(d),
     )
-    seen = block(
+    embeddings = block(
         position_embeddings=positions(s),
         row_position_embeddings=embedding(of.rows, d),
         col_position_embeddings=embedding(of.columns, d),
@@ -73,7 +73,7 @@ def blueprint(s: Spec[Tvp]) -> Block:
             backbone=architectures.tree(frames.replace(head="backbone")), grid_encoder_conv=conv(frames.hidden, d, 3)
         ),
         embeddings=words,
-        visual_embeddings=seen,
+        visual_embeddings=embeddings,
         encoder=block(layer=stack(s.layers, layer_block)),
         pooler=block("other", dense=square),
         text_prompt=Tensor((1, _WORDS, d), component="embedding"),

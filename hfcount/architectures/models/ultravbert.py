@@ -18,7 +18,7 @@ _HEADS = ("ForMaskedLM", "Model", "ForSequenceClassification", "ForTokenClassifi
 
 
 class Ultravbert(Sizes):
-    """What UltraVBERT alone has; `prediction_head_size` is the width within the head that predicts words."""
+    """Sizes specific to UltraVBERT; `prediction_head_size` is the width within the head that predicts words."""
 
     pixel_shuffle_factor: int = size("m", absent=4)
     prediction_head_size: int

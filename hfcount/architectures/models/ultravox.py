@@ -22,7 +22,7 @@ _PARTS = ("text", "audio")
 
 
 class Ultravox(Sizes):
-    """What Ultravox alone has: its projector, and the ids of models elsewhere that parts of it are loaded from."""
+    """Sizes specific to Ultravox: its projector, and the ids of models elsewhere that parts of it are loaded from."""
 
     width: int = size("d_p", "hidden_size", absent=4096)
     stack_factor: int = size("n_f", absent=8)

@@ -97,12 +97,12 @@ def blueprint(s: Spec[UNet3D]) -> Block:
 def _stage(stage: Stage, convolved: int, count: int, wide: int) -> Mapping[str, Node | None]:
     """What a stage has beside residual blocks: convolutions over frames, and two kinds of transformers."""
     d, inner = stage.width, stage.heads * wide
-    found: dict[str, Node | None] = {"temp_convs": Repeat(Indices.below(convolved), _convolved(d))}
+    children: dict[str, Node | None] = {"temp_convs": Repeat(Indices.below(convolved), _convolved(d))}
     if stage.kind.attends:
         layer = Repeat(Indices.below(1), text_layer(inner, stage.memory))
-        found["attentions"] = Repeat(Indices.below(count), around(d, inner, layer))
-        found["temp_attentions"] = Repeat(Indices.below(count), _over_frames(d, inner))
-    return found
+        children["attentions"] = Repeat(Indices.below(count), around(d, inner, layer))
+        children["temp_attentions"] = Repeat(Indices.below(count), _over_frames(d, inner))
+    return children
 
 
 def _over_frames(d: int, inner: int) -> Block:
@@ -112,6 +112,6 @@ def _over_frames(d: int, inner: int) -> Block:
 
 def _convolved(d: int) -> Block:
     """Four convolutions over frames; numbers between stand for activations and what drops some."""
-    norm, own = layer_norm(d), over_frames(d, d)
-    later = Block({"0": norm, "3": own})
-    return block(conv1=Block({"0": norm, "2": own}), conv2=later, conv3=later, conv4=later)
+    norm, convolution = layer_norm(d), over_frames(d, d)
+    later = Block({"0": norm, "3": convolution})
+    return block(conv1=Block({"0": norm, "2": convolution}), conv2=later, conv3=later, conv4=later)

@@ -27,7 +27,7 @@ class Auxiliary(Sizes):
 
 
 class UperNet(Sizes):
-    """What UPerNet alone has; `widths` are those of the backbone's features."""
+    """Sizes specific to UPerNet; `widths` are those of the backbone's features."""
 
     widths: tuple[int, ...]
     has_auxiliary: bool
@@ -39,17 +39,17 @@ def spec(c: Config) -> Spec[UperNet]:
     backbone = architectures.backbone(c)
     widths = channels(chosen(c.part("backbone_config")), backbone)
     auxiliary = c.bool("use_auxiliary_head", default=True)
-    seen = c.int("auxiliary_in_channels", default=None)
-    if auxiliary and seen is None:
+    width = c.int("auxiliary_in_channels", default=None)
+    if auxiliary and width is None:
         if len(widths) <= _AUXILIARY:
             raise c.error(
                 "contradiction",
                 f"the backbone gives {len(widths):,} levels, and the auxiliary head reads the third.",
                 "backbone_config",
             )
-        seen = widths[_AUXILIARY]
+        width = widths[_AUXILIARY]
     sizes = UperNet.read(
-        c, widths=tuple(widths), has_auxiliary=auxiliary, auxiliary=Auxiliary.read(c, inputs=seen or 0)
+        c, widths=tuple(widths), has_auxiliary=auxiliary, auxiliary=Auxiliary.read(c, inputs=width or 0)
     )
     d = c.int("hidden_size")
     model = keys.decoder_spec(c, (), vocab=0, hidden=d, layer_count=None, heads=_HEADS)

@@ -29,7 +29,7 @@ class Convolution(Record):
 
 
 class UvdocBackbone(Sizes):
-    """What UVDoc's backbone alone has; `bridges` are the channels of each of their convolutions."""
+    """Sizes specific to UVDoc's backbone; `bridges` are the channels of each of their convolutions."""
 
     kernel_size: int = size("w")
     head: tuple[Convolution, ...] = derived(lambda c: _listed(c, "resnet_head", 2, [c.entries("resnet_head")])[0])
@@ -42,7 +42,7 @@ class UvdocBackbone(Sizes):
 
 
 class Uvdoc(Record):
-    """What UVDoc alone has: what its bridge takes of each of the backbone's, and how it makes points."""
+    """Sizes specific to UVDoc: what its bridge takes of each of the backbone's, and how it makes points."""
 
     kernel_size: int
     bridge: int
@@ -68,7 +68,7 @@ def spec(c: Config) -> Spec[Uvdoc | UvdocBackbone]:
 
 def _listed(c: Config, key: str, length: int, groups: Sequence[Any]) -> tuple[tuple[Convolution, ...], ...]:
     """What a key lists, by groups: two channels, and in some lists a dilation and whether it is coarser."""
-    found, count, letter = list[tuple[Convolution, ...]](), 0, _LETTERS[key]
+    stages, count, letter = list[tuple[Convolution, ...]](), 0, _LETTERS[key]
     for group, entries in enumerate(groups):
         if not isinstance(entries, list) or not entries or not all(_fits(entry, length) for entry in entries):
             raise c.malformed(f"{key} must name lists of {length} whole numbers or switches.", key)
@@ -83,12 +83,12 @@ def _listed(c: Config, key: str, length: int, groups: Sequence[Any]) -> tuple[tu
                 for number, name in enumerate("ab")
             )
             made.append(Convolution(inputs=before, outputs=after, coarser=length > 2 and bool(entry[-1])))
-        found.append(tuple(made))
-    return tuple(found)
+        stages.append(tuple(made))
+    return tuple(stages)
 
 
 def _fits(given: Any, length: int) -> bool:
-    return isinstance(given, list) and len(given) == length and all(type(one) in (int, bool) for one in given)
+    return isinstance(given, list) and len(given) == length and all(type(value) in (int, bool) for value in given)
 
 
 def blueprint(s: Spec[Uvdoc | UvdocBackbone]) -> Block:
@@ -104,20 +104,22 @@ def _backbone(of: UvdocBackbone) -> Block:
         return block(conv_down=first if convolution.coarser else None, conv_start=first, conv_final=last)
 
     def numbered(build: Callable[[Convolution], Block], group: tuple[Convolution, ...]) -> Block:
-        return Block({str(place): build(one) for place, one in enumerate(group)})
+        return Block({str(place): build(convolution) for place, convolution in enumerate(group)})
 
     stages = {str(n): block(layers=numbered(residual, group)) for n, group in enumerate(of.stages)}
     bridges = {
-        str(n): block(blocks=numbered(lambda one: normed(one.inputs, one.inputs, _SMALL), group))
+        str(n): block(
+            blocks=numbered(lambda convolution: normed(convolution.inputs, convolution.inputs, _SMALL), group)
+        )
         for n, group in enumerate(of.bridges)
     }
-    head = numbered(lambda one: normed(one.inputs, one.outputs, side), of.head)
+    head = numbered(lambda convolution: normed(convolution.inputs, convolution.outputs, side), of.head)
     return block(resnet=block(resnet_head=head, resnet_down=Block(stages)), bridge=block(bridge=Block(bridges)))
 
 
 def _whole(s: Spec, of: Uvdoc) -> Block:
-    seen, side = s.part("backbone"), of.kernel_size
-    inputs = of.bridge * len(seen.sizes(UvdocBackbone).bridges)
+    backbone, side = s.part("backbone"), of.kernel_size
+    inputs = of.bridge * len(backbone.sizes(UvdocBackbone).bridges)
     down, up = of.points[:2]
     slope = block("convolution", weight=Tensor((1,))) if of.rectified else None
     narrowed = block(
@@ -125,4 +127,4 @@ def _whole(s: Spec, of: Uvdoc) -> Block:
     )
     points = block(conv_down=narrowed, conv_up=conv(up.inputs, up.outputs, side, bias=True))
     head = block(bridge_connector=normed(inputs, s.hidden, 1), out_point_positions2D=points)
-    return block(backbone=architectures.tree(seen), head=head)
+    return block(backbone=architectures.tree(backbone), head=head)

@@ -19,7 +19,7 @@ MODEL_TYPES = (
 
 
 class VibeVoiceTokenizer(Sizes):
-    """What VibeVoice's tokenizers alone have: stages of so many layers, and between them a step by each ratio."""
+    """Sizes specific to VibeVoice's tokenizers: stages of so many layers, and between them a step by each ratio."""
 
     ratios: tuple[int, ...]
     depths: tuple[int, ...]

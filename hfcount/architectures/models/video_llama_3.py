@@ -31,7 +31,7 @@ def vision_spec(c: Config) -> Spec:
 
 def vision_blueprint(s: Spec) -> Block:
     d = s.hidden
-    layers = stack(s.layers, lambda one: clip_layer(d, one))
+    layers = stack(s.layers, lambda layer: clip_layer(d, layer))
     table = block(patch_embedding=patch_convolution(s))
     return block(embeddings=table, encoder=block(layers=layers), post_layernorm=layer_norm(d))
 

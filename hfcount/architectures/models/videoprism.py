@@ -60,7 +60,7 @@ _VISION_HEADS = keys.named(("Model",), ForVideoClassification="image_classificat
 
 
 class VideoprismVisionModel(Sizes):
-    """What VideoPrism's vision tower alone has; `tube` are the frames, the height and the width that a token sees."""
+    """Sizes of VideoPrism's vision tower; `tube` are the frames, the height and the width that a token sees."""
 
     num_temporal_layers: int = count("N_t")
     num_auxiliary_layers: int = count("N_a")
@@ -87,15 +87,15 @@ def vision_spec(c: Config) -> Spec[VideoprismVisionModel]:
 
 
 def vision_blueprint(s: Spec[VideoprismVisionModel]) -> Block:
-    d, of, one = s.hidden, s.own, s.layers[0].layer
-    norm, a = layer_norm(d), one.attention
+    d, of, first = s.hidden, s.own, s.layers[0].layer
+    norm, a = layer_norm(d), first.attention
     kernel = (d, of.num_channels, *of.tube)
 
     layer = block(
         attention=mha(d, a, out="o_proj"),
         layernorm_before=norm,
         layernorm_after=norm,
-        mlp=mlp(d, one.dense.width),
+        mlp=mlp(d, first.dense.width),
     )
     patch = block(projection=block(weight=Tensor(kernel), bias=Tensor((d,))))
     body = block(
@@ -110,7 +110,7 @@ def vision_blueprint(s: Spec[VideoprismVisionModel]) -> Block:
     )
     if s.head == "base":
         return body
-    share = one.dense.width // a.heads
+    share = first.dense.width // a.heads
     into = Linear(d, a.heads * share, a.qkv_bias)
     pooling = block(
         "other",

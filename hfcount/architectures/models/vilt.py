@@ -20,7 +20,7 @@ _HEADS = keys.named(
 
 
 class Vilt(Sizes):
-    """What ViLT alone has; `num_images` are those that a head compares."""
+    """Sizes specific to ViLT; `num_images` are those that a head compares."""
 
     modality_type_vocab_size: int = size("t_m")
     patches: int = derived(keys.squares)
@@ -52,7 +52,7 @@ def blueprint(s: Spec[Vilt]) -> Block:
     )
     body = block(
         embeddings=embeddings,
-        encoder=block(layer=stack(s.layers, lambda one: vit_layer(d, one))),
+        encoder=block(layer=stack(s.layers, lambda layer: vit_layer(d, layer))),
         layernorm=layer_norm(d),
         pooler=None if s.head == "token_classification" else block("other", dense=Linear(d, d, True)),
     )

@@ -44,7 +44,7 @@ def blueprint(s: Spec[Vit]) -> Block:
     pooled = block("other", dense=Linear(d, s.own.pooler_output_size, True)) if s.head == "base" else None
     body = block(
         embeddings=embeddings,
-        encoder=block(layer=stack(s.layers, lambda one: vit_layer(d, one))),
+        encoder=block(layer=stack(s.layers, lambda layer: vit_layer(d, layer))),
         layernorm=layer_norm(d),
         pooler=pooled,
     )

@@ -24,7 +24,7 @@ class VitDetLayer(Record):
 
 
 class VitDet(Record):
-    """What ViTDet alone has: whether its attention knows relative positions."""
+    """Sizes specific to ViTDet: whether its attention knows relative positions."""
 
     relative: bool
 
@@ -37,8 +37,8 @@ def spec(c: Config) -> Spec[VitDet]:
     some, shortened = (keys.numbered(c, f"{name}_block_indices") for name in ("window", "residual"))
 
     layers = [
-        Layers(indices=both, layer=layer.replace(own=VitDetLayer(seen=seen, residual=residual)))
-        for near, seen in ((some, window or side), (every.difference(some), side))
+        Layers(indices=both, layer=layer.replace(own=VitDetLayer(seen=extent, residual=residual)))
+        for near, extent in ((some, window or side), (every.difference(some), side))
         for short, residual in ((shortened, True), (every.difference(shortened), False))
         if (both := intersection(near, short)).count
     ]

@@ -16,7 +16,7 @@ _LAST = 16  # the width before a matte
 
 
 class VitMatte(Record):
-    """What ViTMatte alone has: the widths of its stream of convolutions, an image's first, and of what it fuses."""
+    """Sizes specific to ViTMatte: the widths of its stream of convolutions, an image's first, and of what it fuses."""
 
     stream: tuple[int, ...]
     fused: tuple[int, ...]
@@ -30,8 +30,8 @@ def spec(c: Config) -> Spec[VitMatte]:
         text = f"fusion_hidden_sizes has {len(fused):,} entries and convstream_hidden_sizes {len(stream):,}."
         raise c.error("list-length", text, "fusion_hidden_sizes", "There is one more of the first.")
     sizes = VitMatte(
-        stream=(keys.dim("C", channels), *(keys.dim(f"C{place}", one) for place, one in enumerate(stream, 1))),
-        fused=tuple(keys.dim(f"D{place}", one) for place, one in enumerate(fused)),
+        stream=(keys.dim("C", channels), *(keys.dim(f"C{place}", width) for place, width in enumerate(stream, 1))),
+        fused=tuple(keys.dim(f"D{place}", width) for place, width in enumerate(fused)),
     )
     d = c.int("hidden_size")
     model = keys.decoder_spec(c, (), vocab=0, hidden=d, layer_count=None, heads=_HEADS)

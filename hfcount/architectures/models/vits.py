@@ -94,7 +94,7 @@ def blueprint(s: Spec[Vits]) -> Block:
 
 
 def _predictor(d: int, sizes: Durations, speaker: int) -> Block:
-    told = conv(speaker, d, 1) if speaker else None
+    speaker_conv = conv(speaker, d, 1) if speaker else None
     if not sizes.stochastic:
         return block(
             "other",
@@ -103,7 +103,7 @@ def _predictor(d: int, sizes: Durations, speaker: int) -> Block:
             conv_2=conv(sizes.width, sizes.width, sizes.kernel),
             norm_2=layer_norm(sizes.width),
             proj=conv(sizes.width, 1, 1),
-            cond=told,
+            cond=speaker_conv,
         )
     square, dds = conv(d, d, 1), separable(d, sizes.depth_separable_num_layers, sizes.kernel)
     curved = _spline(d, sizes.depth_separable_channels // 2, sizes.bins, dds)
@@ -114,7 +114,7 @@ def _predictor(d: int, sizes: Durations, speaker: int) -> Block:
         conv_pre=square,
         conv_proj=square,
         conv_dds=dds,
-        cond=told,
+        cond=speaker_conv,
         flows=flows,
         post_conv_pre=conv(1, d, 1),
         post_conv_proj=square,

@@ -45,19 +45,19 @@ def blueprint(s: Spec[Vjepa2]) -> Block:
     narrow = inner.hidden
     encoder = block(
         embeddings=block(patch_embeddings=block(proj=patch_convolution(s))),
-        layer=stack(s.layers, lambda one: _layer(d, one)),
+        layer=stack(s.layers, lambda layer: _layer(d, layer)),
         layernorm=norm,
     )
     token = Tensor((of.pred_num_mask_tokens, 1, 1, narrow), component="embedding")
     predictor = block(
         embeddings=block(predictor_embeddings=Linear(d, narrow, True, "projector"), mask_tokens=token),
-        layer=stack(inner.layers, lambda one: _layer(narrow, one)),
+        layer=stack(inner.layers, lambda layer: _layer(narrow, layer)),
         layernorm=layer_norm(narrow),
         proj=Linear(narrow, d, True, "projector"),
     )
     network = mlp(d, _WIDER * d)
     attending = square_attention(d, out="out_proj")
-    across = Block({name: one for name, one in attending.children.items() if name != "out_proj"}, "attention")
+    across = Block({name: child for name, child in attending.children.items() if name != "out_proj"}, "attention")
     later = block(layer_norm1=norm, self_attn=attending, layer_norm2=norm, mlp=network)
     count = of.num_pooler_layers
     pooler = block(

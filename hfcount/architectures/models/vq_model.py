@@ -100,7 +100,7 @@ def _ungrouped(between: Block) -> Block:
     attentions = between.children.get("attentions")
     if not isinstance(attentions, Block):
         return between
-    own = attentions.children["0"]
-    assert isinstance(own, Block)
-    left = {name: one for name, one in own.children.items() if name != "group_norm"}
-    return altered(between, attentions=Block({"0": Block(left, own.component)}))
+    attention = attentions.children["0"]
+    assert isinstance(attention, Block)
+    left = {name: child for name, child in attention.children.items() if name != "group_norm"}
+    return altered(between, attentions=Block({"0": Block(left, attention.component)}))

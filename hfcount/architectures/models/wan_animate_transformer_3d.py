@@ -22,7 +22,7 @@ _CHANNELS = {4: 512, 8: 512, 16: 512, 32: 512, 64: 256, 128: 128, 256: 64, 512: 
 
 
 class WanAnimate(Sizes):
-    """What Wan-Animate alone has; `adapted` is how many layers are followed by attention to the face.
+    """Sizes specific to Wan-Animate; `adapted` is how many layers are followed by attention to the face.
 
     `channels` are those of what reads movement, by level.
     """

@@ -30,7 +30,7 @@ def _sides(c: Config) -> tuple[int, ...]:
 
 
 class WanModel(Sizes):
-    """What it has alone; `framed` is whether it sees a first and a last frame."""
+    """Sizes specific to this architecture; `framed` is whether it sees a first and a last frame."""
 
     in_dim: int = size("C", absent=16)
     out_dim: int = size("C_o", absent=16)
@@ -92,6 +92,6 @@ def _attention(d: int, normed: bool, framed: bool = False) -> Block:
 
 
 def _image(d: int) -> Block:
-    one, two = Linear(_IMAGE, _IMAGE, True), Linear(_IMAGE, d, True)
-    proj = Block({"0": layer_norm(_IMAGE), "1": one, "3": two, "4": layer_norm(d)})
+    linear, two = Linear(_IMAGE, _IMAGE, True), Linear(_IMAGE, d, True)
+    proj = Block({"0": layer_norm(_IMAGE), "1": linear, "3": two, "4": layer_norm(d)})
     return block("embedding", emb_pos=Tensor((1, _PLACES, _IMAGE)), proj=proj)

@@ -36,7 +36,7 @@ class Vace(Record):
 
 
 class Wan(Sizes):
-    """What these have alone; `image_dim` is the width of what is seen of an image, `vace` what VACE adds, or None.
+    """Its sizes; `image_dim` is the width of what is seen of an image, `vace` what VACE adds, or None.
 
     `sampled` is whether the rate of frames is taken.
     """

@@ -75,8 +75,8 @@ def spec(c: Config) -> Spec[Wav2Vec2]:
     mixer, ffn = keys.multi_head(c, d, c.int("num_attention_heads")), keys.dense(c, bias=True)
     buckets = keys.dim("b", c.int("num_buckets", default=320)) if relative else None
     count, first = keys.layer_count(c), Layer(mixer=mixer, ffn=ffn, own=Wav2Vec2Layer(buckets=buckets))
-    one, later = Indices.below(1), Indices.span(1, count)
-    layers = keys.split((one, lambda: first), (later, lambda: first.replace(own=Wav2Vec2Layer(buckets=None))))
+    first_layer, later = Indices.below(1), Indices.span(1, count)
+    layers = keys.split((first_layer, lambda: first), (later, lambda: first.replace(own=Wav2Vec2Layer(buckets=None))))
     layered, classes = layers if relative else keys.uniform(first, count), None
     if c.family in _CLASSES:
         key, symbol, usual = _CLASSES[c.family]

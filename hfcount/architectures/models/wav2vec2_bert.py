@@ -20,7 +20,7 @@ IGNORED = (*UNHEARD, "left_max_position_embeddings", "right_max_position_embeddi
 
 
 class Wav2Vec2Bert(Record):
-    """What wav2vec2-BERT alone has.
+    """Sizes specific to wav2vec2-BERT.
 
     `relative` is whether positions are as in Transformer-XL, `distances` how many have a key of their own, and `before`
     whether a network stands before the adapter.
@@ -85,6 +85,6 @@ def blueprint(s: Spec[Wav2Vec2Bert]) -> Block:
 
 def _adapter(s: Spec[Wav2Vec2Bert], of: Adapter, width: int) -> Block:
     d, out, norm = s.hidden, s.output, layer_norm(s.output)
-    one = shortening(out, width, of.adapter_kernel_size, s.layers[0].layer.attention)
+    layer = shortening(out, width, of.adapter_kernel_size, s.layers[0].layer.attention)
     projected = block(proj=Linear(d, out, True), proj_layer_norm=norm).children if out != d else {}
-    return Block({**projected, "layers": Repeat(Indices.below(of.num_adapter_layers), one)}, "other")
+    return Block({**projected, "layers": Repeat(Indices.below(of.num_adapter_layers), layer)}, "other")

@@ -42,8 +42,8 @@ def spec(c: Config) -> Spec[WhisperEncoder]:
         mixer=keys.multi_head(c, d, heads, indivisible="run" if alone else "refused"),
         ffn=Dense(width=width, bias=True),
     )
-    own = WhisperEncoder.read(c, num_mel_bins=keys.dim("b", bins))
-    return keys.encoding(c, keys.uniform(layer, depth), hidden=d, positions=rows).having(own)
+    model_sizes = WhisperEncoder.read(c, num_mel_bins=keys.dim("b", bins))
+    return keys.encoding(c, keys.uniform(layer, depth), hidden=d, positions=rows).having(model_sizes)
 
 
 def blueprint(s: Spec[WhisperEncoder]) -> Block:

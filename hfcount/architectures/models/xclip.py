@@ -44,7 +44,7 @@ def blueprint(s: Spec[Xclip]) -> Block:
     layer = Layer(ffn=Dense(width=of.mit_intermediate_size, bias=True))
     layers = Layers(indices=Indices.below(of.mit_num_hidden_layers), layer=layer, letter="N_m")
     frames = Tensor((1, of.num_frames, across))
-    encoder = block(layers=stack((layers,), lambda one: clip_layer(across, one)))
+    encoder = block(layers=stack((layers,), lambda layer: clip_layer(across, layer)))
     into = Linear(out, out)
     # A prompt's network is four times as wide as the prompt.
     network = {"0": Linear(out, 4 * out, True), "3": Linear(4 * out, out, True)}

@@ -59,18 +59,18 @@ class Semantic(Record):
         1), and conv (d_i+1, d_i, 3, or 2·s where it strides).
         """
         width, blocks = d, dict[str, Block]()
-        for number, block_ in enumerate(self.blocks):
-            coarser = conv(width, block_.width, 3 if block_.steps == 1 else 2 * block_.steps)
+        for number, stage in enumerate(self.blocks):
+            coarser = conv(width, stage.width, 3 if stage.steps == 1 else 2 * stage.steps)
             blocks[str(number)] = block(res_units=self._residuals(width), conv=coarser)
-            width = block_.width
+            width = stage.width
         return block("convolution", conv=conv(d, d, self.kernel_size, False), conv_blocks=Block(blocks))
 
     def decoder(self, d: int) -> Block:
         """The way back. Tensors: conv1 (d_1, d, w), conv_blocks, transposed where they stride, conv2 (d, d, w)."""
-        blocks, outs = dict[str, Block](), (*(block_.width for block_ in self.blocks[1:]), d)
-        for number, (one, out) in enumerate(zip(self.blocks, outs, strict=True)):
-            plain = one.steps == 1
-            finer = conv(one.width, out, 3) if plain else upsampling(one.width, out, 2 * one.steps, False)
+        blocks, outs = dict[str, Block](), (*(stage.width for stage in self.blocks[1:]), d)
+        for number, (stage, out) in enumerate(zip(self.blocks, outs, strict=True)):
+            plain = stage.steps == 1
+            finer = conv(stage.width, out, 3) if plain else upsampling(stage.width, out, 2 * stage.steps, False)
             blocks[str(number)] = block(conv=finer, res_units=self._residuals(out))
         return block(
             "convolution",

@@ -16,7 +16,7 @@ IGNORED = ("sampling_rate",)
 
 
 class XCodec2(Record):
-    """What X-codec 2 alone has; its head makes `transformed` elements of a frame."""
+    """Sizes specific to X-codec 2; its head makes `transformed` elements of a frame."""
 
     encoder: DacEncoder
     transformed: int

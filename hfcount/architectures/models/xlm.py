@@ -48,14 +48,14 @@ def spec(c: Config) -> Spec[Xlm]:
 
 def blueprint(s: Spec[Xlm]) -> Block:
     d, of = s.hidden, s.own
-    square, norms = Linear(d, d, True), stack(s.layers, lambda one: layer_norm(d))
+    square, norms = Linear(d, d, True), stack(s.layers, lambda _: layer_norm(d))
     attention = block("attention", **dict.fromkeys(("q_lin", "k_lin", "v_lin", "out_lin"), square))
     body = block(
         position_embeddings=positions(s),
         lang_embeddings=embedding(of.n_langs, d) if of.n_langs else None,
         embeddings=embedding(s.vocab, d),
         layer_norm_emb=layer_norm(d),
-        attentions=stack(s.layers, lambda one: attention),
+        attentions=stack(s.layers, lambda _: attention),
         layer_norm1=norms,
         ffns=stack(s.layers, lambda layer: mlp(d, layer.dense.width, up="lin1", down="lin2")),
         layer_norm2=norms,

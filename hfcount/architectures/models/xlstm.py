@@ -16,7 +16,7 @@ def _fused(c: Config) -> bool:
 
 
 class XLstm(Sizes):
-    """What xLSTM alone has; `fused` says whether projections of the same input are one."""
+    """Sizes specific to xLSTM; `fused` says whether projections of the same input are one."""
 
     embedding_dim: int
     fused: bool = derived(_fused)

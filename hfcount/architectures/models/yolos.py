@@ -52,9 +52,9 @@ def blueprint(s: Spec[Yolos]) -> Block:
     mid = Tensor((s.depth - 1, 1, of.mid, d), component="embedding") if of.use_mid_position_embeddings else None
     body = block(
         embeddings=embeddings,
-        encoder=block(mid_position_embeddings=mid, layer=stack(s.layers, lambda one: vit_layer(d, one))),
+        encoder=block(mid_position_embeddings=mid, layer=stack(s.layers, lambda layer: vit_layer(d, layer))),
         layernorm=layer_norm(d),
         pooler=block("other", dense=Linear(d, d, True)) if s.head == "base" else None,
     )
-    found = block(class_labels_classifier=perceptron(d, d, d, s.labels + 1), bbox_predictor=perceptron(d, d, d, 4))
-    return headed(s, "vit", body, object_detection=found)
+    predictors = block(class_labels_classifier=perceptron(d, d, d, s.labels + 1), bbox_predictor=perceptron(d, d, d, 4))
+    return headed(s, "vit", body, object_detection=predictors)

@@ -44,10 +44,10 @@ def blueprint(s: Spec[Yoso]) -> Block:
         usual = bert_layer(d, layer)
         convolution = block("attention", weight=Tensor((layer.attention.heads, 1, kernel, 1)))
         query = Linear(d, d, layer.attention.qkv_bias)
-        own = block("attention", query=query, key=query, value=query, conv=convolution if kernel else None)
+        projections = block("attention", query=query, key=query, value=query, conv=convolution if kernel else None)
         attention = usual.children["attention"]
         # add_cross_attention is stored on the layer and builds nothing.
-        inner = altered(attention, self=own) if isinstance(attention, Block) else None
+        inner = altered(attention, self=projections) if isinstance(attention, Block) else None
         return altered(usual, attention=inner, crossattention=None)
 
     tables = bert_embeddings(s)
@@ -57,5 +57,5 @@ def blueprint(s: Spec[Yoso]) -> Block:
     labels = block(classifier=dense_classifier(s))
     body = bert_base(s, layer_block, tables)
     ends = block(qa_outputs=Linear(d, 2, True, "other"))  # an answer's first and last token, whatever the labels
-    own = {"multiple_choice": choice, "sequence_classification": labels, "question_answering": ends}
-    return bert_heads(s, s.family, body, **own)
+    heads = {"multiple_choice": choice, "sequence_classification": labels, "question_answering": ends}
+    return bert_heads(s, s.family, body, **heads)

@@ -17,7 +17,7 @@ _STEP = 1024
 
 
 class ZImage(Sizes):
-    """What Z-Image alone has; `siglip_feat_dim` is the width of what SigLIP sees, None if that is not asked."""
+    """Sizes specific to Z-Image; `siglip_feat_dim` is the width of what SigLIP sees, None if that is not asked."""
 
     in_channels: int = size("C")
     each: ZImageLayers = derived(ZImageLayers.of)
@@ -48,7 +48,7 @@ def blueprint(s: Spec[ZImage]) -> Block:
     def final(places: int) -> Block:
         return block(linear=Linear(d, places * of.in_channels, True), adaLN_modulation=modulation("1", small, d))
 
-    sizes, seen, pad = of.patches, of.siglip_feat_dim, Tensor((1, d), component="embedding")
+    sizes, image_width, pad = of.patches, of.siglip_feat_dim, Tensor((1, d), component="embedding")
     step = Block({"0": Linear(STEP_CHANNELS, _STEP, True), "2": Linear(_STEP, small, True)})
     return block(
         all_x_embedder=Block({size.name: Linear(size.places * of.in_channels, d, True) for size in sizes}, "embedding"),
@@ -57,9 +57,9 @@ def blueprint(s: Spec[ZImage]) -> Block:
         context_refiner=Repeat(refined, each.layer(False)),
         t_embedder=block("embedding", mlp=step),
         cap_embedder=taken(of.cap_feat_dim),
-        siglip_embedder=None if seen is None else taken(seen),
-        siglip_refiner=None if seen is None else Repeat(refined, each.layer(False)),
-        siglip_pad_token=None if seen is None else pad,
+        siglip_embedder=None if image_width is None else taken(image_width),
+        siglip_refiner=None if image_width is None else Repeat(refined, each.layer(False)),
+        siglip_pad_token=None if image_width is None else pad,
         x_pad_token=pad,
         cap_pad_token=pad,
         layers=Repeat(Indices.below(of.n_layers), each.layer(True)),

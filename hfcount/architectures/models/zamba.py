@@ -14,7 +14,7 @@ MODEL_TYPES = ("zamba",)  # transformers 5.23: modeling_zamba.py
 
 
 class Zamba(Sizes):
-    """What Zamba alone has: the width of states and embeddings together, which its attention reads."""
+    """Sizes specific to Zamba: the width of states and embeddings together, which its attention reads."""
 
     attention_hidden_size: int = derived(lambda c: c.int("attention_hidden_size", default=2 * c.int("hidden_size")))
 

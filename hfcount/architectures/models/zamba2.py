@@ -14,7 +14,7 @@ MODEL_TYPES = ("zamba2",)  # transformers 5.23: modeling_zamba2.py
 
 
 class Zamba2(Sizes):
-    """What Zamba2 alone has.
+    """Sizes specific to Zamba2.
 
     Args:
         attention_hidden_size: elements of states and embeddings together, which its attention reads.

@@ -46,7 +46,7 @@ def spec(c: Config) -> Spec[ZoeDepth]:
         c,
         n_bins=keys.dim("n_b", count),
         normed=normed,
-        attractors=tuple(keys.dim(f"n{number}", one) for number, one in enumerate(attractors[:_LEVELS], 1)),
+        attractors=tuple(keys.dim(f"n{number}", count) for number, count in enumerate(attractors[:_LEVELS], 1)),
     )
     d, parts = sizes.neck.levels.fusion_hidden_size, {"backbone": backbone}
     model = keys.decoder_spec(c, (), vocab=0, hidden=d, layer_count=None, heads=_HEADS, parts=parts)
@@ -62,9 +62,9 @@ def blueprint(s: Spec[ZoeDepth]) -> Block:
     d, narrow = levels.fusion_hidden_size, sizes.bottleneck_features
     bins, relative = sizes.bin_embedding_dim, sizes.num_relative_features
     scale = 2 if sizes.normed else 1
-    adjusted = {str(place): _two(bins, bins, scale * one) for place, one in enumerate(sizes.attractors)}
-    seen = relative + 1 + bins
-    mixed = {"0": conv(seen, seen // 2, 1, bias=True), "2": conv(seen // 2, _LAST, 1, bias=True)}
+    adjusted = {str(place): _two(bins, bins, scale * count) for place, count in enumerate(sizes.attractors)}
+    width = relative + 1 + bins
+    mixed = {"0": conv(width, width // 2, 1, bias=True), "2": conv(width // 2, _LAST, 1, bias=True)}
     head = shrinking(d, relative)
     deep = conv(_DEEP, _DEEP, 3, bias=True) if sizes.add_projection else None
     metric = block(

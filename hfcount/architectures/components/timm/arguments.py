@@ -50,8 +50,8 @@ def listed(c: Config, name: str) -> Model:
     Raises:
         UnknownArchitecture: timm has none of that name.
     """
-    if found := known(name):
-        return found
+    if spec := known(name):
+        return spec
     alike = near(name)
     text = f" Nearest known: {', '.join(alike)}." if alike else ""
     raise UnknownArchitecture(
@@ -110,7 +110,7 @@ def form(args: Config, name: str, model: Model, size: Size | None) -> Form:
         return Form(root, (size[0] // patch[0]) * (size[1] // patch[1]))
     if size == least or (rule == "free" and size and min(size) >= max(least)):
         return Form(root, 0)
-    if size and usual and (own := f"{size[0]}x{size[1]}") in model.roots:
-        return Form(own, 0)
+    if size and usual and (resolution := f"{size[0]}x{size[1]}") in model.roots:
+        return Form(resolution, 0)
     text = f"{printable(name, 60)} for images of {f'{size[0]} by {size[1]}' if size else 'no given'} pixels"
     raise UnknownArchitecture(f"{args.where}: {text} is not recorded.")

@@ -184,14 +184,14 @@ class _Reader(NamedTuple):
 
     def block(self, tokens: Iterator[str], path: str) -> dict[str, Node]:
         """The children of a block by their names, of which some are ranges of numbers."""
-        found: dict[str, Node] = {}
+        children: dict[str, Node] = {}
         for name in tokens:
             if name == ")":
                 break
             node = self._node(next(tokens), tokens, f"{path}{name}.")
             if node is not None:
-                found[name] = node
-        return found
+                children[name] = node
+        return children
 
     def _node(self, token: str, tokens: Iterator[str], path: str) -> Node | None:
         """A node; None for one that is not there, since it belongs to the head of a model without classes."""
@@ -209,13 +209,13 @@ class _Reader(NamedTuple):
             return None
         shape = tuple(self._extent(text) for text in extents.split(",") if text != "s")
         usual: Component = "convolution" if len(shape) == 4 else "other"
-        component = next((one for pattern, one in _COMPONENTS if pattern.search(path)), usual)
+        component = next((component for pattern, component in _COMPONENTS if pattern.search(path)), usual)
         return Tensor(shape, "buffer" if kind else "parameter", component=component, whole=kind == "#")
 
     def _extent(self, text: str) -> int:
-        found = _EXTENT.fullmatch(text)
-        assert found, f"{text} is no extent"
-        many, size, more = found[1], found[2], int(found[3] or 0)
+        match = _EXTENT.fullmatch(text)
+        assert match, f"{text} is no extent"
+        many, size, more = match[1], match[2], int(match[3] or 0)
         if not size:
             return int(many)
         of = {"c": self.sizes.classes, "i": self.sizes.channels, "g": self.sizes.patches}[size]
