@@ -1,1 +1,1 @@
-"""What models are made of, one concept a module: each reads its sizes from a config and lays itself out."""
+"""Components that several models share, one a module: each reads its sizes from a config and builds its tensors."""

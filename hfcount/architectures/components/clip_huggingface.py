@@ -1,4 +1,4 @@
-"""Text towers of open_clip that are models of transformers, and a check that all of its towers share."""
+"""Text towers of open_clip built on transformers models, and a check shared by all its towers."""
 
 from hfcount.architectures.layers import altered, embedding
 from hfcount.errors import UnknownArchitecture
@@ -13,7 +13,7 @@ _POOLERS = ("mean_pooler", "max_pooler", "cls_pooler", "cls_last_hidden_state_po
 
 
 class HuggingText(Record):
-    """What is around a model of transformers in hf_model.py of open_clip 3.3.
+    """The pooling and projection around a transformers model in hf_model.py of open_clip 3.3.
 
     Args:
         pooled: whether the model has a pooler.
@@ -67,7 +67,7 @@ class HuggingText(Record):
 
 
 def check_activation(c: Config, *towers: Config) -> None:
-    """Whether the activation of a tower of open_clip's own gets arguments that it takes."""
+    """Refuses act_kwargs with quick_gelu, in towers that open_clip builds itself."""
     for tower in towers:
         elsewhere = (
             tower.given("timm_model_name") or tower.given("hf_model_name") or isinstance(tower.value("layers"), list)

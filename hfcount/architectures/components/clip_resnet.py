@@ -70,7 +70,7 @@ class ClipResNet(Record):
 
 
 def _check_heads(c: Config, width: int) -> None:
-    """Whether the heads of the pooling, which share 32 times the width, divide that."""
+    """Refuses pooling heads that do not divide 32 times the width."""
     head, widest = c.int("head_width"), width * _COARSER
     if head > widest or widest % (widest // head):
         text = f"head_width {head:,} leaves no whole number of heads in {widest:,}, 32 times the width."

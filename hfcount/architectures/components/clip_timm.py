@@ -65,7 +65,7 @@ class TimmTower(Record):
 
 
 def _features(trunk: Listed, where: str) -> int:
-    """The width of what its classes are told by; raises UnknownArchitecture where nothing says it."""
+    """The input width of the classifier; raises UnknownArchitecture if it cannot be known."""
     for leaf in leaves(trunk.tensors()):
         if len(leaf.shape) > 1 and leaf.shape[0] == _PROBE:
             return leaf.shape[1]

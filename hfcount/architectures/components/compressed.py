@@ -1,4 +1,4 @@
-"""What attention keeps of compressed tokens: one entry for several, and an indexer's keys of these."""
+"""KV caches of compressed tokens: one entry for several tokens, and an indexer's keys of these."""
 
 from collections.abc import Iterator, Sequence
 
@@ -8,7 +8,7 @@ from hfcount.spec.tree.indices import Indices
 
 
 def compressed(c: Config, a: GQA, part: Indices, rate: int, overlap: bool) -> Iterator[Entries]:
-    """What these layers keep of all tokens: entries, and where groups overlap an indexer's keys of them.
+    """The compressed KV cache of some layers: entries, and an indexer's keys where groups overlap.
 
     Of tokens whose group is not complete they keep value and gate, and where groups overlap those of the group before
     too. Source: transformers 5.23, modeling_deepseek_v4.py, DeepseekV4HCACache and DeepseekV4CSACache.
@@ -39,7 +39,7 @@ def compressed(c: Config, a: GQA, part: Indices, rate: int, overlap: bool) -> It
 def sharing(
     c: Config, a: GQA, ratios: Sequence[int], sources: Sequence[int], selecting: Sequence[int]
 ) -> tuple[Entries, ...]:
-    """What layers keep of compressed tokens, or read of what an earlier layer keeps.
+    """The compressed KV cache of each layer, or that of the earlier layer whose cache it shares.
 
     A layer whose ratio is 0 reads none. An indexer after the one that chooses candidates scores no others. Source:
     deepseek_v41.py of ml-explore/mlx-lm 0.32.2.

@@ -1,4 +1,4 @@
-"""ControlNets over a U-Net: a copy of its way down, which reads an image that steers it (arXiv:2302.05543)."""
+"""ControlNets of a U-Net: a copy of its down blocks that reads a control image (arXiv:2302.05543)."""
 
 from hfcount.architectures.components.conditions import Conditions
 from hfcount.architectures.components.unet_keys import Stages
@@ -13,7 +13,7 @@ from hfcount.spec.tree.nodes import Block, Node, block
 
 
 class Control(Sizes):
-    """What every one of them has; `hints` are the widths of the convolutions over the image."""
+    """The sizes that all ControlNets share; `hints` are the widths of the convolutions over the image."""
 
     stages: Stages
     conditions: Conditions

@@ -1,4 +1,4 @@
-"""Estimators of depth: how they join features of several layers of a backbone (arXiv:2103.13413)."""
+"""Depth estimation necks and heads: fusion of features of several backbone layers (arXiv:2103.13413)."""
 
 from typing import Self, TypeGuard, cast
 
@@ -19,7 +19,7 @@ class Level(Record):
     factor: int | None
 
     def resizing(self) -> Block | None:
-        """What makes the features larger or smaller, if anything does."""
+        """The layer that resizes the features; None if their size stays."""
         d, factor = self.width, self.factor
         if factor is None or factor == 1:
             return None
@@ -103,7 +103,7 @@ class Fusion(Record):
 
 
 class Neck(Record):
-    """What stands between a backbone and the depth: how levels are joined, and which they are."""
+    """The neck between the backbone and the depth head: the levels and their fusion."""
 
     fusion: Fusion
     levels: Levels

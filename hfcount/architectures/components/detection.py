@@ -1,4 +1,4 @@
-"""Detectors like DETR: what they take of a backbone, and their queries (arXiv:2005.12872)."""
+"""Detectors like DETR: backbone features and learned queries (arXiv:2005.12872)."""
 
 from typing import Self
 

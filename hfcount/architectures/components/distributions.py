@@ -32,11 +32,11 @@ class Distributions(Sizes):
 
     @property
     def sides(self) -> int:
-        """How many numbers say where the sides of a box may be."""
+        """The number of outputs for the distributions of a box's four sides."""
         return 4 * (self.max_num_bins + 1)
 
     def refining(self, d: int, depth: int) -> dict[str, Node]:
-        """What a decoder refines boxes by. Tensors: reg_scale (1), up (1), pre_bbox_head, and lqe_layers, numbered."""
+        """The modules by which a decoder refines boxes. Tensors: reg_scale (1), up (1), pre_bbox_head, and lqe_layers, numbered."""
         scalar = Tensor((1,), component="other")
         steps = [self.lqe_hidden_dim] * (self.lqe_layers - 1)
         sure = Block({"reg_conf": perceptron(4 * (self.top_prob_values + 1), *steps, 1)})

@@ -1,4 +1,4 @@
-"""What drafts of a block of tokens have beside their layers: heads over tokens drafted before, and convolutions."""
+"""Heads and convolutions of draft models that draft a block of tokens at once."""
 
 from typing import Self
 
@@ -11,7 +11,7 @@ from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 
 
 class Markov(Record):
-    """DSpark's heads: one that corrects logits by the token before, and one that says how sure they are.
+    """DSpark's heads: one corrects logits by the previous token, one predicts their confidence.
 
     `kind` is "vanilla", "gated" or "rnn". `rank` is None without the first head, `read` None without the second: the
     width of what the second reads.

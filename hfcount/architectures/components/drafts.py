@@ -1,4 +1,4 @@
-"""What drafts share that propose tokens for another model, their target: its hidden states and its vocabulary."""
+"""Draft models for speculative decoding: the target's hidden states and vocabulary that they use."""
 
 from typing import Self
 
@@ -12,7 +12,7 @@ from hfcount.text import printable
 
 
 class Needs(Record):
-    """What a draft takes from its target.
+    """The requirements of a draft on its target.
 
     Args:
         width: of the target's states that it reads; None if it reads none, or they may be of any width.
@@ -78,14 +78,14 @@ def numbers(c: Config | None, key: str) -> tuple[int, ...]:
 
 
 class Vocabulary(Record):
-    """The words of the target that a draft knows: `size` of `whole`."""
+    """The draft's vocabulary: `size` tokens of the target's `whole`."""
 
     whole: int
     size: int
 
     @classmethod
     def read(cls, c: Config, vocab: int, absent: int | None = None) -> Self:
-        """That of draft_vocab_size; `absent` is what that is by default, instead of all words."""
+        """The vocabulary by draft_vocab_size; `absent` is its default, instead of the target's size."""
         size = c.int("draft_vocab_size", default=absent) or vocab
         if size > vocab:
             text = f"draft_vocab_size {size:,} exceeds vocab_size {vocab:,}, of which the draft knows some."
@@ -101,7 +101,7 @@ class Vocabulary(Record):
 
     @property
     def reduced(self) -> bool:
-        """Whether the draft knows only some of the words."""
+        """Whether the draft's vocabulary is smaller than the target's."""
         return int(self.size) != int(self.whole)
 
     def tensors(self, d: int, own_head: bool) -> Block:

@@ -133,7 +133,7 @@ def _merged(
 
 
 def _halving(inputs: int, d: int, fused: bool, squeezed: int) -> Block:
-    """What halves an image: a wide convolution of each channel, perhaps squeezed, and one of pixels."""
+    """The downsampling: a wide depthwise convolution, optionally with squeeze-and-excitation, and a pointwise one."""
     large, small = (normed(inputs, d, side, groups=inputs, names=("conv", "bn")) for side in (_WIDE, _SMALL))
     body = block(reparam_conv=conv(inputs, d, _WIDE, groups=inputs, bias=True))
     first = body if fused else block(large_conv=large, small_conv=small)
@@ -142,5 +142,5 @@ def _halving(inputs: int, d: int, fused: bool, squeezed: int) -> Block:
 
 
 def _squeeze(d: int, narrow: int) -> Block:
-    """Weighs channels by what all places have of them (arXiv:1709.01507)."""
+    """Squeeze-and-excitation (arXiv:1709.01507)."""
     return block(fc1=conv(d, narrow, 1, bias=True), fc2=conv(narrow, d, 1, bias=True))

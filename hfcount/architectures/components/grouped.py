@@ -29,7 +29,7 @@ class Grouped(Sizes):
     c2f_num_blocks: int = count("n_b", minimum=0)
 
     def tensors(self, d: int, classes: int) -> dict[str, Node]:
-        """What proposes objects to each group of queries.
+        """The object proposals of each group of queries.
 
         Tensors: enc_output (d, d), enc_output_norm (d), enc_out_bbox_embed, enc_out_class_embed (c, d), each numbered.
         """

@@ -19,7 +19,7 @@ _BLOCKS = 3  # of a layer that fuses two levels
 
 
 def denoising(c: Config) -> bool:
-    """Whether there is a table of labels whose noise is taken away in training."""
+    """Whether there is a table of labels for denoising training."""
     return c.int("num_denoising", minimum=0) > 0
 
 
@@ -58,7 +58,7 @@ class Hybrid(Sizes):
         coordinates: int = 4,
         encoder: Block | None = None,
     ) -> Block:
-        """RT-DETR without what its class adds, over a backbone.
+        """RT-DETR over a backbone, without the sizes that a class adds.
 
         Args:
             labelled: the rows of the table of labels whose noise is taken away in training, if there is one.
@@ -152,7 +152,7 @@ def normed_linear(d: int) -> Block:
 
 
 def refining(s: Spec, points: int, headed: bool, coordinates: int = 4, beside: Block | None = None) -> Block:
-    """A decoder that refines places of so many `coordinates`; each layer's sampling has what is in `beside`, too.
+    """A decoder that refines places of so many `coordinates`; `beside` are further children of each layer's sampling.
 
     `points` are those of all levels that a head looks at. Tensors: layers, query_pos_head; if it is `headed`
     class_embed and bbox_embed, one for each layer.
@@ -171,7 +171,7 @@ def refining(s: Spec, points: int, headed: bool, coordinates: int = 4, beside: B
 
 
 def predictions(s: Spec, coordinates: int = 4) -> dict[str, Node]:
-    """What each layer of a decoder predicts. Tensors: class_embed and bbox_embed, numbered."""
+    """The prediction heads of each decoder layer. Tensors: class_embed and bbox_embed, numbered."""
     d, each = s.hidden, Indices.below(s.depth)
     labels, place = Linear(d, s.labels, True, "other"), perceptron(d, d, d, coordinates)
     return {"class_embed": Repeat(each, labels), "bbox_embed": Repeat(each, place)}

@@ -35,14 +35,14 @@ INKLING_ATTENTION = {
 
 
 class Inkling(Sizes):
-    """What both versions have."""
+    """The sizes that both versions share."""
 
     conv_kernel_size: int
     d_rel: int = size()
 
 
 class Reach(Record):
-    """How many distances the attention of a layer tells apart; `full` if it sees all tokens."""
+    """The number of relative positions in a layer's attention; `full` if it attends to all tokens."""
 
     extent: int
     full: bool
@@ -72,7 +72,7 @@ def spread(channels: int, kernel: int, component: Component = "attention") -> Bl
 
 
 def projections(d: int, a: GQA, rel: int) -> Block:
-    """Attention's projections, and what gives distances their logits.
+    """The attention projections, and the logits of relative positions.
 
     Tensors: wq_du (h·h_d, d), wk_dv and wv_dv (h_kv·h_d, d), wr_du (h·rel, d), wo_ud (d, h·h_d).
     """

@@ -1,4 +1,4 @@
-"""What the versions of Ling share: names of their attention, experts that a bias balances, and the model around."""
+"""Parts that the versions of Ling share: attention, experts balanced by a bias, and the model around the layers."""
 
 from collections.abc import Callable
 
@@ -44,7 +44,7 @@ def experts(d: int, m: MoE, balanced: bool) -> Block:
 
 
 def model(s: Spec, layer: Callable[[Layer], Block]) -> Block:
-    """The embedding, the layers with those behind them that predict further tokens, a norm, and what is around."""
+    """The embedding, the layers, the multi-token-prediction layers, a norm and the head."""
 
     def ahead(mtp_layer: Layer) -> Block:
         return Block(drafting(s.hidden, mtp_layer.replace(first=True, last=True), layer(mtp_layer)).children, "mtp")

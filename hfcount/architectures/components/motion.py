@@ -40,7 +40,7 @@ class Motion(Record):
 def check_motion(
     c: Config, widths: Sequence[int], heads: Sequence[int], key: str = "motion_num_attention_heads"
 ) -> None:
-    """Refuses heads that leave an odd width, in which places are not told by sines and cosines.
+    """Refuses heads that leave an odd width, which sinusoidal positions cannot have.
 
     Raises:
         ConfigError: they do, or there are more of them than a stage has channels.

@@ -1,4 +1,4 @@
-"""Tables of n-grams that some layers look up."""
+"""N-gram embedding tables that some layers look up."""
 
 from collections.abc import Iterator, Sequence
 

@@ -85,7 +85,7 @@ def _runs(c: Config, stage: int, depth: int, usual: Sequence[tuple[int, int]]) -
 
 
 def _spelled(c: Config, key: str, stage: int, depth: int) -> list[int] | None:
-    """What a key says of each block of a stage; None if the config has no such key."""
+    """The values of a key for each block of a stage; None if the config lacks the key."""
     if not c.given(key):
         return None
     given: list[Any] = c.entries(key)

@@ -10,7 +10,7 @@ from hfcount.spec.tree.nodes import Block, Node, Repeat, block
 
 
 class RepViTLayer(Record):
-    """Sizes specific to a layer: what some of its blocks are squeezed to."""
+    """Sizes specific to a layer: the squeezed width of some of its blocks."""
 
     squeezed: int
 

@@ -1,4 +1,4 @@
-"""What policies of LeRobot read and give: features by their kinds, and the ResNet of torchvision that sees images."""
+"""Inputs and outputs of LeRobot policies: features by kind, and the torchvision ResNet for images."""
 
 from collections.abc import Mapping
 
@@ -106,7 +106,7 @@ def group_normed(node: Node) -> Node:
 
 
 class Keypoints(Record):
-    """An encoder of images: the places that so many keypoints have in what a ResNet makes."""
+    """An image encoder: the positions of so many keypoints in the features of a ResNet."""
 
     use_group_norm: bool
     keypoints: int
@@ -114,7 +114,7 @@ class Keypoints(Record):
 
     @classmethod
     def read(cls, c: Config, sides: tuple[int, int]) -> "Keypoints":
-        """By the keys that the policies share; `sides` are those of what the ResNet reads."""
+        """Reads the keys that the policies share; `sides` are the height and width of the ResNet's input."""
         grouped = c.bool("use_group_norm", default=True)
         if grouped and c.str("pretrained_backbone_weights", default=None):
             text = "use_group_norm takes the norms out of the backbone, so that no pretrained one can be loaded."
@@ -125,7 +125,7 @@ class Keypoints(Record):
 
     @property
     def width(self) -> int:
-        """Elements of what it makes of an image."""
+        """The elements of its output for an image."""
         return 2 * self.keypoints
 
     def tensors(self, network: Spec) -> Block:
@@ -150,7 +150,7 @@ def _halved(side: int) -> int:
 
 
 def crop(c: Config, image: tuple[int, int, int], default: tuple[int, int] | None = None) -> tuple[int, int]:
-    """Height and width of what is left of an image by crop_shape."""
+    """Height and width of an image after crop_shape."""
     given = c.ints("crop_shape", default=() if c.has("crop_shape") else default or (), minimum=1)
     if given and len(given) != 2:
         raise c.error("list-length", "crop_shape must have two entries, height and width.", "crop_shape")

@@ -29,7 +29,7 @@ def _dual(c: Config) -> Indices:
 
 
 class SD3(Sizes):
-    """What such a model and what steers it have in common."""
+    """The sizes that a model and its ControlNets share."""
 
     num_attention_heads: int = size("h")
     attention_head_dim: int = size("h_d")
@@ -48,14 +48,14 @@ class SD3(Sizes):
         return self.num_attention_heads * self.attention_head_dim
 
     def places(self, inputs: int, table: bool = True) -> Block:
-        """What embeds patches of so many channels, with a stored `table` of their places if there is one."""
+        """The patch embedding for so many channels, with a `table` of positions if one is stored."""
         side, stored = self.pos_embed_max_size, None
         if table and side:
             stored = buffer(1, side * side, self.width, component="embedding")
         return block("embedding", pos_embed=stored, proj=conv(inputs, self.width, self.patch_size))
 
     def times(self) -> Block:
-        """What embeds a step and the pooled text."""
+        """The embedding of a step and of the pooled text."""
         d = self.width
         text = time_embedding(self.pooled_projection_dim, d)
         return block(timestep_embedder=time_embedding(STEP, d), text_embedder=text)

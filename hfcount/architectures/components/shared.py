@@ -33,7 +33,7 @@ def owned(c: Config, layer: Layer, owners: Sequence[Indices], sharing: Indices) 
 
 
 def hybrid(d: int, kind: Layer, ssm: Block, stored: Mapping[str, Node]) -> Block:
-    """A state space layer, some of which have attention before it, in a block that several layers share.
+    """A state space layer; in some layers a shared block of attention precedes it.
 
     Source: arXiv:2405.16712. Tensors: those of `ssm` under mamba, and input_layernorm (d); with attention both under
     mamba_decoder, linear (d, d), and `stored`, the block that it stores by its name.

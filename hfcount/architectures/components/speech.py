@@ -1,4 +1,4 @@
-"""Encoders of speech with the heads of wav2vec 2.0, and what only these heads have."""
+"""Speech encoders with the heads of wav2vec 2.0."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, Self, TypeVar
@@ -94,7 +94,7 @@ class Speakers(Record):
 
 
 class Codebooks(Record):
-    """What wav2vec 2.0 learns to predict in its first training: G codebooks of V vectors that are d_q wide together."""
+    """The quantiser of wav2vec 2.0's pretraining: G codebooks of V vectors, d_q wide together."""
 
     num_codevector_groups: int
     num_codevectors_per_group: int
@@ -158,7 +158,7 @@ class Adapter(Sizes):
 
 
 class Speech(Record):
-    """What an encoder of speech has beside its layers; the sizes of heads that are not described are None.
+    """The sizes of a speech encoder beside its layers; those of absent heads are None.
 
     `weighted` says whether a head reads a weighted sum of all layers.
     """
@@ -241,4 +241,4 @@ _OWN: Mapping[str, tuple[Sequence[str], Callable[[Speech, Config], Speech]]] = {
         lambda sizes, c: sizes.replace(codebooks=Codebooks.read(c)),
     ),
 }
-"""By head, the keys of sizes that only it has, and what reads them."""
+"""For each head: the keys that only it reads, and the function that reads them."""

@@ -15,7 +15,7 @@ BESIDE = ("dspark_block_size",)
 
 
 class Stages(Record):
-    """What DSpark's stages have beside their layers.
+    """The sizes of DSpark's stages beside their layers.
 
     Args:
         read: the layers of the model whose states they read, how many.

@@ -1,4 +1,4 @@
-"""What Step's vision towers share: CLIP's layers by its first names, and two convolutions that halve the grid."""
+"""Parts that Step's vision towers share: CLIP's layers by OpenAI's names, and two downsampling convolutions."""
 
 from hfcount.architectures.layers import layer_norm, mlp, stack
 from hfcount.architectures.layers.vision import convolution
@@ -7,7 +7,7 @@ from hfcount.spec.tree.nodes import Block, Linear, Node, Tensor, block
 
 
 def layers_and_downsamplers(s: Spec, scaled: bool = True) -> dict[str, Node]:
-    """The layers, and what joins places behind them, for a width of d.
+    """The layers and the downsampling convolutions behind them, for a width of d.
 
     Tensors of a layer: ln_1 and ln_2 (d), attn.in_proj (3d, d) and out_proj (d, d), mlp.c_fc and c_proj, all with bias,
     and ls_1.gamma and ls_2.gamma (d) if `scaled`. Then kernels of 3 by 3 from d to 2d, and from 2d to 4d.

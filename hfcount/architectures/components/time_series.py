@@ -18,7 +18,7 @@ _SIDE = 3
 
 
 class TimeSeries(Sizes):
-    """What the encoder has beside Whisper's layers."""
+    """The sizes of the encoder beside Whisper's layers."""
 
     num_mel_bins: int = size("n_mel")
     max_source_positions: int = size("n_t")
@@ -76,7 +76,7 @@ def series_blueprint(s: Spec[TimeSeries]) -> Block:
 
 
 def _stretches() -> Block:
-    """What embeds stretches of a series: a convolution and one layer of torch's encoder, with places of its own."""
+    """The embedding of stretches of a series: a convolution and one layer of torch's encoder, with its own positions."""
     d = _WIDTH
     attention = block(in_proj_weight=Tensor((3 * d, d)), in_proj_bias=Tensor((3 * d,)), out_proj=Linear(d, d, True))
     layer = block(

@@ -1,4 +1,4 @@
-"""The stages of diffusers' U-Nets for videos, which have something for frames beside what they have for images."""
+"""The stages of diffusers' video U-Nets: layers over frames beside those over images."""
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
@@ -41,7 +41,7 @@ def kinds(c: Config, end: str, widths: Sequence[int]) -> tuple[tuple[Kind, ...],
 
 
 class Columns(Record):
-    """What stages have beside their widths and kinds, an entry each, and of which `key` heads are."""
+    """The per-stage settings beside widths and kinds; heads are read from `key`."""
 
     key: str
     layers: Sequence[int]
@@ -102,10 +102,10 @@ def stage(kind: Kind, width: int, layers: int, heads: int, memory: int) -> Stage
 
 
 Body = Callable[[int, int], Block]
-"""A residual block, by the widths of what it takes and of what it gives."""
+"""A function that builds a residual block from its input and output widths."""
 
 Beside = Callable[[Stage, int], Mapping[str, Node | None]]
-"""What a stage has beside its residual blocks, of which there are as many as the number says."""
+"""A function that builds the children of a stage beside its residual blocks, given their number."""
 
 
 def way_down(stages: Sequence[Stage], body: Body, beside: Beside) -> Block:
@@ -119,7 +119,7 @@ def way_down(stages: Sequence[Stage], body: Body, beside: Beside) -> Block:
 
 
 def way_up(stages: Sequence[Stage], body: Body, beside: Beside) -> Block:
-    """The way up: up_blocks, each of which also reads what the stage of its place on the way down made."""
+    """The way up: up_blocks, each of which also reads the output of its stage on the way down."""
     made, before = list[Node](), stages[0].width
     for stage, after in pairwise((*stages, None)):
         assert stage is not None
@@ -154,7 +154,7 @@ def frame_residual(d: int, time: int | None) -> Block:
 
 
 def mixed(inputs: int, outputs: int, time: int | None) -> Block:
-    """Two residual blocks, over places and over frames, and how much counts what each makes."""
+    """Two residual blocks, over places and over frames, and the factor that mixes their outputs."""
     return block(
         spatial_res_block=residual(inputs, outputs, time),
         temporal_res_block=frame_residual(outputs, time),

@@ -1,4 +1,4 @@
-"""What stages of diffusers' U-Nets are, and the lists of keys that have an entry for each."""
+"""The kinds of stages in diffusers' U-Nets, and the keys that list a value for each stage."""
 
 from typing import NamedTuple
 

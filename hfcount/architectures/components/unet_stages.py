@@ -46,7 +46,7 @@ class Halves(Record):
 
     @classmethod
     def of(cls, c: Config, time: int) -> "Halves":
-        """By the keys of a U-Net that embeds a step in `time` elements; what its class does not declare it lacks."""
+        """Reads the keys of a U-Net that embeds a step in `time` elements; keys that its class lacks are absent."""
         shift = c.choice("resnet_time_scale_shift", ("default", "scale_shift"), default="default")
         twice = c.bool("class_embeddings_concat", default=False)
         return cls(
@@ -88,7 +88,7 @@ class Halves(Record):
         return block(attentions=attention, resnets=Repeat(Indices.fixed(0, 1) if attention else Indices.fixed(0), body))
 
     def up(self, stages: Sequence[Stage]) -> Block:
-        """The way up: up_blocks, each of which also reads what the stage of its place on the way down made."""
+        """The way up: up_blocks, each of which also reads the output of its stage on the way down."""
         made, before = list[Node](), stages[0].width
         for place, stage in enumerate(stages):
             last, beside = place == len(stages) - 1, stages[min(place + 1, len(stages) - 1)].width
@@ -107,7 +107,7 @@ class Halves(Record):
         return numbered(made)
 
     def _attentions(self, stage: Stage, count: int) -> Node | None:
-        """What a stage attends by, a number of times."""
+        """The attention of a stage, a number of times."""
         if stage.kind.attends == "text":
             return self._transformers(stage, count)
         if stage.kind.attends == "image":
@@ -147,7 +147,7 @@ class Halves(Record):
         return numbered(made)
 
     def _resizing(self, stage: Stage) -> Block | None:
-        """What changes the size of the image behind a stage."""
+        """The resampling behind a stage."""
         if stage.kind.resize == "conv":
             return resampling(stage.width)
         return numbered([self._square(stage)]) if stage.kind.resize else None
@@ -164,11 +164,11 @@ class Halves(Record):
         return Block({**attention.children, "conv_shortcut": conv(stage.width, stage.width, 1)}, attention.component)
 
     def _way_down(self, stage: Stage) -> dict[str, Node]:
-        """The second way of an image, and what halves the first."""
+        """The skip path of an image, and the downsampling of the main path."""
         return {"resnet_down": self._around(stage), "skip_conv": conv(_IMAGE, stage.width, 1)}
 
     def _way_up(self, stage: Stage) -> dict[str, Node]:
-        """The second way of an image, and what doubles the first."""
+        """The skip path of an image, and the upsampling of the main path."""
         d = stage.width
         return {"resnet_up": self._around(stage), "skip_conv": conv(d, _IMAGE), "skip_norm": layer_norm(d)}
 
@@ -187,7 +187,7 @@ class Halves(Record):
         )
 
     def _set(self, d: int) -> Block:
-        """A norm over `d` channels that a step sets."""
+        """A norm over `d` channels whose scale and shift depend on the step."""
         return block("norm", linear=Linear(self.time, 2 * d, True))
 
     def _k_residuals(self, before: int, stage: Stage) -> tuple[Node, ...]:
@@ -221,7 +221,7 @@ class Halves(Record):
 
 
 def _inner(stage: Stage, d: int) -> int:
-    """The width of all heads together in what is `d` wide."""
+    """The width of all heads together, for `d` channels."""
     return stage.head_dim * (d // stage.head_dim)
 
 

@@ -36,7 +36,7 @@ MIDDLES = {
     "UNetMidBlock2D": Kind(resize=""),
     "UNetMidBlock2DSimpleCrossAttn": Kind("added", resize=""),
 }
-"""The last is of U-Nets that are whole alone."""
+"""Kinds of middle blocks; the last is for U-Nets alone, not for ControlNets."""
 _USUAL = "UNetMidBlock2DCrossAttn"
 
 
@@ -86,7 +86,7 @@ def read_stages(c: Config, upward: bool = True, middle: bool = True) -> Stages:
 
 
 class _Rows(Record):
-    """What stages have beside their kinds and the depths of their transformers, an entry each."""
+    """The per-stage settings beside kinds and transformer depths."""
 
     key: str
     widths: Sequence[int]
@@ -123,13 +123,13 @@ class _Rows(Record):
         return tuple(made)
 
 
-def _middle(c: Config, required: bool) -> str | None:
-    """The kind of the middle; None if a `whole` U-Net has none."""
-    if required and c.is_null("mid_block_type"):
+def _middle(c: Config, complete: bool) -> str | None:
+    """The kind of the middle; None if a `complete` U-Net has none."""
+    if complete and c.is_null("mid_block_type"):
         return None
-    name, known = c.str("mid_block_type"), list(MIDDLES)[: 3 if required else 2]
+    name, known = c.str("mid_block_type"), list(MIDDLES)[: 3 if complete else 2]
     if name not in known:
-        text = f"mid_block_type is {shown(name)}, and must be {' or '.join(known)}{', or null' if required else ''}."
+        text = f"mid_block_type is {shown(name)}, and must be {' or '.join(known)}{', or null' if complete else ''}."
         raise c.error("unknown-kind", text, "mid_block_type", observed=name)
     return name
 
@@ -157,9 +157,9 @@ def _only(c: Config, count: int) -> list[bool]:
     return [bool(entry) for entry in value]
 
 
-def _refuse_heads(c: Config, required: bool) -> None:
-    """Refuses a number of heads, which a `whole` U-Net does not take."""
-    if required and c.given("num_attention_heads"):
+def _refuse_heads(c: Config, complete: bool) -> None:
+    """Refuses a number of heads, which diffusers refuses in a `complete` U-Net."""
+    if complete and c.given("num_attention_heads"):
         text = (
             "num_attention_heads is given, which diffusers refuses: attention_head_dim says how many heads there are."
         )

@@ -16,7 +16,7 @@ IGNORED = ("dropout", "elementwise_affine", "padding", "stride")
 """Keys of both halves that bear on no shape."""
 
 SEEING, ENTERING, LEAVING = "vision_und_enc_config", "vision_gen_enc_config", "vision_gen_dec_config"
-"""The keys of what sees an image, and of what stands before and behind the language model to draw one."""
+"""The keys of the vision tower, and of the encoder and decoder around the language model that draw an image."""
 
 # What JanusFlow has between these parts, whatever the config says: what its tower, Llama and the convolutions give.
 _SEEN, _HIDDEN, _DRAWN = 1024, 2048, 768
@@ -51,7 +51,7 @@ class Middle(Sizes):
 
 
 class Encoder(Middle):
-    """What makes states of a noisy image: `first` and `last` are the ends of the list of widths."""
+    """The encoder of a noisy image into states: `first` and `last` are the ends of the list of widths."""
 
     first: int
     last: int
@@ -67,7 +67,7 @@ class Encoder(Middle):
 
 
 class Decoder(Middle):
-    """What makes an image of states and of those that the encoder made, which are `width` wide."""
+    """The decoder of states, and of the encoder's, which are `width` wide, into an image."""
 
     width: int
     in_channels: int = size("d_in", absent=_WIDTH)
@@ -102,7 +102,7 @@ def decoder(c: Config) -> Decoder:
 
 
 class Flows(Sizes):
-    """What JanusFlow has around its language model."""
+    """The vision tower, encoder and decoder around JanusFlow's language model."""
 
     encoder: Encoder
     decoder: Decoder

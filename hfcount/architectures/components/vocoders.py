@@ -1,4 +1,4 @@
-"""Networks that make waveforms from spectrograms or codes, and what they are told of a voice."""
+"""Vocoders and their speaker conditioning."""
 
 from typing import NamedTuple, Self
 
@@ -103,7 +103,7 @@ def _convolutions(c: Config) -> tuple[_Convolution, ...]:
 
 
 class VoiceEncoder(Sizes):
-    """ECAPA-TDNN, which sums up a voice (arXiv:2005.07143), with C_i channels and kernels of w_i."""
+    """ECAPA-TDNN, a speaker encoder (arXiv:2005.07143), with C_i channels and kernels of w_i."""
 
     convolutions: tuple[_Convolution, ...] = derived(_convolutions)
     dim: int = size("d_s", "enc_dim")

@@ -21,7 +21,7 @@ class Convolution(NamedTuple):
 
 
 class Waveform(Record):
-    """What turns a waveform into frames: convolutions of C_i channels, a projection, and a convolution for positions.
+    """The feature encoder of a waveform: convolutions of C_i channels, a projection, and a convolution for positions.
 
     `each_normed` says whether a norm is behind each convolution or behind the first alone.
     """
@@ -67,7 +67,7 @@ class Waveform(Record):
         return self.convolutions[-1].width
 
     def mask(self, d: int) -> Tensor | None:
-        """What stands for masked frames in training, (d); none if none are."""
+        """The embedding of masked frames in training, (d); None if none are masked."""
         return Tensor((d,), component="embedding") if self.masked else None
 
     def filters(self) -> Block:

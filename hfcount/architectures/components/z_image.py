@@ -1,4 +1,4 @@
-"""Z-Image of diffusers: the layers that it and what steers it have in common, and the patches that they take."""
+"""Z-Image of diffusers: the layers that it and its ControlNets share, and their patches."""
 
 from hfcount.architectures.layers import numbered_swiglu, rms_norm
 from hfcount.architectures.layers.diffusion.transformers import normed_attention
@@ -9,7 +9,7 @@ from hfcount.spec.tree.dims import Dim
 from hfcount.spec.tree.nodes import Block, Linear, Node, block
 
 _MODULATION = 256
-"""The most channels of what modulates a layer."""
+"""The largest width of the vector that modulates a layer."""
 
 
 class Patch(Record):
@@ -29,7 +29,7 @@ def patches(c: Config) -> tuple[Patch, ...]:
 
 
 def modulation(name: str, inputs: int, outputs: int) -> Block:
-    """What modulates a layer, by the step."""
+    """The modulation of a layer, by the step."""
     return Block({name: Linear(inputs, outputs, True)}, "norm")
 
 
@@ -61,7 +61,7 @@ class ZImageLayers(Sizes):
 
     @property
     def modulating(self) -> int:
-        """The channels of what modulates a layer."""
+        """The width of the vector that modulates a layer."""
         return min(self.dim, _MODULATION)
 
     def layer(self, modulated: bool, **more: Node) -> Block:

@@ -1,4 +1,4 @@
-"""What a config asks of a model of timm's list: its arguments, and the tensors that follow from them."""
+"""The arguments that a config passes to a timm model, and the tensors that follow from them."""
 
 from typing import NamedTuple
 
@@ -19,7 +19,7 @@ UNCOUNTED = "timm's list gives names and shapes, and not what its layers compute
 
 
 class Listed(Record):
-    """A model of timm's list: the block that is its root, and the sizes that are asked for."""
+    """A model of timm's list: its root block, and the sizes asked for."""
 
     name: str
     root: str
@@ -27,7 +27,7 @@ class Listed(Record):
 
     @property
     def model(self) -> Model:
-        """What is listed of it."""
+        """Its entry in the list."""
         model = known(self.name)
         assert model is not None, f"{self.name} was read, and is not listed"
         return model

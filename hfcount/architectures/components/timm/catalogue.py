@@ -27,11 +27,11 @@ _COMPONENTS: tuple[tuple[re.Pattern[str], Component], ...] = (
     (re.compile(r"mlp|ffn"), "mlp"),
     (re.compile(r"patch_embed|(?:pos|position)_?emb|(?:cls|dist|reg|mask)_token"), "embedding"),
 )
-"""What a tensor is counted under, by the first of these that its name has."""
+"""The component that a tensor is counted under: the first pattern that its name matches."""
 
 
 class Image(NamedTuple):
-    """What timm makes of the size of an image.
+    """The constraints of timm on the size of an image.
 
     Args:
         rule: `refused`, there is no such argument; `free`, from the `usual` size on it changes nothing; `patches`, some
@@ -70,7 +70,7 @@ class Model(NamedTuple):
 
     @property
     def pool(self) -> str:
-        """The way of pooling that it has if nothing is said."""
+        """Its default pooling."""
         return next(name.removeprefix("=") for name in self.roots if name.startswith("="))
 
 
@@ -131,7 +131,7 @@ def _models(place: int) -> dict[str, Model]:
 
 
 def _model(facts: Sequence[str], blocks: Sequence[str]) -> Model:
-    """A model by what is said of it: fields that begin with what they are."""
+    """A model by its line in the list: fields that begin with a marker of their kind."""
     fields: dict[str, list[str]] = {}
     for fact in facts:
         kind, _, value = fact.partition(":")
@@ -157,7 +157,7 @@ def _numbered(children: dict[str, Node]) -> Node:
 
 
 def _component(children: dict[str, Node]) -> Component | None:
-    """What a normalisation and a convolution are counted under, whatever they are called."""
+    """The component of normalisations and convolutions, whatever their names."""
     weight = children.get("weight")
     if "running_mean" in children:
         return "norm"

@@ -1,4 +1,4 @@
-"""What names of timm's models mean, and the arguments that a config gives beside them."""
+"""The meaning of timm model names, and the arguments of a config beside them."""
 
 from typing import NamedTuple
 
@@ -7,7 +7,7 @@ from hfcount.mapper import Config
 from hfcount.text import printable
 
 DROPPED = frozenset({"drop_rate", "proj_drop_rate", "drop_path_rate"})
-"""Arguments that say how often something is left out in training, and bear on no shape."""
+"""Dropout arguments, which affect no shape."""
 
 COLOURS = 3
 
