@@ -36,7 +36,7 @@ class Distributions(Sizes):
         return 4 * (self.max_num_bins + 1)
 
     def refining(self, d: int, depth: int) -> dict[str, Node]:
-        """The modules by which a decoder refines boxes. Tensors: reg_scale (1), up (1), pre_bbox_head, and lqe_layers, numbered."""
+        """The modules that refine boxes. Tensors: reg_scale (1), up (1), pre_bbox_head, and lqe_layers, numbered."""
         scalar = Tensor((1,), component="other")
         steps = [self.lqe_hidden_dim] * (self.lqe_layers - 1)
         sure = Block({"reg_conf": perceptron(4 * (self.top_prob_values + 1), *steps, 1)})

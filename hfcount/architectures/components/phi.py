@@ -5,7 +5,7 @@ from hfcount.spec import Layer
 from hfcount.spec.tree.nodes import Block, Linear, block
 
 
-def layer(d: int, layer: Layer) -> Block:
+def phi3_layer(d: int, layer: Layer) -> Block:
     """Queries, keys and values in one projection, gate and up in another; tables of positions of older checkpoints."""
     a = layer.attention
     attention = block(

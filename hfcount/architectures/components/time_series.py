@@ -76,7 +76,7 @@ def series_blueprint(s: Spec[TimeSeries]) -> Block:
 
 
 def _stretches() -> Block:
-    """The embedding of stretches of a series: a convolution and one layer of torch's encoder, with its own positions."""
+    """The embedding of stretches of a series: a convolution and one layer of torch's encoder, with positions."""
     d = _WIDTH
     attention = block(in_proj_weight=Tensor((3 * d, d)), in_proj_bias=Tensor((3 * d,)), out_proj=Linear(d, d, True))
     layer = block(

@@ -5,9 +5,10 @@ Source of the ties: transformers 5.23, modeling_diffusion_gemma.py, DiffusionGem
 
 from hfcount import architectures
 from hfcount.architectures import keys
-from hfcount.architectures.layers import base, lm_head, rms_norm, swiglu
+from hfcount.architectures.layers import altered, base, lm_head, rms_norm, swiglu
 from hfcount.architectures.layers.composite import shared_copy
 from hfcount.architectures.layers.gemma import experts_beside, lending_attention
+from hfcount.architectures.layers.sandwich import sandwich_norm
 from hfcount.mapper import Config
 from hfcount.mapper.sizes import Sizes
 from hfcount.spec import Layer, Layers, Record, Spec
@@ -64,19 +65,15 @@ def text_spec(c: Config) -> Spec:
 
 
 def text_blueprint(s: Spec) -> Block:
-    d, norm = s.hidden, rms_norm(s.hidden)
+    d = s.hidden
 
     def layer_block(layer: Layer) -> Block:
-        named = block(
+        body = sandwich_norm(
+            d,
             self_attn=lending_attention(d, layer.attention, bool(layer.sizes(DiffusionGemmaTextLayer).values)),
             mlp=swiglu(d, layer.moe.shared or 0),
-            input_layernorm=norm,
-            post_attention_layernorm=norm,
-            pre_feedforward_layernorm=norm,
-            post_feedforward_layernorm=norm,
-            layer_scalar=buffer(1),
         )
-        return Block({**named.children, **experts_beside(d, layer.moe)})
+        return altered(body, layer_scalar=buffer(1), **experts_beside(d, layer.moe))
 
     return base(s, layer_block)
 

@@ -4,8 +4,9 @@ from typing import Literal
 
 from hfcount import architectures
 from hfcount.architectures import keys
-from hfcount.architectures.layers import base, gemma, rms_norm, swiglu
+from hfcount.architectures.layers import altered, base, gemma, rms_norm, swiglu
 from hfcount.architectures.layers.composite import towers_in_model
+from hfcount.architectures.layers.sandwich import sandwich_norm
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.mapper.sizes import Sizes, size
 from hfcount.spec import Layer, Layers, Spec
@@ -55,19 +56,11 @@ def text_spec(c: Config) -> Spec[EmbeddingGemma2Text]:
 
 
 def text_blueprint(s: Spec[EmbeddingGemma2Text]) -> Block:
-    d, norm, per_layer = s.hidden, rms_norm(s.hidden), s.own.per_layer
+    d, per_layer = s.hidden, s.own.per_layer
 
     def layer_block(layer: Layer) -> Block:
-        return block(
-            self_attn=gemma.lending_attention(d, layer.attention),
-            mlp=swiglu(d, layer.dense.width),
-            input_layernorm=norm,
-            post_attention_layernorm=norm,
-            pre_feedforward_layernorm=norm,
-            post_feedforward_layernorm=norm,
-            ple_block=Block(gemma.per_layer_input(d, per_layer)),
-            layer_scalar=buffer(1),
-        )
+        body = sandwich_norm(d, gemma.lending_attention(d, layer.attention), swiglu(d, layer.dense.width))
+        return altered(body, ple_block=Block(gemma.per_layer_input(d, per_layer)), layer_scalar=buffer(1))
 
     projection = Linear(d, s.depth * per_layer, component="embedding")
     children = block(per_layer_model_projection=projection, per_layer_projection_norm=rms_norm(per_layer))

@@ -1,17 +1,18 @@
 """Gemma 4, the language model: wider heads in global attention, shared keys and values (card of gemma-4-31B-it)."""
 
 from hfcount.architectures import keys
-from hfcount.architectures.layers import base, rms_norm, swiglu, with_head
+from hfcount.architectures.layers import altered, base, swiglu, with_head
 from hfcount.architectures.layers.gemma import (
     experts_beside,
     lending_attention,
     per_layer_input,
     per_layer_tables,
 )
+from hfcount.architectures.layers.sandwich import sandwich_norm
 from hfcount.mapper import Config
 from hfcount.mapper.sizes import Sizes, derived
 from hfcount.spec import Dense, Layer, Layers, MoE, Record, Spec
-from hfcount.spec.tree.nodes import Block, block, buffer
+from hfcount.spec.tree.nodes import Block, buffer
 
 # transformers 5.23: modeling_gemma4.py, modeling_gemma4_unified.py
 MODEL_TYPES = ("gemma4_text", "gemma4_unified_text")
@@ -68,22 +69,18 @@ def _network(c: Config, width: int) -> Dense | MoE:
 
 
 def blueprint(s: Spec[Gemma4Text]) -> Block:
-    d, norm, per_layer = s.hidden, rms_norm(s.hidden), s.own.per_layer
+    d, per_layer = s.hidden, s.own.per_layer
 
     def layer_block(layer: Layer) -> Block:
         ffn = layer.ffn
-        named = block(
+        body = sandwich_norm(
+            d,
             self_attn=lending_attention(d, layer.attention, layer.sizes(Gemma4Layer).values, layer.shares_kv),
             mlp=swiglu(d, ffn.shared or 0 if isinstance(ffn, MoE) else layer.dense.width),
-            input_layernorm=norm,
-            post_attention_layernorm=norm,
-            pre_feedforward_layernorm=norm,
-            post_feedforward_layernorm=norm,
-            layer_scalar=buffer(1),
         )
         inputs = per_layer_input(d, per_layer.width) if per_layer else {}
         experts = experts_beside(d, ffn) if isinstance(ffn, MoE) else {}
-        return Block({**named.children, **inputs, **experts})
+        return altered(body, layer_scalar=buffer(1), **inputs, **experts)
 
     tables = per_layer_tables(d, s.depth, per_layer.vocab, per_layer.width) if per_layer else {}
     return with_head(s, Block({**base(s, layer_block).children, **tables}))

@@ -3,6 +3,7 @@
 from hfcount.architectures import keys
 from hfcount.architectures.layers import rms_norm, stack
 from hfcount.architectures.layers.gemma import clippable
+from hfcount.architectures.layers.sandwich import sandwich_norm
 from hfcount.architectures.layers.vision import patch_projection
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.mapper.sizes import Sizes, flag
@@ -30,7 +31,7 @@ def blueprint(s: Spec[Gemma4Vision]) -> Block:
     d, clipped = s.hidden, s.own.use_clipped_linears
 
     def layer_block(layer: Layer) -> Block:
-        a, width, norm = layer.attention, layer.dense.width, rms_norm(d)
+        a, width = layer.attention, layer.dense.width
         query, keys_ = a.heads * a.head_dim, a.kv_heads * a.head_dim
         attention = block(
             "attention",
@@ -42,14 +43,8 @@ def blueprint(s: Spec[Gemma4Vision]) -> Block:
             k_norm=rms_norm(a.head_dim),
         )
         wide = clippable(d, width, clipped)
-        return block(
-            self_attn=attention,
-            mlp=block("mlp", gate_proj=wide, up_proj=wide, down_proj=clippable(width, d, clipped)),
-            input_layernorm=norm,
-            post_attention_layernorm=norm,
-            pre_feedforward_layernorm=norm,
-            post_feedforward_layernorm=norm,
-        )
+        network = block("mlp", gate_proj=wide, up_proj=wide, down_proj=clippable(width, d, clipped))
+        return sandwich_norm(d, attention, network)
 
     table = block(
         "embedding", input_proj=patch_projection(s), position_embedding_table=Tensor((2, s.positions or 0, d))

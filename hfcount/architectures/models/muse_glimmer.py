@@ -17,6 +17,7 @@ from hfcount.architectures.layers import (
 from hfcount.architectures.layers.classic import positions
 from hfcount.architectures.layers.composite import towers_in_model
 from hfcount.architectures.layers.ffn import router
+from hfcount.architectures.layers.sandwich import sandwich_norm
 from hfcount.architectures.layers.vision import square_attention
 from hfcount.mapper import Config
 from hfcount.mapper.sizes import Sizes, size
@@ -65,18 +66,12 @@ def text_spec(c: Config) -> Spec:
 
 
 def text_blueprint(s: Spec) -> Block:
-    d, norm = s.hidden, rms_norm(s.hidden)
+    d = s.hidden
 
     def layer_block(layer: Layer) -> Block:
         a = layer.attention
-        return block(
-            self_attn=altered(gqa(d, a), gate_proj=Linear(d, a.heads * a.head_dim)),
-            mlp=swiglu(d, layer.dense.width),
-            input_layernorm=norm,
-            post_attention_layernorm=norm,
-            pre_feedforward_layernorm=norm,
-            post_feedforward_layernorm=norm,
-        )
+        gated = altered(gqa(d, a), gate_proj=Linear(d, a.heads * a.head_dim))
+        return sandwich_norm(d, gated, swiglu(d, layer.dense.width))
 
     return base(s, layer_block)
 

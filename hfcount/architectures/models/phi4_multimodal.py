@@ -5,7 +5,7 @@ from functools import partial
 from hfcount import architectures
 from hfcount.architectures import keys
 from hfcount.architectures.components.conformers import Phi4Conformer, shortened
-from hfcount.architectures.components.phi import layer
+from hfcount.architectures.components.phi import phi3_layer
 from hfcount.architectures.layers import altered, base, with_head
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.spec import Layer, Record, Spec
@@ -41,7 +41,7 @@ def blueprint(s: Spec) -> Block:
         width = heard.hidden * heard.sizes(Phi4MultimodalAudio).downsample_rate
         sound |= projected(width, f"up_proj_for_{sense}", f"down_proj_for_{sense}")
     senses = Block({"image_embed": image, "audio_embed": Block(sound)}, repeats=0)
-    return with_head(s, altered(base(s, partial(layer, d)), embed_tokens_extend=senses))
+    return with_head(s, altered(base(s, partial(phi3_layer, d)), embed_tokens_extend=senses))
 
 
 class Phi4MultimodalAudio(Record):
