@@ -23,7 +23,7 @@ SPELLINGS = {r"^vision_model\.vision_model\.": "vision_model."}
 
 
 class Eagle25Vl(Sizes):
-    """What Eagle 2.5 alone has; patches are joined `merge` times along each side, and projected once or `twice`."""
+    """Sizes specific to Eagle 2.5; patches are joined `merge` times along each side, and projected once or `twice`."""
 
     merge: int
     twice: bool

@@ -56,7 +56,7 @@ _GATES = ("gated_rmsnorm", "gated_rmsnorm_sigmoid", "gated_rmsnorm_sigmoid_zero_
 
 
 class GigaChat35(Sizes):
-    """What GigaChat 3.5 alone has: where its norms stand, and what is gated."""
+    """Sizes specific to GigaChat 3.5: where its norms stand, and what is gated."""
 
     gated_norm: bool = derived(lambda c: _NORMS[c.choice("norm_type", _NORMS, default="ZeroCenteredGatedNorm")])
     normed: str = derived(lambda c: _placed(c))

@@ -23,7 +23,7 @@ REPLACES_PLACEHOLDERS = True
 
 
 class KimiK25(Sizes):
-    """What Kimi K2.5 alone has: the width of what it projects, as its config says it."""
+    """Sizes specific to Kimi K2.5: the width of what it projects, as its config says it."""
 
     projection_hidden_size: int
 

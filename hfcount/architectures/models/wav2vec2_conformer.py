@@ -18,7 +18,7 @@ _HEADS = keys.named(SPEECH_HEADS, ForPreTraining="pretraining")
 
 
 class Wav2Vec2Conformer(Record):
-    """What wav2vec 2.0 with conformers alone has; positions are `relative` as in Transformer-XL, or `rotary`."""
+    """Sizes specific to wav2vec 2.0 with conformers; positions are `relative` as in Transformer-XL, or `rotary`."""
 
     waveform: Waveform
     speech: Speech
