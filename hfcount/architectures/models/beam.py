@@ -1,12 +1,11 @@
 """Beam: gated attention over windows, and balanced experts after a few dense layers, with norms on both sides."""
 
 from hfcount.architectures import keys
-from hfcount.architectures.layers import altered, decoder, gqa, network, shared_moe
+from hfcount.architectures.layers import altered, decoder, gqa, network, rms_norm, shared_moe
 from hfcount.architectures.layers.conversions import packed
-from hfcount.architectures.layers.sandwich import sandwich_norm
 from hfcount.mapper import Config
 from hfcount.spec import Layer, Spec
-from hfcount.spec.tree.nodes import Block, Linear, Tensor
+from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("beam",)  # transformers 5.23: modeling_beam.py
 MERGED = packed()
@@ -25,7 +24,13 @@ def blueprint(s: Spec) -> Block:
 
     def layer_block(layer: Layer) -> Block:
         a = layer.attention
-        gated = altered(gqa(d, a), gate_proj=Linear(d, a.heads * a.head_dim), gate_bias=Tensor((a.heads,)))
-        return sandwich_norm(d, gated, network(d, layer, lambda m: shared_moe(d, m, balanced=True)))
+        return block(
+            input_layernorm=rms_norm(d),
+            self_attn=altered(gqa(d, a), gate_proj=Linear(d, a.heads * a.head_dim), gate_bias=Tensor((a.heads,))),
+            post_attention_layernorm=rms_norm(d),
+            pre_feedforward_layernorm=rms_norm(d),
+            mlp=network(d, layer, lambda m: shared_moe(d, m, balanced=True)),
+            post_feedforward_layernorm=rms_norm(d),
+        )
 
     return decoder(s, layer_block)

@@ -1,11 +1,10 @@
 """Gemma 2: attention and feed-forward normalised before and after (arXiv:2408.00118)."""
 
 from hfcount.architectures import keys
-from hfcount.architectures.layers import decoder, gqa, swiglu
-from hfcount.architectures.layers.sandwich import sandwich_norm
+from hfcount.architectures.layers import decoder, gqa, rms_norm, swiglu
 from hfcount.mapper import Config
 from hfcount.spec import Layer, Spec
-from hfcount.spec.tree.nodes import Block
+from hfcount.spec.tree.nodes import Block, block
 
 MODEL_TYPES = ("gemma2",)  # transformers 5.23: modeling_gemma2.py
 
@@ -20,6 +19,13 @@ def blueprint(s: Spec) -> Block:
     d = s.hidden
 
     def layer_block(layer: Layer) -> Block:
-        return sandwich_norm(d, gqa(d, layer.attention), swiglu(d, layer.dense.width))
+        return block(
+            input_layernorm=rms_norm(d),
+            self_attn=gqa(d, layer.attention),
+            post_attention_layernorm=rms_norm(d),
+            pre_feedforward_layernorm=rms_norm(d),
+            mlp=swiglu(d, layer.dense.width),
+            post_feedforward_layernorm=rms_norm(d),
+        )
 
     return decoder(s, layer_block)
