@@ -1,4 +1,4 @@
-"""Text towers of open_clip that are models of transformers, and a check that all of its towers share."""
+"""Text towers of open_clip built on transformers models, and a check shared by all its towers."""
 
 from hfcount.architectures.layers import altered, embedding
 from hfcount.errors import UnknownArchitecture
@@ -13,7 +13,7 @@ _POOLERS = ("mean_pooler", "max_pooler", "cls_pooler", "cls_last_hidden_state_po
 
 
 class HuggingText(Record):
-    """What is around a model of transformers in hf_model.py of open_clip 3.3.
+    """The pooling and projection around a transformers model in hf_model.py of open_clip 3.3.
 
     Args:
         pooled: whether the model has a pooler.
@@ -32,14 +32,14 @@ class HuggingText(Record):
             ConfigError: a key holds what open_clip does not know.
         """
         if text.family not in (*_ALONE, *_ENCODERS):
-            said = f"{c.where}: open_clip 3.3 takes no text tower of model_type {printable(text.family, 60)}."
-            raise UnknownArchitecture(said)
+            message = f"{c.where}: open_clip 3.3 takes no text tower of model_type {printable(text.family, 60)}."
+            raise UnknownArchitecture(message)
         pooler = c.choice("hf_pooler_type", _POOLERS, default="" if c.has("hf_pooler_type") else "mean_pooler")
         proj = c.str("hf_proj_type", default="" if c.has("hf_proj_type") else "mlp")
         if not proj and text.hidden != out:
-            said = f"the text tower is {text.hidden:,} wide, embed_dim is {out:,}, and hf_proj_type is null."
-            c.cannot_run("contradiction", said, "hf_proj_type", "Set it to linear or mlp.")
-        whole = Spec(
+            message = f"the text tower is {text.hidden:,} wide, embed_dim is {out:,}, and hf_proj_type is null."
+            c.cannot_run("contradiction", message, "hf_proj_type", "Set it to linear or mlp.")
+        model = Spec(
             family=c.family,
             vocab=text.vocab,
             hidden=text.hidden,
@@ -47,9 +47,9 @@ class HuggingText(Record):
             causal=False,
             parts={"words": text.replace(head="base")},
         )
-        return whole.having(cls(pooled=pooler == "cls_pooler", proj=proj))
+        return model.having(cls(pooled=pooler == "cls_pooler", proj=proj))
 
-    def tensors(self, s: Spec, out: int, whole: Block) -> Block:
+    def tensors(self, s: Spec, out: int, body: Block) -> Block:
         """Its tensors: transformer, of the `whole` model, and proj (d_o, d), or proj.0 and proj.2 by way of a width
         between both.
         """
@@ -60,15 +60,19 @@ class HuggingText(Record):
         elif self.proj == "mlp":
             proj = Block({"0": Linear(d, between), "2": Linear(between, out)}, "projector")
         if s.part("words").family not in _ENCODERS:
-            return block(transformer=whole if self.pooled else altered(whole, pooler=None), proj=proj)
-        encoder = whole.children["encoder"]
+            return block(transformer=body if self.pooled else altered(body, pooler=None), proj=proj)
+        encoder = body.children["encoder"]
         assert isinstance(encoder, Block)
         return block(transformer=altered(encoder, embed_tokens=embedding(s.vocab, d)), proj=proj)
 
 
 def check_activation(c: Config, *towers: Config) -> None:
-    """Whether the activation of a tower of open_clip's own gets arguments that it takes."""
-    for one in towers:
-        elsewhere = one.given("timm_model_name") or one.given("hf_model_name") or isinstance(one.value("layers"), list)
-        if not elsewhere and one.object("act_kwargs") and c.bool("quick_gelu", default=False):
-            raise one.error("contradiction", "act_kwargs is given, and with quick_gelu nothing takes it.", "act_kwargs")
+    """Refuses act_kwargs with quick_gelu, in towers that open_clip builds itself."""
+    for tower in towers:
+        elsewhere = (
+            tower.given("timm_model_name") or tower.given("hf_model_name") or isinstance(tower.value("layers"), list)
+        )
+        if not elsewhere and tower.object("act_kwargs") and c.bool("quick_gelu", default=False):
+            raise tower.error(
+                "contradiction", "act_kwargs is given, and with quick_gelu nothing takes it.", "act_kwargs"
+            )

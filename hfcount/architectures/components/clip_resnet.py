@@ -40,25 +40,25 @@ class ClipResNet(Record):
     @staticmethod
     def _stage(width: int, number: int, depth: int) -> Layers:
         inner = width * 2**number
-        own = ResNetStage(inner=keys.dim(f"b{number + 1}", inner))
+        sizes = ResNetStage(inner=keys.dim(f"b{number + 1}", inner))
         wide = keys.dim(f"d{number + 1}", inner * _WIDER)
         # The first layer of a stage is there whatever its number.
-        return Layers(indices=Indices.below(depth or 1), layer=Layer(stage_width=wide, own=own))
+        return Layers(indices=Indices.below(depth or 1), layer=Layer(stage_width=wide, own=sizes))
 
     def tensors(self, s: Spec, out: int) -> dict[str, Node]:
         """Its tensors: conv1 to conv3 with bn1 to bn3, layer1 to layer4, and attnpool, which gives `out`."""
         half, d = self.stem // 2, s.hidden
-        found: dict[str, Node] = {}
+        children: dict[str, Node] = {}
         for number, (into, wide) in enumerate(((3, half), (half, half), (half, self.stem)), 1):
-            found |= {f"conv{number}": conv(into, wide, 3), f"bn{number}": batch_norm(wide)}
+            children |= {f"conv{number}": conv(into, wide, 3), f"bn{number}": batch_norm(wide)}
         before = self.stem
         for number, part in enumerate(s.layers, 1):
             wide, inner = part.layer.width, part.layer.sizes(ResNetStage).inner
             first, rest = _bottleneck(before, inner, wide, True), _bottleneck(wide, inner, wide, False)
-            found[f"layer{number}"] = led(part.indices.count, first, rest)
+            children[f"layer{number}"] = led(part.indices.count, first, rest)
             before = wide
         square = Linear(d, d, True)
-        found["attnpool"] = block(
+        children["attnpool"] = block(
             "attention",
             positional_embedding=Tensor((self.cells, d)),
             k_proj=square,
@@ -66,15 +66,15 @@ class ClipResNet(Record):
             v_proj=square,
             c_proj=Linear(d, out, True),
         )
-        return found
+        return children
 
 
 def _check_heads(c: Config, width: int) -> None:
-    """Whether the heads of the pooling, which share 32 times the width, divide that."""
-    head, whole = c.int("head_width"), width * _COARSER
-    if head > whole or whole % (whole // head):
-        said = f"head_width {head:,} leaves no whole number of heads in {whole:,}, 32 times the width."
-        c.cannot_run("not-divisible", said, "head_width", "Correct one.")
+    """Refuses pooling heads that do not divide 32 times the width."""
+    head, widest = c.int("head_width"), width * _COARSER
+    if head > widest or widest % (widest // head):
+        text = f"head_width {head:,} leaves no whole number of heads in {widest:,}, 32 times the width."
+        c.cannot_run("not-divisible", text, "head_width", "Correct one.")
 
 
 def _bottleneck(inputs: int, inner: int, d: int, shortened: bool) -> Block:

@@ -43,14 +43,14 @@ class TimmTower(Record):
         extra = proj in ("linear", "mlp")
         root = form(asked, name, model, model.native.get(tag))
         trunk = Listed(name=name, root=root.root, sizes=Sizes(_PROBE, _COLOURS, root.patches))
-        own = cls(
+        sizes = cls(
             trunk=trunk,
             classes=0 if extra or proj == "none" else out,
             width=_features(trunk, c.where) if extra else 0,
             proj=proj if extra else "",
             proj_bias=c.bool("timm_proj_bias", default=False),
         )
-        return Spec(family=c.family, hidden=0, layers=(), causal=False, uncounted=UNCOUNTED).having(own)
+        return Spec(family=c.family, hidden=0, layers=(), causal=False, uncounted=UNCOUNTED).having(sizes)
 
     def tensors(self, out: int) -> dict[str, Node]:
         """Its tensors: trunk, and head with proj (d_o, width), or with mlp."""
@@ -65,7 +65,7 @@ class TimmTower(Record):
 
 
 def _features(trunk: Listed, where: str) -> int:
-    """The width of what its classes are told by; raises UnknownArchitecture where nothing says it."""
+    """The input width of the classifier; raises UnknownArchitecture if it cannot be known."""
     for leaf in leaves(trunk.tensors()):
         if len(leaf.shape) > 1 and leaf.shape[0] == _PROBE:
             return leaf.shape[1]

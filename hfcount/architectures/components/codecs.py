@@ -17,10 +17,10 @@ _DEEPEST = 32  # a width that is doubled more often holds more than any size may
 
 def ratios(c: Config, key: str, default: Sequence[int] = ()) -> tuple[int, ...]:
     """By how much each of a codec's blocks shortens the waveform; the widths double or halve as often."""
-    found = c.ints(key) or list(default)
-    if not 0 < len(found) <= _DEEPEST or any(ratio < 1 for ratio in found):
+    values = c.ints(key) or list(default)
+    if not 0 < len(values) <= _DEEPEST or any(ratio < 1 for ratio in values):
         raise c.error("out-of-range", f"{key} must name 1 to {_DEEPEST} ratios, of 1 and more.", key, "Correct it.")
-    return tuple(dim(f"r{number}", ratio) for number, ratio in enumerate(found, 1))
+    return tuple(dim(f"r{number}", ratio) for number, ratio in enumerate(values, 1))
 
 
 def product(numbers: Sequence[int]) -> int:

@@ -1,4 +1,4 @@
-"""What attention keeps of compressed tokens: one entry for several, and an indexer's keys of these."""
+"""KV caches of compressed tokens: one entry for several tokens, and an indexer's keys of these."""
 
 from collections.abc import Iterator, Sequence
 
@@ -8,7 +8,7 @@ from hfcount.spec.tree.indices import Indices
 
 
 def compressed(c: Config, a: GQA, part: Indices, rate: int, overlap: bool) -> Iterator[Entries]:
-    """What these layers keep of all tokens: entries, and where groups overlap an indexer's keys of them.
+    """The compressed KV cache of some layers: entries, and an indexer's keys where groups overlap.
 
     Of tokens whose group is not complete they keep value and gate, and where groups overlap those of the group before
     too. Source: transformers 5.23, modeling_deepseek_v4.py, DeepseekV4HCACache and DeepseekV4CSACache.
@@ -19,7 +19,7 @@ def compressed(c: Config, a: GQA, part: Indices, rate: int, overlap: bool) -> It
     if not rate or not part.count:
         return
     waiting = 2 * (rate - 1)
-    one = Entries(
+    entries = Entries(
         indices=part,
         kind="compressed",
         rate=rate,
@@ -28,10 +28,10 @@ def compressed(c: Config, a: GQA, part: Indices, rate: int, overlap: bool) -> It
         products=2 * a.heads * a.head_dim,
     )
     if not overlap:
-        yield one
+        yield entries
         return
     waiting, width, heads = 2 * waiting + 2 * rate, c.int("index_head_dim"), c.int("index_n_heads")
-    yield one.replace(waiting=waiting * a.head_dim, top_k=c.int("index_topk", default=512))
+    yield entries.replace(waiting=waiting * a.head_dim, top_k=c.int("index_topk", default=512))
     products = heads * (width + 1)
     yield Entries(indices=part, kind="indexer", rate=rate, width=width, waiting=waiting * width, products=products)
 
@@ -39,7 +39,7 @@ def compressed(c: Config, a: GQA, part: Indices, rate: int, overlap: bool) -> It
 def sharing(
     c: Config, a: GQA, ratios: Sequence[int], sources: Sequence[int], selecting: Sequence[int]
 ) -> tuple[Entries, ...]:
-    """What layers keep of compressed tokens, or read of what an earlier layer keeps.
+    """The compressed KV cache of each layer, or that of the earlier layer whose cache it shares.
 
     A layer whose ratio is 0 reads none. An indexer after the one that chooses candidates scores no others. Source:
     deepseek_v41.py of ml-explore/mlx-lm 0.32.2.
@@ -49,11 +49,11 @@ def sharing(
         sources: the layers that compress tokens.
         selecting: the layers that have an indexer.
     """
-    found: dict[Entries, list[int]] = {}
-    for place, own in enumerate(ratios):
-        for one in _of_layer(c, a, place, ratios, (sources, selecting)) if own > 0 else ():
-            found.setdefault(one, []).append(place)
-    return tuple(one.replace(indices=Indices.of(places)) for one, places in found.items())
+    places_of: dict[Entries, list[int]] = {}
+    for place, ratio in enumerate(ratios):
+        for entries in _of_layer(c, a, place, ratios, (sources, selecting)) if ratio > 0 else ():
+            places_of.setdefault(entries, []).append(place)
+    return tuple(key.replace(indices=Indices.of(places)) for key, places in places_of.items())
 
 
 _NOWHERE = Indices.below(0)
@@ -96,4 +96,4 @@ def _candidates(c: Config, place: int) -> int | None:
 
 def _last(place: int, layers: Sequence[int]) -> int | None:
     """The last of these layers that is not after this one; None if all are."""
-    return max((one for one in layers if one <= place), default=None)
+    return max((layer for layer in layers if layer <= place), default=None)

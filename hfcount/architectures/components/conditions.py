@@ -1,4 +1,4 @@
-"""What diffusers' U-Nets embed a step by, and what else they are conditioned on."""
+"""Time step embeddings of diffusers' U-Nets, and their other conditioning."""
 
 from itertools import pairwise
 
@@ -18,7 +18,7 @@ _WIDTH = "projection_class_embeddings_input_dim"
 
 
 class Conditions(Record):
-    """What is embedded, and by what.
+    """The embeddings of the step and of the other conditions.
 
     Args:
         first: the width of the first stage.
@@ -61,8 +61,8 @@ class Conditions(Record):
         needs = class_kind in ("projection", "simple_projection") or added == "text_time"
         hidden, hidden_kind = _hidden(c, _HIDDEN[: 2 if control else None])
         if isinstance(c.value("cross_attention_dim"), list) and (hidden_kind or added in ("text", "text_image")):
-            said = "cross_attention_dim is a list, and a projection needs one number."
-            raise c.error("contradiction", said, "cross_attention_dim")
+            text = "cross_attention_dim is a list, and a projection needs one number."
+            raise c.error("contradiction", text, "cross_attention_dim")
         if added in ("image", "image_hint") and hidden is None:
             raise c.error(
                 "contradiction", f"addition_embed_type is {added}, and encoder_hid_dim is null.", "encoder_hid_dim"
@@ -93,7 +93,7 @@ class Conditions(Record):
         }
 
     def _projection(self) -> Node | None:
-        """What the text, or an image, is projected by."""
+        """The projection of the text or the image."""
         if self.hidden is None:
             return None
         text, places = Linear(self.hidden, self.memory, True), _PLACES.get(self.hidden_kind, 0) * self.memory
@@ -104,7 +104,7 @@ class Conditions(Record):
         return block("projector", image_embeds=Linear(self.memory, places, True), text_proj=text)
 
     def _classes(self, inputs: int) -> Node | None:
-        """What a class, or another number, is embedded by."""
+        """The embedding of a class or another number."""
         if self.class_kind == "simple_projection":
             return Linear(self.projected or 0, self.time, True, "embedding")
         if self.class_kind in ("timestep", "projection"):
@@ -112,7 +112,7 @@ class Conditions(Record):
         return None if self.classes is None else block("embedding", weight=Tensor((self.classes, self.time)))
 
     def _added(self) -> Node | None:
-        """What is added to the embedding of a step."""
+        """The embedding that is added to that of the step."""
         d, kind = self.time, self.added_kind
         if kind == "text_time":
             return time_embedding(self.projected or 0, d)
@@ -140,8 +140,8 @@ def _of_time(c: Config, first: int) -> tuple[bool, int]:
     given = c.int("time_embedding_dim", default=0, minimum=0)
     width = keys.dim("d_t", given) if given else first * (2 if fourier else 4)
     if fourier and width % 2:
-        said = f"time_embedding_dim is {int(width):,}, and has to be even."
-        raise c.error("not-divisible", said, "time_embedding_dim", observed=int(width))
+        text = f"time_embedding_dim is {int(width):,}, and has to be even."
+        raise c.error("not-divisible", text, "time_embedding_dim", observed=int(width))
     return fourier, width
 
 
@@ -150,8 +150,8 @@ def _hidden(c: Config, known: tuple[str, ...]) -> tuple[int | None, str]:
     width = _optional(c, "encoder_hid_dim", "d_e")
     kind = diffusion.word(c, "encoder_hid_dim_type", (None, *known)) or ""
     if kind and width is None:
-        said = f"encoder_hid_dim_type is {shown(kind)}, and encoder_hid_dim is null."
-        raise c.error("contradiction", said, "encoder_hid_dim", "Give both, or none.")
+        text = f"encoder_hid_dim_type is {shown(kind)}, and encoder_hid_dim is null."
+        raise c.error("contradiction", text, "encoder_hid_dim", "Give both, or none.")
     return width, kind or ("text_proj" if width is not None else "")
 
 
@@ -167,14 +167,19 @@ _BOX = 64
 
 
 def boxes(text: int, kind: str) -> Block:
-    """What embeds boxes and what they hold: text alone, or an image, too, as `kind` says (arXiv:2301.07093)."""
+    """The embedding of boxes and their contents: text, or by `kind` an image too (arXiv:2301.07093)."""
     steps = {"0": Linear(text + _BOX, _WIDE, True), "2": Linear(_WIDE, _WIDE, True), "4": Linear(_WIDE, text, True)}
     net, absent = Block(dict(steps)), Tensor((text,))
     if kind == "gated":
-        own: dict[str, Node] = {"linears": net, "null_positive_feature": absent}
+        children: dict[str, Node] = {"linears": net, "null_positive_feature": absent}
     else:
-        own = {"linears_text": net, "linears_image": net, "null_text_feature": absent, "null_image_feature": absent}
-    return Block({**own, "null_position_feature": Tensor((_BOX,))}, "embedding")
+        children = {
+            "linears_text": net,
+            "linears_image": net,
+            "null_text_feature": absent,
+            "null_image_feature": absent,
+        }
+    return Block({**children, "null_position_feature": Tensor((_BOX,))}, "embedding")
 
 
 _WIDE = 512
@@ -182,5 +187,5 @@ _HINTS = (3, 16, 16, 32, 32, 96, 96, 256, 4)
 
 
 def _hinted() -> Block:
-    """What embeds an image that hints at the result: convolutions, between which numbers stand for activations."""
+    """The embedding of a hint image: convolutions, numbered with the activations between them."""
     return Block({str(2 * place): conv(before, d) for place, (before, d) in enumerate(pairwise(_HINTS))})

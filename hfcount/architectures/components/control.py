@@ -1,4 +1,4 @@
-"""ControlNets over a U-Net: a copy of its way down, which reads an image that steers it (arXiv:2302.05543)."""
+"""ControlNets of a U-Net: a copy of its down blocks that reads a control image (arXiv:2302.05543)."""
 
 from hfcount.architectures.components.conditions import Conditions
 from hfcount.architectures.components.unet_keys import Stages
@@ -12,7 +12,7 @@ from hfcount.spec.tree.nodes import Block, Node, block
 
 
 class Control(Sizes):
-    """What every one of them has; `hints` are the widths of the convolutions over the image."""
+    """The sizes that all ControlNets share; `hints` are the widths of the convolutions over the image."""
 
     stages: Stages
     conditions: Conditions
@@ -35,7 +35,7 @@ class Control(Sizes):
         """The way down, a convolution behind each of its outputs, and what one class has besides."""
         stages, first, last = self.stages, self.stages.down[0].width, self.stages.deepest
         beyond = [1] * (len(stages.down) - 1) + [0]
-        outputs = [(one.width, one.layers + more) for one, more in zip(stages.down, beyond, strict=True)]
+        outputs = [(stage.width, stage.layers + more) for stage, more in zip(stages.down, beyond, strict=True)]
         entrance: dict[str, Node | None] = {
             "conv_in": conv(self.in_channels, first),
             **self.conditions.tensors(),

@@ -1,4 +1,4 @@
-"""Estimators of depth: how they join features of several layers of a backbone (arXiv:2103.13413)."""
+"""Depth estimation necks and heads: fusion of features of several backbone layers (arXiv:2103.13413)."""
 
 from typing import Self, TypeGuard, cast
 
@@ -19,15 +19,15 @@ class Level(Record):
     factor: int | None
 
     def resizing(self) -> Block | None:
-        """What makes the features larger or smaller, if anything does."""
+        """The layer that resizes the features; None if their size stays."""
         d, factor = self.width, self.factor
         if factor is None or factor == 1:
             return None
         return transposed(d, d, factor) if factor else conv(d, d, 3, bias=True)
 
 
-def _is_factor(one: object) -> TypeGuard[float]:
-    number = cast(float, one) if type(one) in (int, float) else 0
+def _is_factor(value: object) -> TypeGuard[float]:
+    number = cast(float, value) if type(value) in (int, float) else 0
     return 0 < number <= MAX_SIZE and (number <= 1 or not number % 1)
 
 
@@ -43,12 +43,12 @@ class Levels(Record):
         widths = c.ints("neck_hidden_sizes", default=(96, 192, 384, 768), minimum=0)
         factors = c.entries("reassemble_factors") if c.given("reassemble_factors") else [4, 2, 1, 0.5]
         known: list[int | None] = []
-        for one in factors:
-            if not _is_factor(one):
+        for factor in factors:
+            if not _is_factor(factor):
                 raise c.error(
                     "out-of-range", "reassemble_factors must be whole numbers, or fractions of 1.", "reassemble_factors"
                 )
-            known.append(int(one))
+            known.append(int(factor))
         known += [None] * len(widths)
         levels = (
             Level(width=dim(f"C{number}", width), factor=factor)
@@ -63,16 +63,16 @@ class Levels(Record):
         none.
         """
         layers, read = dict[str, Block](), dict[str, Block]()
-        for place, one in list(enumerate(self.levels))[spared:]:
-            if one.factor is not None:
-                projection = conv(width, one.width, 1, bias=True)
-                layers[str(place)] = block(projection=projection, resize=one.resizing())
+        for place, level in list(enumerate(self.levels))[spared:]:
+            if level.factor is not None:
+                projection = conv(width, level.width, 1, bias=True)
+                layers[str(place)] = block(projection=projection, resize=level.resizing())
             read[str(place)] = Block({"0": Linear(2 * width, width, True, "projector")})
         return block(layers=Block(layers), readout_projects=Block(read) if readout else None)
 
     def tensors(self, reassemble: Block | None, layer: Block) -> Block:
         """All levels brought to one width and joined. Tensors: reassemble_stage, convs, fusion_stage.layers."""
-        convs = {str(place): conv(one.width, self.fusion_hidden_size, 3) for place, one in enumerate(self.levels)}
+        convs = {str(place): conv(level.width, self.fusion_hidden_size, 3) for place, level in enumerate(self.levels)}
         joined = Block({str(place): layer for place in range(len(self.levels))})
         return block("projector", reassemble_stage=reassemble, convs=Block(convs), fusion_stage=block(layers=joined))
 
@@ -97,13 +97,13 @@ class Fusion(Record):
         batch_norm2, and `more`.
         """
         norm = batch_norm(d) if self.normed else None
-        one = conv(d, d, 3, bias=self.biased if bias is None else bias)
-        way = block(convolution1=one, convolution2=one, batch_norm1=norm, batch_norm2=norm)
+        step = conv(d, d, 3, bias=self.biased if bias is None else bias)
+        way = block(convolution1=step, convolution2=step, batch_norm1=norm, batch_norm2=norm)
         return block(projection=conv(d, d, 1, bias=True), residual_layer1=way, residual_layer2=way, **more)
 
 
 class Neck(Record):
-    """What stands between a backbone and the depth: how levels are joined, and which they are."""
+    """The neck between the backbone and the depth head: the levels and their fusion."""
 
     fusion: Fusion
     levels: Levels

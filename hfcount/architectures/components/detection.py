@@ -190,5 +190,5 @@ def learned_queries(c: Config, backbone: Spec) -> Spec[LearnedQueries]:
     """DETR and those with its keys: learned queries, and features of the stages that the backbone names."""
     heads = named(ForObjectDetection="object_detection", Model="base", ForSegmentation="panoptic_segmentation")
     widths = channels(chosen(c.part("backbone_config")) if c.given("backbone_config") else [1, 2, 3, 4], backbone)
-    own = LearnedQueries.read(c, widths=tuple(widths))
-    return detecting(c, heads, backbone, own)
+    sizes = LearnedQueries.read(c, widths=tuple(widths))
+    return detecting(c, heads, backbone, sizes)

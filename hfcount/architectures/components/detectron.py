@@ -66,8 +66,8 @@ class FeaturePyramid(Record):
                 raise UnknownArchitecture(f"{args.where}: a MODEL.{key} other than LayoutLMv2's own is not described.")
         depth, deep = size("RESNETS.DEPTH", 50), size("RESNETS.DEPTH", 50) >= _DEEP
         if depth not in _DEPTHS:
-            said = f"MODEL.RESNETS.DEPTH is {depth:,}, and must be one of {', '.join(map(str, _DEPTHS))}."
-            raise args.error("unknown-kind", said, "MODEL.RESNETS.DEPTH")
+            text = f"MODEL.RESNETS.DEPTH is {depth:,}, and must be one of {', '.join(map(str, _DEPTHS))}."
+            raise args.error("unknown-kind", text, "MODEL.RESNETS.DEPTH")
         groups, out = size("RESNETS.NUM_GROUPS", 1), size("RESNETS.RES2_OUT_CHANNELS", 256)
         if not deep and (groups, out) != (1, 64):
             raise args.error(
@@ -77,8 +77,8 @@ class FeaturePyramid(Record):
             )
         built, read = (args.strs(f"MODEL.{key}") for key in ("RESNETS.OUT_FEATURES", "FPN.IN_FEATURES"))
         if not read or read != _STAGES[: len(read)] or not set(read) <= set(built) <= {"stem", *_STAGES}:
-            said = "MODEL.FPN.IN_FEATURES must begin with res2, go up by one, and be among MODEL.RESNETS.OUT_FEATURES."
-            raise args.error("unknown-kind", said, "MODEL.FPN.IN_FEATURES")
+            text = "MODEL.FPN.IN_FEATURES must begin with res2, go up by one, and be among MODEL.RESNETS.OUT_FEATURES."
+            raise args.error("unknown-kind", text, "MODEL.FPN.IN_FEATURES")
         means, spread = args.length("MODEL.PIXEL_MEAN"), args.length("MODEL.PIXEL_STD")
         if (means or _COLOURS) != (spread or _COLOURS):
             raise args.error("list-length", "MODEL.PIXEL_MEAN and MODEL.PIXEL_STD must be as long.", "MODEL.PIXEL_MEAN")
@@ -100,7 +100,7 @@ class FeaturePyramid(Record):
         fpn_lateral{i} (width, channels, 1, 1) and fpn_output{i} (width, width, 3, 3), with biases.
         """
         before, out, inner, fpn = self.stem, self.out, self.inner, self.width
-        found: dict[str, Node] = {}
+        children: dict[str, Node] = {}
         stages: dict[str, Node] = {"stem": block(conv1=_conv(self.channels, before, 7))}
         for number, name in enumerate(_STAGES[: self.built]):
 
@@ -112,10 +112,10 @@ class FeaturePyramid(Record):
 
             stages[name] = led(_DEPTHS[self.depth][number], layer(before), layer(out))
             if number < self.seen:
-                found[f"fpn_lateral{number + 2}"] = conv(out, fpn, 1, bias=True)
-                found[f"fpn_output{number + 2}"] = conv(fpn, fpn, 3, bias=True)
+                children[f"fpn_lateral{number + 2}"] = conv(out, fpn, 1, bias=True)
+                children[f"fpn_output{number + 2}"] = conv(fpn, fpn, 3, bias=True)
             before, out, inner = out, 2 * out, 2 * inner
-        return Block({"bottom_up": Block(stages), **found})
+        return Block({"bottom_up": Block(stages), **children})
 
 
 def _conv(inputs: int, outputs: int, side: int, groups: int = 1) -> Block:

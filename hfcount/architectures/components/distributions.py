@@ -32,16 +32,21 @@ class Distributions(Sizes):
 
     @property
     def sides(self) -> int:
-        """How many numbers say where the sides of a box may be."""
+        """The number of outputs for the distributions of a box's four sides."""
         return 4 * (self.max_num_bins + 1)
 
     def refining(self, d: int, depth: int) -> dict[str, Node]:
-        """What a decoder refines boxes by. Tensors: reg_scale (1), up (1), pre_bbox_head, and lqe_layers, numbered."""
-        one = Tensor((1,), component="other")
+        """The modules that refine boxes. Tensors: reg_scale (1), up (1), pre_bbox_head, and lqe_layers, numbered."""
+        scalar = Tensor((1,), component="other")
         steps = [self.lqe_hidden_dim] * (self.lqe_layers - 1)
         sure = Block({"reg_conf": perceptron(4 * (self.top_prob_values + 1), *steps, 1)})
         first = perceptron(d, d, d, 4)
-        return {"reg_scale": one, "up": one, "pre_bbox_head": first, "lqe_layers": Repeat(Indices.below(depth), sure)}
+        return {
+            "reg_scale": scalar,
+            "up": scalar,
+            "pre_bbox_head": first,
+            "lqe_layers": Repeat(Indices.below(depth), sure),
+        }
 
     def predicting(self, s: Spec, shared: bool = False) -> dict[str, Node]:
         """Each layer's class_embed and bbox_embed; `shared` boxes are stored under the first one's name."""
@@ -69,16 +74,21 @@ def distributing(c: Config) -> Distributions:
     levels = c.int("num_feature_levels", maximum=64)
     alone, points = c.is_int("decoder_n_points"), c.ints("decoder_n_points", default=(4,), alone=True, least=1)
     if not alone and len(points) != levels:
-        said = f"decoder_n_points has {len(points):,} entries, and there are {levels:,} levels."
+        text = f"decoder_n_points has {len(points):,} entries, and there are {levels:,} levels."
         raise c.error(
-            "list-length", said, "decoder_n_points", "Correct one of them.", expected=int(levels), observed=len(points)
+            "list-length",
+            text,
+            "decoder_n_points",
+            "Correct one of them.",
+            expected=int(levels),
+            observed=len(points),
         )
     heads, width = c.int("decoder_attention_heads"), c.int("head_dim", default=None)
     if width is not None:
         d = c.int("d_model", "hidden_size")
         if width * heads != d:
-            said = f"head_dim is {width:,}, and the {heads:,} heads share {d:,}."
-            raise c.error("not-divisible", said, "head_dim", "Remove it, or correct it.", observed=int(width))
+            text = f"head_dim is {width:,}, and the {heads:,} heads share {d:,}."
+            raise c.error("not-divisible", text, "head_dim", "Remove it, or correct it.", observed=int(width))
     fused = c.times("hidden_expansion", c.int("encoder_hidden_dim"), default=1.0) // 2
     return Distributions.read(
         c,

@@ -1,4 +1,4 @@
-"""What drafts of a block of tokens have beside their layers: heads over tokens drafted before, and convolutions."""
+"""Heads and convolutions of draft models that draft a block of tokens at once."""
 
 from typing import Self
 
@@ -11,7 +11,7 @@ from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 
 
 class Markov(Record):
-    """DSpark's heads: one that corrects logits by the token before, and one that says how sure they are.
+    """DSpark's heads: one corrects logits by the previous token, one predicts their confidence.
 
     `kind` is "vanilla", "gated" or "rnn". `rank` is None without the first head, `read` None without the second: the
     width of what the second reads.
@@ -30,8 +30,8 @@ class Markov(Record):
         sure = c.bool("enable_confidence_head", default=usual)
         joined = c.bool("confidence_head_with_markov", default=not flat)
         if joined and rank is None and (sure or flat):
-            said = "confidence_head_with_markov is true, and markov_rank is 0, so that there is no such head."
-            raise c.error("contradiction", said, "confidence_head_with_markov", "Set it to false.")
+            text = "confidence_head_with_markov is true, and markov_rank is 0, so that there is no such head."
+            raise c.error("contradiction", text, "confidence_head_with_markov", "Set it to false.")
         return cls(rank=rank, kind=kind, read=(d + (rank or 0) if joined else d) if sure else None)
 
     def tensors(self, d: int, vocab: int, known: int) -> Block:
@@ -90,11 +90,11 @@ class Selection(Sizes):
 def selection(c: Config, d: int) -> Selection:
     """DFlash 2's sizes: the groups divide the width, and a convolution is no longer than a block."""
     each = c.int("conv_group_size", default=16)
-    own = Selection.read(c, groups=divides(c, "conv_group_size", each, "hidden_size", d))
-    if own.conv_kernel_size > own.block_size:
-        said = f"conv_kernel_size {own.conv_kernel_size:,} exceeds block_size {own.block_size:,}."
-        raise c.error("out-of-range", said, "conv_kernel_size", "Correct one of them.")
-    return own
+    sizes = Selection.read(c, groups=divides(c, "conv_group_size", each, "hidden_size", d))
+    if sizes.conv_kernel_size > sizes.block_size:
+        text = f"conv_kernel_size {sizes.conv_kernel_size:,} exceeds block_size {sizes.block_size:,}."
+        raise c.error("out-of-range", text, "conv_kernel_size", "Correct one of them.")
+    return sizes
 
 
 class Refinement(Sizes):

@@ -1,4 +1,4 @@
-"""What drafts share that propose tokens for another model, their target: its hidden states and its vocabulary."""
+"""Draft models for speculative decoding: the target's hidden states and vocabulary that they use."""
 
 from typing import Self
 
@@ -12,7 +12,7 @@ from hfcount.text import printable
 
 
 class Needs(Record):
-    """What a draft takes from its target.
+    """The requirements of a draft on its target.
 
     Args:
         width: of the target's states that it reads; None if it reads none, or they may be of any width.
@@ -39,7 +39,7 @@ class Draft(Sizes):
     """Sizes of a draft, whose target is another model."""
 
     def needs(self, s: Spec) -> Needs:
-        """What it takes from its target."""
+        """The requirements on its target."""
         raise NotImplementedError  # each draft reads something else
 
 
@@ -67,8 +67,8 @@ def layers_of(c: Config, *known: str) -> Config:
     kind = inner.str("model_type", default="qwen3")
     inner.kind = kind
     if known and kind not in known:
-        said = f"{LAYER} is of type {printable(kind, 60)}, and {c.family.removeprefix('speculators_')} has layers of"
-        raise UnknownArchitecture(f"{c.where}: {said} {' and '.join(known)} alone.")
+        text = f"{LAYER} is of type {printable(kind, 60)}, and {c.family.removeprefix('speculators_')} has layers of"
+        raise UnknownArchitecture(f"{c.where}: {text} {' and '.join(known)} alone.")
     return inner
 
 
@@ -78,30 +78,30 @@ def numbers(c: Config | None, key: str) -> tuple[int, ...]:
 
 
 class Vocabulary(Record):
-    """The words of the target that a draft knows: `size` of `whole`."""
+    """The draft's vocabulary: `size` tokens of the target's `whole`."""
 
     whole: int
     size: int
 
     @classmethod
-    def read(cls, c: Config, whole: int, absent: int | None = None) -> Self:
-        """That of draft_vocab_size; `absent` is what that is by default, instead of all words."""
-        size = c.int("draft_vocab_size", default=absent) or whole
-        if size > whole:
-            said = f"draft_vocab_size {size:,} exceeds vocab_size {whole:,}, of which the draft knows some."
+    def read(cls, c: Config, vocab: int, absent: int | None = None) -> Self:
+        """The vocabulary by draft_vocab_size; `absent` is its default, instead of the target's size."""
+        size = c.int("draft_vocab_size", default=absent) or vocab
+        if size > vocab:
+            text = f"draft_vocab_size {size:,} exceeds vocab_size {vocab:,}, of which the draft knows some."
             c.cannot_run(
                 "out-of-range",
-                said,
+                text,
                 "draft_vocab_size",
                 "Correct one of them.",
-                expected=int(whole),
+                expected=int(vocab),
                 observed=int(size),
             )
-        return cls(whole=whole, size=whole if size == whole else dim("|V_d|", size))
+        return cls(whole=vocab, size=vocab if size == vocab else dim("|V_d|", size))
 
     @property
     def reduced(self) -> bool:
-        """Whether the draft knows only some of the words."""
+        """Whether the draft's vocabulary is smaller than the target's."""
         return int(self.size) != int(self.whole)
 
     def tensors(self, d: int, own_head: bool) -> Block:
@@ -125,4 +125,4 @@ class Vocabulary(Record):
 def series(layers: Node) -> list[Block]:
     """The layers of a stack, one of each kind."""
     kinds = layers if isinstance(layers, tuple) else (layers,)
-    return [one.body for one in kinds if isinstance(one, Repeat) and isinstance(one.body, Block)]
+    return [kind.body for kind in kinds if isinstance(kind, Repeat) and isinstance(kind.body, Block)]

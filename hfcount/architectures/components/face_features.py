@@ -1,4 +1,4 @@
-"""What ConsisID sees a face by: features of several depths, read by tokens that it learns (arXiv:2411.17440)."""
+"""ConsisID's face encoder: features of several depths, read by learned queries (arXiv:2411.17440)."""
 
 from hfcount.architectures import keys
 from hfcount.architectures.layers.norms import layer_norm
@@ -14,7 +14,7 @@ def _layers(c: Config) -> int:
 
 
 class Face(Sizes):
-    """What sees a face; `inner` and `outer` are the widths of all heads within it and within the model."""
+    """The face encoder; `inner` and `outer` are the attention widths (all heads) within it and within the model."""
 
     identity: int = size("d_f", "LFE_id_dim")
     width: int = size("d_v", "LFE_vit_dim")
@@ -46,7 +46,7 @@ class Face(Sizes):
         return block("attention", **norms, to_q=Linear(d, inner), to_kv=keyed, to_out=Linear(inner, d))
 
     def extractor(self) -> Block:
-        """All that makes of features what the model attends to."""
+        """The tensors that turn features into the tokens that the model attends to."""
         d = self.width
         network = Block({"0": layer_norm(d), "1": Linear(d, d * self.factor), "3": Linear(d * self.factor, d)}, "mlp")
         layer = Block({"0": self.attention(d, self.inner, d), "1": network})

@@ -62,7 +62,7 @@ class FastViT(Record):
             stages[str(number)] = block(
                 downsample=block(proj=_halving(before, d, fused, squeezed)) if number else None,
                 pos_emb=Block(places) if part.layer.mixer else None,
-                blocks=stack((part,), lambda one: _layer(one, fused, branched)),
+                blocks=stack((part,), lambda layer: _layer(layer, fused, branched)),
             )
             before = d
         out = s.hidden
@@ -91,24 +91,24 @@ def fast_vit(c: Config, name: str, known: Heads) -> Spec[FastViT]:
         mixer = GQA(heads=heads, kv_heads=heads, head_dim=_HEAD_DIM, out_bias=True)
         attends = number >= len(depths) - attending
         ffn = Dense(width=ratio * d, bias=True)
-        one = Layer(mixer=mixer if attends else None, ffn=ffn, stage_width=d)
-        layers.append(Layers(indices=Indices.below(depth), layer=one))
+        layer = Layer(mixer=mixer if attends else None, ffn=ffn, stage_width=d)
+        layers.append(Layers(indices=Indices.below(depth), layer=layer))
     early, squeezing = name not in ("fastvit_mci3", "fastvit_mci4"), ("fastvit_mci0", "fastvit_mci1", "fastvit_mci2")
-    own = FastViT(
+    sizes = FastViT(
         inference_mode=switch(args, "inference_mode", False),
         in_chans=dim("C", args.int("in_chans", default=COLOURS)),
         batch_normed=early,  # and what follows from that is true of the stem, too
         squeezing=name in squeezing,
     )
-    return imaging(c, layers, known, hidden=_FINAL * layers[-1].layer.width, uncounted=COARSER).having(own)
+    return imaging(c, layers, known, hidden=_FINAL * layers[-1].layer.width, uncounted=COARSER).having(sizes)
 
 
-def _layer(one: Layer, fused: bool, batch_normed: bool) -> Block:
-    d, wide = one.width, one.dense.width
+def _layer(layer: Layer, fused: bool, batch_normed: bool) -> Block:
+    d, wide = layer.width, layer.dense.width
     scale = block("other", gamma=Tensor((d, 1, 1)))
-    seen = normed(d, d, _WIDE, groups=d, names=("conv", "bn"))
-    network = block("mlp", conv=seen, fc1=conv(d, wide, 1, bias=True), fc2=conv(wide, d, 1, bias=True))
-    if one.mixer:
+    local = normed(d, d, _WIDE, groups=d, names=("conv", "bn"))
+    network = block("mlp", conv=local, fc1=conv(d, wide, 1, bias=True), fc2=conv(wide, d, 1, bias=True))
+    if layer.mixer:
         attention = fused_square_attention(d, bias=False)
         norm = batch_norm(d) if batch_normed else layer_norm(d)
         return block(norm=norm, token_mixer=attention, layer_scale_1=scale, mlp=network, layer_scale_2=scale)
@@ -133,14 +133,14 @@ def _merged(
 
 
 def _halving(inputs: int, d: int, fused: bool, squeezed: int) -> Block:
-    """What halves an image: a wide convolution of each channel, perhaps squeezed, and one of pixels."""
+    """The downsampling: a wide depthwise convolution, optionally with squeeze-and-excitation, and a pointwise one."""
     large, small = (normed(inputs, d, side, groups=inputs, names=("conv", "bn")) for side in (_WIDE, _SMALL))
-    whole = block(reparam_conv=conv(inputs, d, _WIDE, groups=inputs, bias=True))
-    first = whole if fused else block(large_conv=large, small_conv=small)
+    body = block(reparam_conv=conv(inputs, d, _WIDE, groups=inputs, bias=True))
+    first = body if fused else block(large_conv=large, small_conv=small)
     squeeze = block(se=_squeeze(d, squeezed)).children if squeezed else {}
     return Block({"0": Block({**first.children, **squeeze}), "1": _merged(d, d, 1, fused, kept=True)})
 
 
 def _squeeze(d: int, narrow: int) -> Block:
-    """Weighs channels by what all places have of them (arXiv:1709.01507)."""
+    """Squeeze-and-excitation (arXiv:1709.01507)."""
     return block(fc1=conv(d, narrow, 1, bias=True), fc2=conv(narrow, d, 1, bias=True))

@@ -34,9 +34,9 @@ def _times(c: Config) -> int:
 
 
 class FlowHead(Sizes):
-    """A head that makes the next latent by a flow (arXiv:2509.06926); one of kind `lsd` goes from one time to another.
+    """A head that generates the next latent by a flow (arXiv:2509.06926); kind `lsd` reads two times.
 
-    `times` is how many times it is told; `weighing` and `weighed` are the width and the depth of what weighs its loss.
+    `times` is the number of time inputs; `weighing` and `weighed` are the width and the depth of the loss weighting.
     """
 
     hidden_size: int = count("d_h")
@@ -71,7 +71,7 @@ class FlowHead(Sizes):
         )
 
     def loss_weighting(self) -> Block:
-        """What weighs the loss by the two times. Tensors: layers (d_w, 2), (d_w, d_w), proj (1, d_w)."""
+        """The network that weights the loss by the two times. Tensors: layers (d_w, 2), (d_w, d_w), proj (1, d_w)."""
         wide = self.weighing
         layers = chain(2, wide, wide, self.weighed, lambda left, right: Linear(left, right, True))
         return block("other", layers=layers, proj=Linear(wide, 1, True))

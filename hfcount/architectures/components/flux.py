@@ -1,4 +1,4 @@
-"""Flux of diffusers: blocks that image and text pass side by side, and then such that they pass as one sequence."""
+"""Flux of diffusers: joint blocks with weights for image and text each, then blocks over one sequence."""
 
 from hfcount.architectures.layers.diffusion.layers import attention, feed_forward, time_embedding
 from hfcount.architectures.layers.norms import rms_norm
@@ -12,7 +12,7 @@ STEP = 256
 
 
 class Flux(Sizes):
-    """What a Flux model and what steers it have in common."""
+    """The sizes that a Flux model and its ControlNets share."""
 
     num_attention_heads: int = size("h")
     attention_head_dim: int = size("h_d")
@@ -45,7 +45,7 @@ class Flux(Sizes):
         }
 
     def _double(self) -> Block:
-        """A block with weights of its own for image and text."""
+        """A joint block, with separate weights for image and text."""
         d, norm, square = self.width, rms_norm(self.attention_head_dim), Linear(self.width, self.width, True)
         added = dict.fromkeys(("add_q_proj", "add_k_proj", "add_v_proj", "to_add_out"), square)
         norms = dict.fromkeys(("norm_q", "norm_k", "norm_added_q", "norm_added_k"), norm)
@@ -69,5 +69,5 @@ class Flux(Sizes):
 
 
 def modulation(d: int, times: int, inputs: int | None = None) -> Block:
-    """What a norm is scaled and shifted by, from the embedding of a step. Tensors: linear (times·d, inputs or d)."""
+    """The scale and shift of a norm, from the embedding of a step. Tensors: linear (times·d, inputs or d)."""
     return block("norm", linear=Linear(inputs or d, times * d, True))

@@ -29,7 +29,7 @@ class Grouped(Sizes):
     c2f_num_blocks: int = count("n_b", minimum=0)
 
     def tensors(self, d: int, classes: int) -> dict[str, Node]:
-        """What proposes objects to each group of queries.
+        """The object proposals of each group of queries.
 
         Tensors: enc_output (d, d), enc_output_norm (d), enc_out_bbox_embed, enc_out_class_embed (c, d), each numbered.
         """
@@ -52,12 +52,12 @@ def grouped_queries(c: Config, backbone: Spec, heads: Heads) -> Spec[Grouped]:
         ffn=Dense(width=c.int("decoder_ffn_dim"), bias=True),
         own=GroupedLayer(cross_heads=dim("h_x", crossed)),
     )
-    own = Grouped.read(c)
+    sizes = Grouped.read(c)
     layers = uniform(layer, c.int("decoder_layers", maximum=MAX_LAYERS))
     # Within these detectors, and not elsewhere, the attention of the backbone is stored under older names.
     parts = {"backbone": backbone.replace(adapted=True)}
-    whole = decoder_spec(c, layers, vocab=0, hidden=d, layer_count=None, heads=heads, parts=parts)
-    return whole.replace(causal=False, labels=labels(c, 2)).having(own)
+    model = decoder_spec(c, layers, vocab=0, hidden=d, layer_count=None, heads=heads, parts=parts)
+    return model.replace(causal=False, labels=labels(c, 2)).having(sizes)
 
 
 def split_stage(
@@ -73,11 +73,11 @@ def split_stage(
     `step` builds a convolution of so many channels to so many, by the side of its kernel. Tensors under `names`.
     """
     first, last, between = names
-    one = Block({name: step(inner, inner, 3) for name in (first, last)})
+    path = Block({name: step(inner, inner, 3) for name in (first, last)})
     return Block(
         {
             first: step(inputs, 2 * inner, 1),
             last: step((2 + blocks) * inner, d, 1),
-            **({between: Repeat(Indices.below(blocks), one)} if blocks else {}),
+            **({between: Repeat(Indices.below(blocks), path)} if blocks else {}),
         }
     )

@@ -19,7 +19,7 @@ _BLOCKS = 3  # of a layer that fuses two levels
 
 
 def denoising(c: Config) -> bool:
-    """Whether there is a table of labels whose noise is taken away in training."""
+    """Whether there is a table of labels for denoising training."""
     return c.int("num_denoising", minimum=0) > 0
 
 
@@ -58,7 +58,7 @@ class Hybrid(Sizes):
         coordinates: int = 4,
         encoder: Block | None = None,
     ) -> Block:
-        """RT-DETR without what its class adds, over a backbone.
+        """RT-DETR over a backbone, without the sizes that a class adds.
 
         Args:
             labelled: the rows of the table of labels whose noise is taken away in training, if there is one.
@@ -89,10 +89,10 @@ def hybrid(
     none = inner.given("out_features") and not inner.strs("out_features")
     widths = [] if none else channels(chosen(inner), backbone)[first:]
     lower = c.ints("decoder_in_channels", default=(256, 256, 256), least=1, minimum=0)
-    own = Hybrid.read(
+    sizes = Hybrid.read(
         c, upper=tuple(widths), lower=tuple(dim(f"C{number}", width) for number, width in enumerate(lower, 1))
     )
-    return detecting(c, heads, backbone, own, parts=parts, inside="encoder_hidden_dim")
+    return detecting(c, heads, backbone, sizes, parts=parts, inside="encoder_hidden_dim")
 
 
 def projected(widths: Sequence[int], d: int, further: int = 0, again: int | None = None) -> Block:
@@ -113,11 +113,11 @@ def cross_stage(d: int, hidden: int) -> Block:
     def step(into: int, out: int, side: int) -> Block:
         return normed(into, out, side, names=("conv", "norm"))
 
-    one = block(conv1=step(hidden, hidden, 3), conv2=step(hidden, hidden, 1))
+    repvgg = block(conv1=step(hidden, hidden, 3), conv2=step(hidden, hidden, 1))
     return block(
         conv1=step(2 * d, hidden, 1),
         conv2=step(2 * d, hidden, 1),
-        bottlenecks=Repeat(Indices.below(_BLOCKS), one),
+        bottlenecks=Repeat(Indices.below(_BLOCKS), repvgg),
         conv3=step(hidden, d, 1) if int(hidden) != int(d) else None,
     )
 
@@ -136,7 +136,7 @@ def hybrid_encoder(inner: Spec, levels: int, attended: int, fused: Block, smalle
     Tensors: encoder of layers, lateral_convs, fpn_blocks, downsample_convs, pan_blocks.
     """
     d, between = inner.hidden, Indices.below(levels - 1)
-    layers = block(layers=stack(inner.layers, lambda one: detr_layer(d, one)))
+    layers = block(layers=stack(inner.layers, lambda layer: detr_layer(d, layer)))
     return block(
         encoder=Repeat(Indices.below(attended), layers),
         lateral_convs=Repeat(between, normed(d, d, 1, names=("conv", "norm"))),
@@ -152,7 +152,7 @@ def normed_linear(d: int) -> Block:
 
 
 def refining(s: Spec, points: int, headed: bool, coordinates: int = 4, beside: Block | None = None) -> Block:
-    """A decoder that refines places of so many `coordinates`; each layer's sampling has what is in `beside`, too.
+    """A decoder that refines places of so many `coordinates`; `beside` are further children of each layer's sampling.
 
     `points` are those of all levels that a head looks at. Tensors: layers, query_pos_head; if it is `headed`
     class_embed and bbox_embed, one for each layer.
@@ -160,18 +160,18 @@ def refining(s: Spec, points: int, headed: bool, coordinates: int = 4, beside: B
     d = s.hidden
     more = beside.children if beside else {}
 
-    def layer(one: Layer) -> Block:
-        return detr_layer(d, one, sampling(d, points, one.attention.heads, **more))
+    def layer_block(layer: Layer) -> Block:
+        return detr_layer(d, layer, sampling(d, points, layer.attention.heads, **more))
 
     return block(
-        layers=stack(s.layers, layer),
+        layers=stack(s.layers, layer_block),
         query_pos_head=perceptron(coordinates, 2 * d, d),
         **(predictions(s, coordinates) if headed else {}),
     )
 
 
 def predictions(s: Spec, coordinates: int = 4) -> dict[str, Node]:
-    """What each layer of a decoder predicts. Tensors: class_embed and bbox_embed, numbered."""
+    """The prediction heads of each decoder layer. Tensors: class_embed and bbox_embed, numbered."""
     d, each = s.hidden, Indices.below(s.depth)
     labels, place = Linear(d, s.labels, True, "other"), perceptron(d, d, d, coordinates)
     return {"class_embed": Repeat(each, labels), "bbox_embed": Repeat(each, place)}

@@ -119,14 +119,14 @@ INKLING_ATTENTION = {
 
 
 class Inkling(Sizes):
-    """What both versions have."""
+    """The sizes that both versions share."""
 
     conv_kernel_size: int
     d_rel: int = size()
 
 
 class Reach(Record):
-    """How many distances the attention of a layer tells apart; `full` if it sees all tokens."""
+    """The number of relative positions in a layer's attention; `full` if it attends to all tokens."""
 
     extent: int
     full: bool
@@ -136,18 +136,18 @@ def released(s: Spec[Inkling]) -> Block:
     """The language model within the whole one. Tensors: embed (|V|, d), embed_norm (d), layers, norm (d)."""
     d, kernel = s.hidden, s.own.conv_kernel_size
 
-    def layer(one: Layer) -> Block:
+    def layer_block(layer: Layer) -> Block:
         return block(
             attn_norm=rms_norm(d),
-            attn=_attention(d, one, s.own.d_rel, kernel),
+            attn=_attention(d, layer, s.own.d_rel, kernel),
             attn_sconv=spread(d, kernel),
             mlp_norm=rms_norm(d),
-            mlp=_experts(d, one.ffn) if isinstance(one.ffn, MoE) else _network(d, one.dense.width),
+            mlp=_experts(d, layer.ffn) if isinstance(layer.ffn, MoE) else _network(d, layer.dense.width),
             mlp_sconv=spread(d, kernel),
         )
 
     table = embedding(s.vocab, d)
-    return block(embed=table, embed_norm=rms_norm(d), layers=stack(s.layers, layer), norm=rms_norm(d))
+    return block(embed=table, embed_norm=rms_norm(d), layers=stack(s.layers, layer_block), norm=rms_norm(d))
 
 
 def spread(channels: int, kernel: int, component: Component = "attention") -> Block:
@@ -156,7 +156,7 @@ def spread(channels: int, kernel: int, component: Component = "attention") -> Bl
 
 
 def projections(d: int, a: GQA, rel: int) -> Block:
-    """Attention's projections, and what gives distances their logits.
+    """The attention projections, and the logits of relative positions.
 
     Tensors: wq_du (h·h_d, d), wk_dv and wv_dv (h_kv·h_d, d), wr_du (h·rel, d), wo_ud (d, h·h_d).
     """
@@ -165,14 +165,16 @@ def projections(d: int, a: GQA, rel: int) -> Block:
     return block("attention", wq_du=Linear(d, query), wk_dv=keys, wv_dv=keys, wr_du=wr, wo_ud=Linear(query, d))
 
 
-def _attention(d: int, one: Layer, rel: int, kernel: int) -> Block:
-    a, convolution = one.attention, spread(one.attention.kv_heads * one.attention.head_dim, kernel)
+def _attention(d: int, layer: Layer, rel: int, kernel: int) -> Block:
+    a, convolution = layer.attention, spread(layer.attention.kv_heads * layer.attention.head_dim, kernel)
     more = block(
         q_norm=rms_norm(a.head_dim),
         k_norm=rms_norm(a.head_dim),
         k_sconv=convolution,
         v_sconv=convolution,
-        rel_logits_proj=Block({"proj": Tensor((rel, one.sizes(Reach).extent))}, repeats=a.heads),  # once for each head
+        rel_logits_proj=Block(
+            {"proj": Tensor((rel, layer.sizes(Reach).extent))}, repeats=a.heads
+        ),  # once for each head
     )
     return Block({**projections(d, a, rel).children, **more.children}, "attention")
 

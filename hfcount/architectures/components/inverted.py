@@ -1,4 +1,4 @@
-"""Inverted residuals: layers that widen, convolve each channel alone, and narrow again (arXiv:1801.04381)."""
+"""Inverted residuals: expansion, depthwise convolution and projection (arXiv:1801.04381)."""
 
 from typing import Self
 
@@ -10,7 +10,7 @@ from hfcount.spec.tree.nodes import Block, block
 
 
 class Neck(Record):
-    """Channels between layers, and what a layer that begins with them widens them to."""
+    """Channels between layers, and the expanded width inside the layer that reads them."""
 
     width: int
     wide: int

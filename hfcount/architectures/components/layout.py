@@ -1,4 +1,4 @@
-"""Places on a page, which encoders of documents learn (arXiv:2204.08387)."""
+"""Learned layout embeddings of document encoders (arXiv:2204.08387)."""
 
 from hfcount.architectures.layers.model import embedding
 from hfcount.mapper.sizes import Sizes, flag, size
@@ -6,7 +6,7 @@ from hfcount.spec.tree.nodes import Block, Linear, Presence, block
 
 
 class OnPage(Sizes):
-    """Embedded corners and sizes of boxes, and what a distance on the page adds to attention."""
+    """Embeddings of the corners and sizes of boxes, and attention biases by distance on the page."""
 
     max_2d_position_embeddings: int = size("n_2")
     coordinate_size: int = size("d_x")
@@ -23,15 +23,15 @@ class OnPage(Sizes):
         return Block({f"{which}_position_embeddings": embedding(rows, width) for which, width in sizes.items()})
 
     def distances(self, heads: int, spatial: Presence = "required") -> Block:
-        """What distances add to attention, in bins.
+        """The attention biases, by bins of distances.
 
         Tensors: rel_pos_bias (h, b), rel_pos_x_bias, rel_pos_y_bias (h, b_2). `spatial` is whether a checkpoint holds
         the last two.
         """
-        one = Linear(self.rel_pos_bins, heads, component="attention")
+        table = Linear(self.rel_pos_bins, heads, component="attention")
         two = Linear(self.rel_2d_pos_bins, heads, component="attention", presence=spatial)
         return block(
-            rel_pos_bias=one if self.has_relative_attention_bias else None,
+            rel_pos_bias=table if self.has_relative_attention_bias else None,
             rel_pos_x_bias=two if self.has_spatial_attention_bias else None,
             rel_pos_y_bias=two if self.has_spatial_attention_bias else None,
         )

@@ -73,18 +73,18 @@ class Blocks(Record):
         for number, stage in enumerate(listed):
             blocks = stage if isinstance(stage, list) else []
             made = list[Spelled]()
-            for place, one in enumerate(blocks):
-                _check(c, one)
+            for place, shape in enumerate(blocks):
+                _check(c, shape)
                 count += 1
                 before, after = (
                     Dim.named(
                         f"{name}{count}",
-                        rounded(one[side] * factor, step),
+                        rounded(shape[side] * factor, step),
                         _written(c, number, place, side) + (times or usually),
                     )
                     for side, name in enumerate("ab", 1)
                 )
-                made.append(Spelled(one[0], before, after, one[3] == 1, bool(one[4])))
+                made.append(Spelled(shape[0], before, after, shape[3] == 1, bool(shape[4])))
             if not blocks:
                 raise c.error("list-length", f"block_configs names no block for stage {number}.", "block_configs")
             last = Dim.named(f"f{number}", blocks[-1][2], _written(c, number, len(blocks) - 1, 2) + usually)
@@ -101,7 +101,7 @@ class Blocks(Record):
     def tensors(self, build: Callable[[Spelled], Block]) -> dict[str, Block]:
         """The blocks of each stage, by number; `build` lays one out."""
         return {
-            str(number): Block({str(place): build(one) for place, one in enumerate(stage)})
+            str(number): Block({str(place): build(shape) for place, shape in enumerate(stage)})
             for number, stage in enumerate(self.stages)
         }
 
@@ -110,10 +110,10 @@ def _written(c: Config, *places: int) -> str:
     return c.path("block_configs") + "".join(f"[{number}]" for number in places)
 
 
-def _check(c: Config, one: Any) -> None:
-    if not (isinstance(one, list) and len(one) == 5 and all(_is_size(size) for size in one[:3])):
-        said = "block_configs must name five values for each block: its kernel, channels, stride and squeezing."
-        raise c.malformed(said, "block_configs")
+def _check(c: Config, any: Any) -> None:
+    if not (isinstance(any, list) and len(any) == 5 and all(_is_size(size) for size in any[:3])):
+        text = "block_configs must name five values for each block: its kernel, channels, stride and squeezing."
+        raise c.malformed(text, "block_configs")
 
 
 def _is_size(size: Any) -> bool:

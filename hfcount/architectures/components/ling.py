@@ -65,15 +65,15 @@ def latent(d: int, a: MLA, gated: bool) -> Block:
 
 def experts(d: int, m: MoE, balanced: bool) -> Block:
     """Experts, routed and shared; `balanced`, the router has gate.expert_bias (n)."""
-    found = shared_moe(d, m, bias=m.bias)
-    return altered(found, gate=altered(router(d, m), expert_bias=correction_bias(m))) if balanced else found
+    moe = shared_moe(d, m, bias=m.bias)
+    return altered(moe, gate=altered(router(d, m), expert_bias=correction_bias(m))) if balanced else moe
 
 
 def model(s: Spec, layer: Callable[[Layer], Block]) -> Block:
-    """The embedding, the layers with those behind them that predict further tokens, a norm, and what is around."""
+    """The embedding, the layers, the multi-token-prediction layers, a norm and the head."""
 
-    def ahead(one: Layer) -> Block:
-        return Block(drafting(s.hidden, one.replace(first=True, last=True), layer(one)).children, "mtp")
+    def ahead(mtp_layer: Layer) -> Block:
+        return Block(drafting(s.hidden, mtp_layer.replace(first=True, last=True), layer(mtp_layer)).children, "mtp")
 
     layers = (*stack(s.layers, layer), *stack(s.stack("mtp"), ahead))
     body = block(word_embeddings=embedding(s.vocab, s.hidden), layers=layers, norm=rms_norm(s.hidden))

@@ -46,13 +46,13 @@ def masking(c: Config, heads: Heads, backbone: Spec, widths: Sequence[int], widt
     wide = Dense(width=c.int("encoder_feedforward_dim"), bias=True)
     layers = uniform(Layer(mixer=multi_head(c, inside, many), ffn=wide), c.int("encoder_layers", maximum=MAX_LAYERS))
     encoder = Spec(family=c.family, hidden=inside, layers=tuple(layers), causal=False)
-    one = Layer(mixer=multi_head(c, d, many), ffn=Dense(width=c.int("dim_feedforward"), bias=True))
+    layer = Layer(mixer=multi_head(c, d, many), ffn=Dense(width=c.int("dim_feedforward"), bias=True))
     count = c.int("decoder_layers", maximum=MAX_LAYERS) - 1  # the last prediction needs no layer of its own
-    own = Masked.read(c, widths=tuple(widths), finer=max(0, int(log2(min(steps)) - log2(max(1, common)))))
+    sizes = Masked.read(c, widths=tuple(widths), finer=max(0, int(log2(min(steps)) - log2(max(1, common)))))
     parts = {"encoder": encoder, "backbone": backbone}
-    whole = decoder_spec(c, uniform(one, count), vocab=0, hidden=d, layer_count=None, heads=heads)
+    model = decoder_spec(c, uniform(layer, count), vocab=0, hidden=d, layer_count=None, heads=heads)
     # Widths of the backbone are its own sizes, too: they keep their symbols, as it gets its place after them.
-    return whole.replace(causal=False, labels=labels(c, 2)).having(own).replace(parts=parts)
+    return model.replace(causal=False, labels=labels(c, 2)).having(sizes).replace(parts=parts)
 
 
 def numbered_steps(*widths: int, component: Component = "other") -> Block:
@@ -85,10 +85,10 @@ def pixel_decoder(inner: Spec, widths: Sequence[int], mask: int, finer: int) -> 
     """
     d, norm = inner.hidden, layer_norm(inner.hidden)
 
-    def layer(one: Layer) -> Block:
-        seen = sampling(d, LEVELS * POINTS, one.attention.heads)
-        network = fc(d, one.dense.width)
-        return Block({"self_attn": seen, "self_attn_layer_norm": norm, **network, "final_layer_norm": norm})
+    def layer_block(layer: Layer) -> Block:
+        vision_width = sampling(d, LEVELS * POINTS, layer.attention.heads)
+        network = fc(d, layer.dense.width)
+        return Block({"self_attn": vision_width, "self_attn_layer_norm": norm, **network, "final_layer_norm": norm})
 
     coarse = list(widths)[-LEVELS:][::-1]
     more = dict[str, Block]()
@@ -97,7 +97,7 @@ def pixel_decoder(inner: Spec, widths: Sequence[int], mask: int, finer: int) -> 
     parts = block(
         level_embed=Tensor((LEVELS, d), component="embedding"),
         input_projections=Block({str(place): convolved(width, d, 1, bias=True) for place, width in enumerate(coarse)}),
-        encoder=block(layers=stack(inner.layers, layer)),
+        encoder=block(layers=stack(inner.layers, layer_block)),
         mask_projection=conv(d, mask, 1, bias=True),
     )
     return Block({**parts.children, **more})

@@ -1,4 +1,4 @@
-"""SAM's successors for videos: what they keep of earlier frames (arXiv:2408.00714)."""
+"""The memory of earlier frames in SAM's successors for videos (arXiv:2408.00714)."""
 
 from math import log2
 from typing import Self
@@ -56,7 +56,7 @@ class Perceiver(Sizes):
 
 
 class Kept(Sizes):
-    """What is kept of a frame: its features and its mask, and how both are encoded."""
+    """The encoder of a frame's features and mask into memory."""
 
     num_maskmem: int = size("n_k")
     memory_encoder_hidden_size: int = size("d_e")
@@ -70,7 +70,7 @@ class Kept(Sizes):
 
 
 class Joined(Sizes):
-    """How the features of a frame are joined with its mask, and what is learned of places and times."""
+    """The fusion of a frame's features with its mask, and learned embeddings of places and times."""
 
     memory_fuser_num_layers: int = count("N_x")
     occluded: bool = flag("enable_occlusion_spatial_embedding")
@@ -97,8 +97,8 @@ class Memories(Record):
         perceiver = Perceiver.read(c) if latent else None
         side, total = kept.mask_downsampler_stride, c.int("mask_downsampler_total_stride")
         if side < 2:
-            said = "mask_downsampler_stride is 1, and no number of such steps makes a mask smaller."
-            raise c.error("out-of-range", said, "mask_downsampler_stride")
+            text = "mask_downsampler_stride is 1, and no number of such steps makes a mask smaller."
+            raise c.error("out-of-range", text, "mask_downsampler_stride")
         key = "memory_attention_hidden_size"
         width, rate = c.int(key), c.int("memory_attention_downsample_rate")
         joined = Joined.read(c)
@@ -113,7 +113,7 @@ class Memories(Record):
         )
 
     def tensors(self, d: int, layers: tuple[Layers, ...]) -> Block:
-        """What a video model has besides the image model, whose features are `d` wide.
+        """The tensors that a video model adds to the image model, whose features are `d` wide.
 
         Tensors: memory_attention, memory_encoder, mask_downsample, object_pointer_proj,
         temporal_positional_encoding_projection_layer, with latents spatial_perceiver, and `tokens`.
@@ -121,8 +121,8 @@ class Memories(Record):
         width, inner, norm = self.width, self.inner, layer_norm(self.width)
         latent, kept = self.perceiver is not None, self.kept.memory_encoder_output_channels
 
-        def layer(one: Layer) -> Block:
-            wide = one.dense.width
+        def layer_block(layer: Layer) -> Block:
+            wide = layer.dense.width
             named = {"mlp": mlp(width, wide, up="up_proj", down="down_proj")}
             return Block(
                 {
@@ -135,7 +135,7 @@ class Memories(Record):
 
         pointed = Linear(d, kept, True, "other") if self.joined.pointed else None
         return block(
-            memory_attention=block(layers=stack(layers, layer), layer_norm=norm),
+            memory_attention=block(layers=stack(layers, layer_block), layer_norm=norm),
             memory_encoder=self.encoder(),
             mask_downsample=block("other", weight=Tensor((1, 1, 4, 4)), bias=Tensor((1,))),
             object_pointer_proj=feed_forward(d, d, d, 3),
@@ -180,7 +180,7 @@ class Memories(Record):
         )
 
     def tokens(self, d: int) -> Block:
-        """What is learned besides networks: for places and times of memories, and for what is not there."""
+        """Learned vectors: the places and times of memories, and placeholders for absent inputs."""
         kept = self.kept.memory_encoder_output_channels
         return block(
             "embedding",

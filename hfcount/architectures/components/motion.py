@@ -40,14 +40,14 @@ class Motion(Record):
 def check_motion(
     c: Config, widths: Sequence[int], heads: Sequence[int], key: str = "motion_num_attention_heads"
 ) -> None:
-    """Refuses heads that leave an odd width, in which places are not told by sines and cosines.
+    """Refuses heads that leave an odd width, which sinusoidal positions cannot have.
 
     Raises:
         ConfigError: they do, or there are more of them than a stage has channels.
     """
-    for width, own in zip(widths, heads, strict=False):
-        check_heads(c, key, own, width)
-        inner = own * (width // own)
+    for width, head_count in zip(widths, heads, strict=False):
+        check_heads(c, key, head_count, width)
+        inner = head_count * (width // head_count)
         if inner % 2:
-            said = f"{key} leaves {int(inner):,} of a stage's {int(width):,} channels, and must leave an even number."
-            raise c.error("not-divisible", said, key, "Correct it.", observed=int(own))
+            text = f"{key} leaves {int(inner):,} of a stage's {int(width):,} channels, and must leave an even number."
+            raise c.error("not-divisible", text, key, "Correct it.", observed=int(head_count))

@@ -1,4 +1,4 @@
-"""Tables of n-grams that some layers look up."""
+"""N-gram embedding tables that some layers look up."""
 
 from collections.abc import Iterator, Sequence
 
@@ -87,8 +87,8 @@ def with_ngrams(c: Config, layers: Sequence[Layers], streams: int) -> list[Layer
     length = c.int("ngram_size", minimum=2)
     heads, width = (length - 1) * c.int("heads_per_ngram"), c.int("ple_embed_dim", default=None) or c.int("hidden_size")
     if heads * len(places) > _MOST:
-        said = f"{len(places):,} layers with {heads:,} tables of n-grams each are more than {_MOST:,}."
-        raise c.error("out-of-range", said, "heads_per_ngram", "Correct it.")
+        text = f"{len(places):,} layers with {heads:,} tables of n-grams each are more than {_MOST:,}."
+        raise c.error("out-of-range", text, "heads_per_ngram", "Correct it.")
     common = Ngrams(
         embedded=dim("d_n", width),
         heads=heads,
@@ -99,21 +99,21 @@ def with_ngrams(c: Config, layers: Sequence[Layers], streams: int) -> list[Layer
         rows=0,
     )
     kept = streams * c.int("hidden_size") * (common.kernel - 1) * common.length
-    primes, found = _primes(c.int("ngram_vocab_size_base")), list(layers)
+    primes, marked = _primes(c.int("ngram_vocab_size_base")), list(layers)
     for number, place in enumerate(places):
         rows = round_up(sum(next(primes) for _ in range(heads)), c.int("make_ngram_vocab_size_divisible_by"))
         known = derived_dim(c, f"|V_n{number + 1}|", int(rows), "{ngram_vocab_size_base}, in primes")
-        found = _marked(found, Indices.fixed(place - 1), common.replace(rows=known), int(kept))
-    return found
+        marked = _marked(marked, Indices.fixed(place - 1), common.replace(rows=known), int(kept))
+    return marked
 
 
 def _marked(layers: Sequence[Layers], place: Indices, ngrams: Ngrams, kept: int) -> list[Layers]:
-    found = []
+    parts = []
     for part in layers:
-        own = intersection(part.indices, place)
-        rest, one = part.indices.difference(own), part.layer
-        found += [(rest, one), (own, one.replace(own=ngrams, convolved=kept))]
-    return [Layers(indices=indices, layer=layer) for indices, layer in found if indices.count]
+        indices = intersection(part.indices, place)
+        rest, layer = part.indices.difference(indices), part.layer
+        parts += [(rest, layer), (indices, layer.replace(own=ngrams, convolved=kept))]
+    return [Layers(indices=indices, layer=layer) for indices, layer in parts if indices.count]
 
 
 def _primes(start: int) -> Iterator[int]:

@@ -46,7 +46,7 @@ _SHAPELESS = frozenset(
     rope_grid_indexing rope_temperature rope_rotate_half ref_feat_shape dynamic_img_size dynamic_img_pad head_init_scale
     """.split()
 )
-_SCALED = tuple(f"vit_pe_{one}_patch14_448" for one in ("lang_large", "lang_gigantic", "spatial_gigantic"))
+_SCALED = tuple(f"vit_pe_{name}_patch14_448" for name in ("lang_large", "lang_gigantic", "spatial_gigantic"))
 
 
 class PerceptionEncoder(Record):
@@ -69,9 +69,9 @@ class PerceptionEncoder(Record):
         d, norm = s.hidden, layer_norm(s.hidden)
         gamma = Tensor((d,), component="other") if self.gammas else None
 
-        def layer(one: Layer) -> Block:
+        def layer_block(layer: Layer) -> Block:
             attention = fused_square_attention(d, self.qkv_bias)
-            network = mlp(d, one.dense.width)
+            network = mlp(d, layer.dense.width)
             return block(norm1=norm, attn=attention, gamma_1=gamma, norm2=norm, mlp=network, gamma_2=gamma)
 
         def tokens(count: int) -> Tensor | None:
@@ -83,7 +83,7 @@ class PerceptionEncoder(Record):
             pos_embed=tokens(s.positions or 0),
             patch_embed=block(proj=patch_convolution(s, bias=not self.norm_pre)),
             norm_pre=norm if self.norm_pre else None,
-            blocks=stack(s.layers, layer),
+            blocks=stack(s.layers, layer_block),
             norm=norm if self.norm else None,
             attn_pool=None if self.pooled is None else _pooling(d, self.pooled),
             fc_norm=norm if self.fc_norm else None,
@@ -130,7 +130,7 @@ def perception_encoder(c: Config, name: str, known: Heads) -> Spec[PerceptionEnc
             "out-of-range", f"patch_size {side:,} exceeds img_size {min(shape):,}, so there is no patch.", "img_size"
         )
     fine = switch(args, "use_fc_norm", core and pool == "avg")
-    own = PerceptionEncoder(
+    sizes = PerceptionEncoder(
         class_token=first,
         num_reg_tokens=more,
         norm_pre=switch(args, "use_pre_transformer_norm", True),
@@ -142,15 +142,15 @@ def perception_encoder(c: Config, name: str, known: Heads) -> Spec[PerceptionEnc
     )
     heads = args.int("num_heads", default=heads)
     if pool == "map":
-        own = own.replace(pooled=_pooled(args, core, heads, d, wide))
-    mixer = multi_head(args, d, heads, qkv_bias=own.qkv_bias)
+        sizes = sizes.replace(pooled=_pooled(args, core, heads, d, wide))
+    mixer = multi_head(args, d, heads, qkv_bias=sizes.qkv_bias)
     ffn = Dense(width=wide, bias=True)
     layers = uniform(Layer(mixer=mixer, ffn=ffn), args.int("depth", default=depth, maximum=MAX_LAYERS))
     places = shape[0] // side * (shape[1] // side)
     places += 0 if switch(args, "no_embed_class", False) else more + first
     positions = places if switch(args, "use_abs_pos_emb", True) else None
     patches = Patches(side=side, channels=args.int("in_chans", default=COLOURS))
-    return imaging(c, layers, known, hidden=d, positions=positions, patches=patches).having(own)
+    return imaging(c, layers, known, hidden=d, positions=positions, patches=patches).having(sizes)
 
 
 def _pool(args: Config, usual: str) -> str:
@@ -166,5 +166,5 @@ def _pooled(args: Config, core: bool, heads: int, d: int, wide: int) -> int:
     """The width of the network of the pool."""
     few = args.int("attn_pool_num_heads", default=8 if core else heads, minimum=0) or heads
     multi_head(args, d, few)  # which must share the width, too
-    own = args.number("attn_pool_mlp_ratio", default=4 if core else 0, zero=True)
-    return dim("d_pf", args.times("attn_pool_mlp_ratio", d, default=4) if own else wide)
+    ratio = args.number("attn_pool_mlp_ratio", default=4 if core else 0, zero=True)
+    return dim("d_pf", args.times("attn_pool_mlp_ratio", d, default=4) if ratio else wide)

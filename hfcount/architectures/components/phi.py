@@ -5,13 +5,13 @@ from hfcount.spec import Layer
 from hfcount.spec.tree.nodes import Block, Linear, block
 
 
-def layer(d: int, one: Layer) -> Block:
+def phi3_layer(d: int, layer: Layer) -> Block:
     """Queries, keys and values in one projection, gate and up in another; tables of positions of older checkpoints."""
-    a = one.attention
+    a = layer.attention
     attention = block(
         "attention",
         qkv_proj=fused_qkv(d, a),
         o_proj=Linear(a.heads * a.head_dim, d),
         rotary_emb=inv_freq(a.head_dim),
     )
-    return pre_norm(d, self_attn=attention, mlp=fused_swiglu(d, one.dense.width))
+    return pre_norm(d, self_attn=attention, mlp=fused_swiglu(d, layer.dense.width))

@@ -66,11 +66,11 @@ class Phi4Conformer(Record):
             encoder_embedding=block("norm", global_mean=scale, global_invstd=scale),
             embed=embed,
             relative_attention_bias_layer=block(bias_values=embedding(self.buckets, heads)),
-            encoders=stack(s.layers, lambda one: self._layer(d, one, released)),
+            encoders=stack(s.layers, lambda layer: self._layer(d, layer, released)),
         )
 
-    def _layer(self, d: int, one: Layer, released: bool) -> Block:
-        wide, width, norm = self.ext_pw_out_channel, one.dense.width, layer_norm(d)
+    def _layer(self, d: int, layer: Layer, released: bool) -> Block:
+        wide, width, norm = self.ext_pw_out_channel, layer.dense.width, layer_norm(d)
         switch, inner = Tensor((1, wide, 1)), fused_swiglu(d, width, True).children
         if released:
             inner = {"net": Block({"0": block(linear=Linear(d, 2 * width, True)), "2": Linear(width, d, True)})}
@@ -83,7 +83,7 @@ class Phi4Conformer(Record):
             ),
             ext_pw_conv_1d=conv(d, wide, 1),
         )
-        attention = mha(d, one.attention, "o_proj")
+        attention = mha(d, layer.attention, "o_proj")
         if released:
             names = dict(zip(attention.children, ("linear_q", "linear_k", "linear_v", "linear_out"), strict=True))
             attention = Block({names[old]: child for old, child in attention.children.items()}, "attention")

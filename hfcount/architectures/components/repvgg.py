@@ -26,8 +26,8 @@ class Run(NamedTuple):
     def tensors(self, start: int) -> Repeat:
         """Its blocks, of which the first has the number `start`; for their tensors see `RepVGG`."""
         wide, narrow = (normed(self.inputs, self.outputs, side, names=("conv", "norm")) for side in (3, 1))
-        one = block(conv1=wide, conv2=narrow, identity=batch_norm(self.inputs) if self.plain else None)
-        return Repeat(Indices(range(start, start + int(self.many)), self.many), one)
+        layer = block(conv1=wide, conv2=narrow, identity=batch_norm(self.inputs) if self.plain else None)
+        return Repeat(Indices(range(start, start + int(self.many)), self.many), layer)
 
 
 class RepVGG(Record):
@@ -73,27 +73,29 @@ def _runs(c: Config, stage: int, depth: int, usual: Sequence[tuple[int, int]]) -
     spelled = [_spelled(c, key, stage, depth) for key in _KEYS]
     if not any(spelled):
         numbers = [(1, 0), (depth - 1, 1)]
-        found = [(many, [one[place] for one in usual]) for many, place in numbers if depth > place]
+        runs = [(many, [shape[place] for shape in usual]) for many, place in numbers if depth > place]
     else:
         blocks = [
-            [own[place] if own else one[min(place, 1)] for own, one in zip(spelled, usual, strict=True)]
+            [written[place] if written else sizes[min(place, 1)] for written, sizes in zip(spelled, usual, strict=True)]
             for place in range(int(depth))
         ]
-        found = [(len(list(alike)), sizes) for sizes, alike in groupby(blocks)]
-        found = [(depth, found[0][1])] if len(found) == 1 else found
-    return tuple(Run(many, before, after, before == after and step == 1) for many, (step, before, after) in found)
+        runs = [(len(list(alike)), sizes) for sizes, alike in groupby(blocks)]
+        runs = [(depth, runs[0][1])] if len(runs) == 1 else runs
+    return tuple(Run(many, before, after, before == after and step == 1) for many, (step, before, after) in runs)
 
 
 def _spelled(c: Config, key: str, stage: int, depth: int) -> list[int] | None:
-    """What a key says of each block of a stage; None if the config has no such key."""
+    """The values of a key for each block of a stage; None if the config lacks the key."""
     if not c.given(key):
         return None
     given: list[Any] = c.entries(key)
-    own = given[stage] if stage < len(given) else None
-    if not isinstance(own, list) or len(own) < depth or any(type(one) is not int or one < 1 for one in own):
-        said = f"{key} must name a size for each of the {depth:,} blocks of stage {stage}."
-        raise c.error("list-length", said, key, "Correct it, or remove the key.")
+    listed = given[stage] if stage < len(given) else None
+    if not isinstance(listed, list) or len(listed) < depth or any(type(size) is not int or size < 1 for size in listed):
+        text = f"{key} must name a size for each of the {depth:,} blocks of stage {stage}."
+        raise c.error("list-length", text, key, "Correct it, or remove the key.")
     letter = {"stage_block_in_channels": "a", "stage_block_out_channels": "b"}.get(key)
-    named = {one: f"{c.path(key)}[{stage}][{own.index(one)}]" for one in set(own)}
-    before = 1 + sum(len(one) for one in given[:stage])  # which the same check has found to be lists
-    return [Dim.named(f"{letter}{before + own.index(one)}", one, named[one]) if letter else one for one in own]
+    named = {size: f"{c.path(key)}[{stage}][{listed.index(size)}]" for size in set(listed)}
+    before = 1 + sum(len(earlier) for earlier in given[:stage])  # which the same check has found to be lists
+    return [
+        Dim.named(f"{letter}{before + listed.index(size)}", size, named[size]) if letter else size for size in listed
+    ]

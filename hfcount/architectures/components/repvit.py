@@ -10,7 +10,7 @@ from hfcount.spec.tree.nodes import Block, Node, Repeat, block
 
 
 class RepViTLayer(Record):
-    """What a layer alone has: what some of its blocks are squeezed to."""
+    """Sizes specific to a layer: the squeezed width of some of its blocks."""
 
     squeezed: int
 
@@ -24,13 +24,13 @@ class KnownRepViT(NamedTuple):
 
     def layers(self, last: int) -> list[Layers]:
         """The first `last` stages, and how wide each is."""
-        found = []
+        layers = []
         for number, (width, depth) in enumerate(zip(self.widths[:last], self.depths, strict=False)):
             squeezed = max(8, (width // 4 + 4) // 8 * 8)  # a quarter, rounded to a multiple of 8
-            own = RepViTLayer(squeezed=dim(f"r{number + 1}", squeezed))
+            sizes = RepViTLayer(squeezed=dim(f"r{number + 1}", squeezed))
             d = dim(f"d{number + 1}", width)
-            found.append(Layers(indices=Indices.below(depth), layer=Layer(stage_width=d, own=own)))
-        return found
+            layers.append(Layers(indices=Indices.below(depth), layer=Layer(stage_width=d, own=sizes)))
+        return layers
 
 
 REPVITS = {
@@ -58,7 +58,7 @@ class RepViT(Record):
         If only features are asked for, the stages are numbered in their names.
         """
         before = layers[0].layer.width
-        found = dict[str, Node]()
+        children = dict[str, Node]()
         for number, part in enumerate(layers):
             d, count = part.layer.width, int(part.indices.count)
             smaller = block(
@@ -70,12 +70,12 @@ class RepViT(Record):
             squeezed, plain = Indices.of(range(0, count, 2)), Indices.of(range(1, count, 2))
             narrow = part.layer.sizes(RepViTLayer).squeezed
             blocks = Repeat(squeezed, self._mixed(d, narrow)), Repeat(plain, self._mixed(d))
-            found[str(number)] = block(downsample=smaller if number else None, blocks=blocks)
+            children[str(number)] = block(downsample=smaller if number else None, blocks=blocks)
             before = d
         d = layers[0].layer.width
         stem = block(conv1=_step(self.num_channels, d // 2, 3), conv2=_step(d // 2, d, 3))
-        named: dict[str, Node] = {f"stages_{number}": one for number, one in found.items()}
-        return {"stem": stem, **(named if self.features else {"stages": Block(found)})}
+        named: dict[str, Node] = {f"stages_{number}": node for number, node in children.items()}
+        return {"stem": stem, **(named if self.features else {"stages": Block(children)})}
 
     def _mixed(self, d: int, squeezed: int | None = None) -> Block:
         mixer = block(

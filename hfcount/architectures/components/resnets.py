@@ -12,7 +12,7 @@ _STEM, _WIDER = 64, 4  # the width of the first convolution, and how much wider 
 
 
 class ResNetLayer(Record):
-    """What a layer alone has: `inner` channels inside."""
+    """Sizes specific to a layer: `inner` channels inside."""
 
     inner: int
 
@@ -26,12 +26,12 @@ class KnownResNet(NamedTuple):
 
     def layers(self, last: int) -> list[Layers]:
         """The first `last` stages, and how wide each is."""
-        found = []
+        layers = []
         for number, depth in enumerate(self.depths[:last]):
             d = dim(f"d{number + 1}", _STEM * 2**number * (_WIDER if self.deep else 1))
-            own = ResNetLayer(inner=dim(f"b{number + 1}", self.narrow * 2**number))
-            found.append(Layers(indices=Indices.below(depth), layer=Layer(stage_width=d, own=own)))
-        return found
+            sizes = ResNetLayer(inner=dim(f"b{number + 1}", self.narrow * 2**number))
+            layers.append(Layers(indices=Indices.below(depth), layer=Layer(stage_width=d, own=sizes)))
+        return layers
 
 
 RESNETS = {
@@ -61,15 +61,15 @@ class ResNet(Record):
 
     def tensors(self, stages: tuple[Layers, ...]) -> dict[str, Node]:
         """Its tensors: conv1 (d0, C, 7, 7), bn1 (d0), and layerN of convN, bnN and downsample."""
-        found: dict[str, Node] = {"conv1": conv(self.num_channels, self.stem, 7), "bn1": batch_norm(self.stem)}
+        children: dict[str, Node] = {"conv1": conv(self.num_channels, self.stem, 7), "bn1": batch_norm(self.stem)}
         before = self.stem
         for number, part in enumerate(stages):
             d, inner = part.layer.width, part.layer.sizes(ResNetLayer).inner
             shortened = bool(number or self.deep)  # only a first stage of plain layers keeps width and size
             first, rest = self._layer(before, d, inner, shortened), self._layer(d, d, inner, False)
-            found[f"layer{number + 1}"] = led(part.indices.count, first, rest)
+            children[f"layer{number + 1}"] = led(part.indices.count, first, rest)
             before = d
-        return found
+        return children
 
     def _layer(self, inputs: int, d: int, inner: int, first: bool) -> Block:
         widths = [(inputs, inner, 1), (inner, inner, 3), (inner, d, 1)] if self.deep else [(inputs, d, 3), (d, d, 3)]

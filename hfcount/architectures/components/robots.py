@@ -1,4 +1,4 @@
-"""What policies of LeRobot read and give: features by their kinds, and the ResNet of torchvision that sees images."""
+"""Inputs and outputs of LeRobot policies: features by kind, and the torchvision ResNet for images."""
 
 from collections.abc import Mapping
 
@@ -29,7 +29,7 @@ class Features(Record):
         actions = _widths(c, "ACTION", "n_a", _ACTION, "output_features")
         if not actions:
             raise c.error("contradiction", "output_features has no action of type ACTION.", "output_features")
-        images = [_image(one) for one in _features(c, "input_features", "VISUAL").values()]
+        images = [_image(feature) for feature in _features(c, "input_features", "VISUAL").values()]
         return cls(
             state=next(iter(states), None),
             environment=next(iter(environments), None),
@@ -40,8 +40,8 @@ class Features(Record):
     def check_seen(self, c: Config) -> None:
         """There is an image or a state of the environment; the library refuses a policy without."""
         if not self.images and self.environment is None:
-            said = "input_features has neither an image (VISUAL) nor a state of the environment (ENV)."
-            raise c.error("contradiction", said, "input_features")
+            text = "input_features has neither an image (VISUAL) nor a state of the environment (ENV)."
+            raise c.error("contradiction", text, "input_features")
 
     def robot_state(self, c: Config) -> int:
         """The robot's state, for a policy that needs it."""
@@ -58,14 +58,14 @@ class Features(Record):
 def _features(c: Config, key: str, kind: str) -> Mapping[str, Config]:
     """The features of a kind, by name."""
     inner, names = c.part(key), c.object(key) or {}
-    found = {name: inner.part(name) for name in names}
-    return {name: one for name, one in found.items() if one.str("type") == kind}
+    features = {name: inner.part(name) for name in names}
+    return {name: feature for name, feature in features.items() if feature.str("type") == kind}
 
 
 def _widths(c: Config, kind: str, symbol: str, wanted: str = "", key: str = "input_features") -> list[int]:
     """The widths of the vectors of a kind, all or those of one name."""
-    found = [one for name, one in _features(c, key, kind).items() if name == (wanted or name)]
-    return [keys.dim(symbol, one.ints("shape", least=1, minimum=1)[0]) for one in found]
+    features = [feature for name, feature in _features(c, key, kind).items() if name == (wanted or name)]
+    return [keys.dim(symbol, feature.ints("shape", least=1, minimum=1)[0]) for feature in features]
 
 
 def _image(c: Config) -> tuple[int, int, int]:
@@ -87,9 +87,9 @@ def backbone(c: Config) -> Spec[ResNet]:
 
 def _in_order(s: Spec) -> Block:
     """A ResNet by the places of its modules in a list, in place of their names."""
-    own = s.sizes(ResNet).tensors(s.layers)
+    sizes = s.sizes(ResNet).tensors(s.layers)
     places = {"0": "conv1", "1": "bn1", "4": "layer1", "5": "layer2", "6": "layer3", "7": "layer4"}
-    return Block({place: own[name] for place, name in places.items()})
+    return Block({place: sizes[name] for place, name in places.items()})
 
 
 def group_normed(node: Node) -> Node:
@@ -102,11 +102,11 @@ def group_normed(node: Node) -> Node:
         return node
     if "running_mean" in node.children:
         return Block({name: node.children[name] for name in ("weight", "bias")}, node.component, node.repeats)
-    return Block({name: group_normed(one) for name, one in node.children.items()}, node.component, node.repeats)
+    return Block({name: group_normed(child) for name, child in node.children.items()}, node.component, node.repeats)
 
 
 class Keypoints(Record):
-    """An encoder of images: the places that so many keypoints have in what a ResNet makes."""
+    """An image encoder: the positions of so many keypoints in the features of a ResNet."""
 
     use_group_norm: bool
     keypoints: int
@@ -114,18 +114,18 @@ class Keypoints(Record):
 
     @classmethod
     def read(cls, c: Config, sides: tuple[int, int]) -> "Keypoints":
-        """By the keys that the policies share; `sides` are those of what the ResNet reads."""
+        """Reads the keys that the policies share; `sides` are the height and width of the ResNet's input."""
         grouped = c.bool("use_group_norm", default=True)
         if grouped and c.str("pretrained_backbone_weights", default=None):
-            said = "use_group_norm takes the norms out of the backbone, so that no pretrained one can be loaded."
-            raise c.error("contradiction", said, "pretrained_backbone_weights", "Set it to null.")
+            text = "use_group_norm takes the norms out of the backbone, so that no pretrained one can be loaded."
+            raise c.error("contradiction", text, "pretrained_backbone_weights", "Set it to null.")
         high, wide = (_halved(int(side)) for side in sides)
         count = c.int("spatial_softmax_num_keypoints", default=32)
         return cls(use_group_norm=grouped, keypoints=keys.dim("n_k", count), cells=high * wide)
 
     @property
     def width(self) -> int:
-        """Elements of what it makes of an image."""
+        """The elements of its output for an image."""
         return 2 * self.keypoints
 
     def tensors(self, network: Spec) -> Block:
@@ -150,12 +150,12 @@ def _halved(side: int) -> int:
 
 
 def crop(c: Config, image: tuple[int, int, int], default: tuple[int, int] | None = None) -> tuple[int, int]:
-    """Height and width of what is left of an image by crop_shape."""
+    """Height and width of an image after crop_shape."""
     given = c.ints("crop_shape", default=() if c.has("crop_shape") else default or (), minimum=1)
     if given and len(given) != 2:
         raise c.error("list-length", "crop_shape must have two entries, height and width.", "crop_shape")
     high, wide = given or image[1:]
     if given and (high > image[1] or wide > image[2]):
-        said = f"crop_shape is {high:,} by {wide:,}, more than the image, which is {image[1]:,} by {image[2]:,}."
-        raise c.error("out-of-range", said, "crop_shape", "Correct one.")
+        text = f"crop_shape is {high:,} by {wide:,}, more than the image, which is {image[1]:,} by {image[2]:,}."
+        raise c.error("out-of-range", text, "crop_shape", "Correct one.")
     return high, wide

@@ -75,12 +75,12 @@ class SamTower(Sizes):
         d, across = s.hidden, self.across
         norms = ("norm1", "norm2") if released else ("layer_norm1", "layer_norm2")
 
-        def layer(one: Layer) -> Block:
-            a, rows = one.attention, 2 * one.sizes(SamLayer).across - 1
+        def layer_block(layer: Layer) -> Block:
+            a, rows = layer.attention, 2 * layer.sizes(SamLayer).across - 1
             table = Tensor((rows, a.head_dim)) if self.use_rel_pos else None
-            own = block(rel_pos_h=table, rel_pos_w=table).children
-            attention = Block({**fused_square_attention(d, a.qkv_bias).children, **own}, "attention")
-            network = mlp(d, one.dense.width, up="lin1", down="lin2")
+            tables = block(rel_pos_h=table, rel_pos_w=table).children
+            attention = Block({**fused_square_attention(d, a.qkv_bias).children, **tables}, "attention")
+            network = mlp(d, layer.dense.width, up="lin1", down="lin2")
             return Block({norms[0]: layer_norm(d), "attn": attention, norms[1]: layer_norm(d), "mlp": network})
 
         places = Tensor((1, across, across, d), component="embedding")
@@ -88,7 +88,7 @@ class SamTower(Sizes):
             {
                 **({"pos_embed": places} if self.use_abs_pos else {}),
                 "patch_embed": Block({"proj" if released else "projection": patch_convolution(s)}),
-                "blocks" if released else "layers": stack(s.layers, layer),
+                "blocks" if released else "layers": stack(s.layers, layer_block),
                 "neck": self.neck(s, released),
                 **more,
             }
@@ -109,10 +109,10 @@ def sam_tower(c: Config) -> Spec[SamTower]:
     width = c.int("mlp_dim", default=None) or c.times("mlp_ratio", d, default=4)
     across = dim("n_w", grid(c))
     mixer = multi_head(c, d, c.int("num_attention_heads"), qkv_bias=bias, indivisible="built")
-    one = Layer(mixer=mixer, ffn=Dense(width=width, bias=True))
-    near = one.replace(own=SamLayer(across=dim("w", c.int("window_size"))))
+    layer = Layer(mixer=mixer, ffn=Dense(width=width, bias=True))
+    near = layer.replace(own=SamLayer(across=dim("w", c.int("window_size"))))
     everywhere = numbered(c, "global_attn_indexes")
     rest = Indices.below(layer_count(c)).difference(everywhere)
-    layers = split((rest, lambda: near), (everywhere, lambda: one.replace(own=SamLayer(across=across))))
-    own = SamTower.read(c, across=across)
-    return encoding(c, layers, hidden=d, patches=patches(c), out=c.int("output_channels")).having(own)
+    layers = split((rest, lambda: near), (everywhere, lambda: layer.replace(own=SamLayer(across=across))))
+    sizes = SamTower.read(c, across=across)
+    return encoding(c, layers, hidden=d, patches=patches(c), out=c.int("output_channels")).having(sizes)

@@ -24,12 +24,12 @@ def _norm(c: Config) -> str:
 def _dual(c: Config) -> Indices:
     """The blocks with a second attention, of the image alone."""
     key, total = "dual_attention_layers", c.int("num_layers", minimum=0, maximum=MAX_LAYERS)
-    found = keys.among(c, key, c.ints(key), total)
-    return replace(found, count=Dim.named("L_d", int(found.count), origin(found.count)))
+    places = keys.among(c, key, c.ints(key), total)
+    return replace(places, count=Dim.named("L_d", int(places.count), origin(places.count)))
 
 
 class SD3(Sizes):
-    """What such a model and what steers it have in common."""
+    """The sizes that a model and its ControlNets share."""
 
     num_attention_heads: int = size("h")
     attention_head_dim: int = size("h_d")
@@ -48,14 +48,14 @@ class SD3(Sizes):
         return self.num_attention_heads * self.attention_head_dim
 
     def places(self, inputs: int, table: bool = True) -> Block:
-        """What embeds patches of so many channels, with a stored `table` of their places if there is one."""
+        """The patch embedding for so many channels, with a `table` of positions if one is stored."""
         side, stored = self.pos_embed_max_size, None
         if table and side:
             stored = buffer(1, side * side, self.width, component="embedding")
         return block("embedding", pos_embed=stored, proj=conv(inputs, self.width, self.patch_size))
 
     def times(self) -> Block:
-        """What embeds a step and the pooled text."""
+        """The embedding of a step and of the pooled text."""
         d = self.width
         text = time_embedding(self.pooled_projection_dim, d)
         return block(timestep_embedder=time_embedding(STEP, d), text_embedder=text)
@@ -67,7 +67,7 @@ class SD3(Sizes):
             plain = Indices.below(self.num_layers).difference(self.dual)
             return Repeat(plain, self._joint(False, False)), Repeat(self.dual, self._joint(True, False))
         closes = last in self.dual
-        dual = Indices.of([one for one in self.dual if one != last]) if closes else self.dual
+        dual = Indices.of([place for place in self.dual if place != last]) if closes else self.dual
         return (
             Repeat(Indices.below(self.num_layers - 1).difference(dual), self._joint(False, False)),
             Repeat(dual, self._joint(True, False)),
@@ -83,13 +83,13 @@ class SD3(Sizes):
     def _joint(self, dual: bool, closes: bool) -> Block:
         d, square = self.width, Linear(self.width, self.width, True)
         inner, added = self._norms("norm_q", "norm_k"), self._norms("norm_added_q", "norm_added_k")
-        own = dict.fromkeys(("add_q_proj", "add_k_proj", "add_v_proj"), square)
+        projections = dict.fromkeys(("add_q_proj", "add_k_proj", "add_v_proj"), square)
         if not closes:
-            own["to_add_out"] = square
+            projections["to_add_out"] = square
         return block(
             norm1=modulation(d, 9 if dual else 6),
             norm1_context=modulation(d, 2 if closes else 6),
-            attn=altered(attention(d, d), **own, **inner, **added),
+            attn=altered(attention(d, d), **projections, **inner, **added),
             attn2=altered(attention(d, d), **inner) if dual else None,
             ff=feed_forward(d, 4 * d),
             ff_context=None if closes else feed_forward(d, 4 * d),

@@ -1,4 +1,4 @@
-"""What refines spectrograms."""
+"""Networks that refine spectrograms."""
 
 from hfcount.architectures.layers.convolution import batch_norm
 from hfcount.architectures.layers.stacks import chain

@@ -1,4 +1,4 @@
-"""Encoders of speech with the heads of wav2vec 2.0, and what only these heads have."""
+"""Speech encoders with the heads of wav2vec 2.0."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, Self, TypeVar
@@ -65,8 +65,8 @@ class Speakers(Record):
         """
         widths, kernels = c.ints("tdnn_dim"), c.ints("tdnn_kernel")
         if not widths or len(kernels) < len(widths):
-            said = f"tdnn_dim has {len(widths):,} entries and tdnn_kernel {len(kernels):,}."
-            raise c.error("list-length", said, "tdnn_dim", "Correct one of them.")
+            text = f"tdnn_dim has {len(widths):,} entries and tdnn_kernel {len(kernels):,}."
+            raise c.error("list-length", text, "tdnn_dim", "Correct one of them.")
         layers = tuple(
             Frames(dim(f"T{number}", width), dim(f"w_t{number}", kernel))
             for number, (width, kernel) in enumerate(zip(widths, kernels, strict=False), 1)
@@ -81,9 +81,9 @@ class Speakers(Record):
         """
         x, layers = self.xvector_output_dim, dict[str, Block]()
         before = first = self.layers[0].width
-        for number, one in enumerate(self.layers):
-            layers[str(number)] = block("other", kernel=Linear(before * one.kernel, one.width, True))
-            before = one.width
+        for number, layer in enumerate(self.layers):
+            layers[str(number)] = block("other", kernel=Linear(before * layer.kernel, layer.width, True))
+            before = layer.width
         return block(
             projector=Linear(d, first, True, "other"),
             tdnn=Block(layers),
@@ -94,7 +94,7 @@ class Speakers(Record):
 
 
 class Codebooks(Record):
-    """What wav2vec 2.0 learns to predict in its first training: G codebooks of V vectors that are d_q wide together."""
+    """The quantiser of wav2vec 2.0's pretraining: G codebooks of V vectors, d_q wide together."""
 
     num_codevector_groups: int
     num_codevectors_per_group: int
@@ -158,7 +158,7 @@ class Adapter(Sizes):
 
 
 class Speech(Record):
-    """What an encoder of speech has beside its layers; the sizes of heads that are not described are None.
+    """The sizes of a speech encoder beside its layers; those of absent heads are None.
 
     `weighted` says whether a head reads a weighted sum of all layers.
     """
@@ -190,8 +190,8 @@ class Speech(Record):
         if s.head == "token_classification":
             labels[s.head] = block(layer_weights=weights, classifier=classifier(s))
         if s.head == "speaker_classification":
-            own = needed(self.speakers, s.head).tensors(d, s.labels)
-            labels[s.head] = Block({**block(layer_weights=weights).children, **own.children})
+            heads = needed(self.speakers, s.head).tensors(d, s.labels)
+            labels[s.head] = Block({**block(layer_weights=weights).children, **heads.children})
         if s.head == "ctc":
             labels[s.head] = block(lm_head=Linear(s.output, needed(self.vocab_size, s.head), True, "lm_head"))
         return headed(s, prefix, body, **labels, **more)
@@ -209,36 +209,36 @@ def speech(c: Config, layers: Layer | Sequence[Layers], *, heads: Mapping[str, H
     known = decoder_spec(c, layers, vocab=0, hidden=d, heads=heads)
     out = c.int("output_hidden_size", default=None) if adapter else None
     known = known.replace(causal=False, out=out, **({"architecture": "", "head": "base"} if c.nested else {}))
-    own, described = Speech(weighted=weighted, adapter=adapter), list[Head]()
+    sizes, described = Speech(weighted=weighted, adapter=adapter), list[Head]()
     for head in known.heads:
-        needed, read = _OWN.get(head, ((), lambda own, c: own))
+        needed, read = _OWN.get(head, ((), lambda sizes, c: sizes))
         # The sizes of another head than the model's are not asked for where the config lacks them, nor have to agree.
         if head != known.head and not all(map(c.given, needed)):
             continue
         try:
-            own = read(own, c)
+            sizes = read(sizes, c)
         except ConfigError:
             if head == known.head:
                 raise
             continue
         described.append(head)
-    vocab = (own.vocab_size or 0) if known.head == "ctc" else 0
-    return known.replace(vocab=vocab, heads=tuple(described)).having(own)
+    vocab = (sizes.vocab_size or 0) if known.head == "ctc" else 0
+    return known.replace(vocab=vocab, heads=tuple(described)).having(sizes)
 
 
 _OWN: Mapping[str, tuple[Sequence[str], Callable[[Speech, Config], Speech]]] = {
-    "ctc": (("vocab_size",), lambda own, c: own.replace(vocab_size=dim("|V|", c.int("vocab_size")))),
+    "ctc": (("vocab_size",), lambda sizes, c: sizes.replace(vocab_size=dim("|V|", c.int("vocab_size")))),
     "sequence_classification": (
         ("classifier_proj_size",),
-        lambda own, c: own.replace(classifier_proj_size=dim("d_c", c.int("classifier_proj_size"))),
+        lambda sizes, c: sizes.replace(classifier_proj_size=dim("d_c", c.int("classifier_proj_size"))),
     ),
     "speaker_classification": (
         ("tdnn_dim", "tdnn_kernel", "xvector_output_dim"),
-        lambda own, c: own.replace(speakers=Speakers.read(c)),
+        lambda sizes, c: sizes.replace(speakers=Speakers.read(c)),
     ),
     "pretraining": (
         ("num_codevector_groups", "num_codevectors_per_group", "codevector_dim", "proj_codevector_dim"),
-        lambda own, c: own.replace(codebooks=Codebooks.read(c)),
+        lambda sizes, c: sizes.replace(codebooks=Codebooks.read(c)),
     ),
 }
-"""By head, the keys of sizes that only it has, and what reads them."""
+"""For each head: the keys that only it reads, and the function that reads them."""

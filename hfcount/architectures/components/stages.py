@@ -15,7 +15,7 @@ BESIDE = ("dspark_block_size",)
 
 
 class Stages(Record):
-    """What DSpark's stages have beside their layers.
+    """The sizes of DSpark's stages beside their layers.
 
     Args:
         read: the layers of the model whose states they read, how many.
@@ -50,14 +50,14 @@ class Stages(Record):
             c.int(f"dspark_{key}", default=0, minimum=0) for key in ("n_routed_experts", "num_experts_per_tok")
         )
         moe = layer.moe
-        one = layer.replace(ffn=moe.replace(experts=many or moe.experts, active=few or moe.active))
+        routed = layer.replace(ffn=moe.replace(experts=many or moe.experts, active=few or moe.active))
         between = Indices.span(1, max(1, count - 1))
         if count == 1:
-            return keys.ahead(text, [Layers(indices=Indices.below(1), layer=one.replace(first=True, last=True))])
+            return keys.ahead(text, [Layers(indices=Indices.below(1), layer=routed.replace(first=True, last=True))])
         ends = [
-            Layers(indices=Indices.below(1), layer=one.replace(first=True)),
-            *([Layers(indices=between, layer=one)] if between.count else []),
-            Layers(indices=Indices.span(count - 1, count), layer=one.replace(last=True)),
+            Layers(indices=Indices.below(1), layer=routed.replace(first=True)),
+            *([Layers(indices=between, layer=routed)] if between.count else []),
+            Layers(indices=Indices.span(count - 1, count), layer=routed.replace(last=True)),
         ]
         return keys.ahead(text, ends)
 
@@ -80,8 +80,8 @@ class Stages(Record):
         sure = block(proj=Linear(d + self.rank, 1)) if self.sure else None
         end = block(norm=rms_norm(d), markov_head=markov, confidence_head=sure, **last)
 
-        def stage(one: Layer) -> Block:
-            first = entrance.children if one.first else {}
-            return Block({**first, **layer(one).children, **(end.children if one.last else {})}, "mtp")
+        def stage(part: Layer) -> Block:
+            first = entrance.children if part.first else {}
+            return Block({**first, **layer(part).children, **(end.children if part.last else {})}, "mtp")
 
         return stack(s.stack("mtp"), stage)

@@ -122,7 +122,7 @@ def _enumerated(c: Config) -> list[int] | None:
 
 
 def layers_and_downsamplers(s: Spec, scaled: bool = True) -> dict[str, Node]:
-    """The layers, and what joins places behind them, for a width of d.
+    """The layers and the downsampling convolutions behind them, for a width of d.
 
     Tensors of a layer: ln_1 and ln_2 (d), attn.in_proj (3d, d) and out_proj (d, d), mlp.c_fc and c_proj, all with bias,
     and ls_1.gamma and ls_2.gamma (d) if `scaled`. Then kernels of 3 by 3 from d to 2d, and from 2d to 4d.
@@ -141,7 +141,7 @@ def layers_and_downsamplers(s: Spec, scaled: bool = True) -> dict[str, Node]:
         return block(ln_1=layer_norm(d), ln_2=layer_norm(d), attn=fused, mlp=network, ls_1=scale, ls_2=scale)
 
     return {
-        "transformer": block(resblocks=stack(s.layers, layer)),
+        "transformer": block(resblocks=stack(s.layers, layer_block)),
         "vit_downsampler1": convolution(d, 2 * d, 3),
         "vit_downsampler2": convolution(2 * d, 4 * d, 3),
     }

@@ -25,7 +25,7 @@ def t5_layers(count: int, mixer: Mixer, ffn: FeedForward, buckets: int, tables: 
 
 
 def t5_layer(
-    d: int, one: Layer, gated: bool, crossed: bool, name: str = "SelfAttention", more: Block | None = None
+    d: int, layer: Layer, gated: bool, crossed: bool, name: str = "SelfAttention", more: Block | None = None
 ) -> Block:
     """The tensors of a layer.
 
@@ -37,7 +37,7 @@ def t5_layer(
         name: the name of SelfAttention, if it has another.
         more: further parts of it.
     """
-    a, width, buckets = one.attention, one.dense.width, one.sizes(T5Layer).buckets
+    a, width, buckets = layer.attention, layer.dense.width, layer.sizes(T5Layer).buckets
     into, norm = Linear(d, a.heads * a.head_dim), rms_norm(d)
     parts = block("attention", q=into, k=into, v=into, o=Linear(a.heads * a.head_dim, d)).children
     bias, unread = Block({}), Block({})

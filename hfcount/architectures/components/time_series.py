@@ -18,7 +18,7 @@ _SIDE = 3
 
 
 class TimeSeries(Sizes):
-    """What the encoder has beside Whisper's layers."""
+    """The sizes of the encoder beside Whisper's layers."""
 
     num_mel_bins: int = size("n_mel")
     max_source_positions: int = size("n_t")
@@ -32,26 +32,26 @@ def series_spec(c: Config) -> Spec[TimeSeries]:
     """Intern-S1-Pro's encoder of time series: Whisper's layers behind a transformer over each stretch."""
     ffn = Dense(width=c.int("encoder_ffn_dim"), bias=True)
     of, deep = ("encoder_attention_heads",), ("encoder_layers",)
-    own, found = TimeSeries.read(c), tower(c, hidden=c.int("d_model"), ffn=ffn, heads=of, depth=deep)
+    sizes, model = TimeSeries.read(c), tower(c, hidden=c.int("d_model"), ffn=ffn, heads=of, depth=deep)
     gives = {
-        "num_mel_bins": (own.num_mel_bins, _BINS),
-        "ts_adapt_in_dim": (own.ts_adapt_in_dim, dim("d_s", 2 * _WIDTH)),
-        "ts_adapt_out_dim": (own.ts_adapt_out_dim, own.ts_hidden_dim),
+        "num_mel_bins": (sizes.num_mel_bins, _BINS),
+        "ts_adapt_in_dim": (sizes.ts_adapt_in_dim, dim("d_s", 2 * _WIDTH)),
+        "ts_adapt_out_dim": (sizes.ts_adapt_out_dim, sizes.ts_hidden_dim),
     }
     for key, (given, needed) in gives.items():
         if given != needed:
             c.cannot_run("contradiction", f"{key} is {given:,}, and must be {needed:,}.", key, "Correct it.")
-    return found.having(own)
+    return model.having(sizes)
 
 
 def series_blueprint(s: Spec[TimeSeries]) -> Block:
     """encoder_embed, encoder and projector."""
     d, of = s.hidden, s.own
 
-    def layer(one: Layer) -> Block:
-        width = one.dense.width
+    def layer_block(layer: Layer) -> Block:
+        width = layer.dense.width
         return block(
-            self_attn=Block({**mha(d, one.attention).children, "k_proj": Linear(d, d)}, "attention"),
+            self_attn=Block({**mha(d, layer.attention).children, "k_proj": Linear(d, d)}, "attention"),
             self_attn_layer_norm=layer_norm(d),
             fc1=Linear(d, width, True),
             fc2=Linear(width, d, True),
@@ -62,7 +62,7 @@ def series_blueprint(s: Spec[TimeSeries]) -> Block:
         conv1=_convolution(of.num_mel_bins, d, _SIDE),
         conv2=_convolution(d, d, _SIDE),
         embed_positions=block(weight=Tensor((of.max_source_positions, d))),
-        layers=stack(s.layers, layer),
+        layers=stack(s.layers, layer_block),
         layer_norm=layer_norm(d),
         adapt_in=Linear(of.ts_adapt_in_dim, _BINS, True),
         adapt_out=Linear(d, of.ts_adapt_out_dim, True),
@@ -76,7 +76,7 @@ def series_blueprint(s: Spec[TimeSeries]) -> Block:
 
 
 def _stretches() -> Block:
-    """What embeds stretches of a series: a convolution and one layer of torch's encoder, with places of its own."""
+    """The embedding of stretches of a series: a convolution and one layer of torch's encoder, with positions."""
     d = _WIDTH
     attention = block(in_proj_weight=Tensor((3 * d, d)), in_proj_bias=Tensor((3 * d,)), out_proj=Linear(d, d, True))
     layer = block(

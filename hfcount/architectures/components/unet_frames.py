@@ -1,4 +1,4 @@
-"""The stages of diffusers' U-Nets for videos, which have something for frames beside what they have for images."""
+"""The stages of diffusers' video U-Nets: layers over frames beside those over images."""
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
@@ -33,15 +33,15 @@ def kinds(c: Config, end: str, widths: Sequence[int]) -> tuple[tuple[Kind, ...],
     both = list[tuple[Kind, ...]]()
     for way in ("Down", "Up"):
         key, known = f"{way.lower()}_block_types", {f"{way}Block{end}": PLAIN, f"CrossAttn{way}Block{end}": TEXT}
-        found = diffusion.stage_kinds(c, key, known, len(widths))
-        if len(found) != len(widths):
-            raise c.unequal(key, len(found), "the number of entries of block_out_channels", len(widths))
-        both.append(found)
+        names = diffusion.stage_kinds(c, key, known, len(widths))
+        if len(names) != len(widths):
+            raise c.unequal(key, len(names), "the number of entries of block_out_channels", len(widths))
+        both.append(names)
     return both[0], both[1]
 
 
 class Columns(Record):
-    """What stages have beside their widths and kinds, an entry each, and of which `key` heads are."""
+    """The per-stage settings beside widths and kinds; heads are read from `key`."""
 
     key: str
     layers: Sequence[int]
@@ -74,13 +74,13 @@ def read_stages(c: Config, end: str, key: str, exactly: bool = False) -> Stages:
     back, upward = deep[::-1], "reverse_transformer_layers_per_block"
     if exactly and not c.is_null(upward):
         back = depths(c, upward, len(widths))
-    elif exactly and any(one.listed for one in deep):
-        said = f"transformer_layers_per_block has lists, and {upward} is null."
-        raise c.error("contradiction", said, upward, "Give it too.")
+    elif exactly and any(depth.listed for depth in deep):
+        text = f"transformer_layers_per_block has lists, and {upward} is null."
+        raise c.error("contradiction", text, upward, "Give it too.")
 
     def stages(kinds: Sequence[Kind], step: int) -> tuple[Stage, ...]:
         rows = zip(
-            kinds, *(one[::step] for one in (widths, columns.layers, columns.heads, columns.memory)), strict=True
+            kinds, *(column[::step] for column in (widths, columns.layers, columns.heads, columns.memory)), strict=True
         )
         made = list[Stage]()
         for (kind, width, layers, heads, memory), depth in zip(rows, deep if step > 0 else back, strict=False):
@@ -102,39 +102,39 @@ def stage(kind: Kind, width: int, layers: int, heads: int, memory: int) -> Stage
 
 
 Body = Callable[[int, int], Block]
-"""A residual block, by the widths of what it takes and of what it gives."""
+"""A function that builds a residual block from its input and output widths."""
 
 Beside = Callable[[Stage, int], Mapping[str, Node | None]]
-"""What a stage has beside its residual blocks, of which there are as many as the number says."""
+"""A function that builds the children of a stage beside its residual blocks, given their number."""
 
 
 def way_down(stages: Sequence[Stage], body: Body, beside: Beside) -> Block:
     """The way down: down_blocks, of which each but the last halves the image."""
     made, last = list[Node](), len(stages) - 1
-    for place, (before, one) in enumerate(pairwise((stages[0], *stages))):
-        blocks = led(one.layers, body(before.width, one.width), body(one.width, one.width))
-        after = resampling(one.width) if place != last else None
-        made.append(block(resnets=blocks, **beside(one, one.layers), downsamplers=after))
+    for place, (before, stage) in enumerate(pairwise((stages[0], *stages))):
+        blocks = led(stage.layers, body(before.width, stage.width), body(stage.width, stage.width))
+        after = resampling(stage.width) if place != last else None
+        made.append(block(resnets=blocks, **beside(stage, stage.layers), downsamplers=after))
     return numbered(made)
 
 
 def way_up(stages: Sequence[Stage], body: Body, beside: Beside) -> Block:
-    """The way up: up_blocks, each of which also reads what the stage of its place on the way down made."""
+    """The way up: up_blocks, each of which also reads the output of its stage on the way down."""
     made, before = list[Node](), stages[0].width
-    for one, after in pairwise((*stages, None)):
-        assert one is not None
-        wide = one.width if after is None else after.width
-        blocks = joined(before, one.width, wide, one.layers, body)
-        up = None if after is None else resampling(one.width)
-        made.append(block(resnets=blocks, **beside(one, one.layers + 1), upsamplers=up))
-        before = one.width
+    for stage, after in pairwise((*stages, None)):
+        assert stage is not None
+        wide = stage.width if after is None else after.width
+        blocks = joined(before, stage.width, wide, stage.layers, body)
+        up = None if after is None else resampling(stage.width)
+        made.append(block(resnets=blocks, **beside(stage, stage.layers + 1), upsamplers=up))
+        before = stage.width
     return numbered(made)
 
 
-def between(one: Stage, body: Body, beside: Beside, count: int = 1) -> Block:
+def between(stage: Stage, body: Body, beside: Beside, count: int = 1) -> Block:
     """The middle: as many transformers as `count` says, between residual blocks."""
-    square = body(one.width, one.width)
-    return block(resnets=led(count + 1, square, square), **beside(one, count))
+    square = body(stage.width, stage.width)
+    return block(resnets=led(count + 1, square, square), **beside(stage, count))
 
 
 def over_frames(inputs: int, outputs: int) -> Block:
@@ -154,7 +154,7 @@ def frame_residual(d: int, time: int | None) -> Block:
 
 
 def mixed(inputs: int, outputs: int, time: int | None) -> Block:
-    """Two residual blocks, over places and over frames, and how much counts what each makes."""
+    """Two residual blocks, over places and over frames, and the factor that mixes their outputs."""
     return block(
         spatial_res_block=residual(inputs, outputs, time),
         temporal_res_block=frame_residual(outputs, time),

@@ -1,4 +1,4 @@
-"""What stages of diffusers' U-Nets are, and the lists of keys that have an entry for each."""
+"""The kinds of stages in diffusers' U-Nets, and the keys that list a value for each stage."""
 
 from typing import NamedTuple
 
@@ -61,10 +61,10 @@ def each(c: Config, key: str, symbol: str, count: int, listed: bool = True) -> l
     """A number for each stage, from one number or, where it may be `listed`, a list."""
     if not (listed and isinstance(diffusion.held(c, key), list)):
         return [keys.dim(symbol, c.int(key))] * count
-    found = c.ints(key, minimum=1)
-    if len(found) != count:
-        raise c.unequal(key, len(found), "the number of stages", count)
-    return [keys.dim(f"{symbol}{number}", one) for number, one in enumerate(found, 1)]
+    counts = c.ints(key, minimum=1)
+    if len(counts) != count:
+        raise c.unequal(key, len(counts), "the number of stages", count)
+    return [keys.dim(f"{symbol}{number}", entry) for number, entry in enumerate(counts, 1)]
 
 
 class Depths(NamedTuple):
@@ -78,27 +78,27 @@ def depths(c: Config, key: str, count: int, symbol: str = "T") -> list[Depths]:
     """The layers of the transformers in each stage, with an entry for each of these where they differ."""
     if c.is_int(key) or not c.given(key):
         return [Depths(False, (keys.dim(symbol, c.int(key)),))] * count
-    found = list[Depths]()
-    for place, one in enumerate(c.entries(key)):
-        nested, listed = isinstance(one, list), one if isinstance(one, list) else [one]
+    stages = list[Depths]()
+    for place, entry in enumerate(c.entries(key)):
+        nested, listed = isinstance(entry, list), entry if isinstance(entry, list) else [entry]
         if not listed or any(type(depth) is not int or depth < 0 for depth in listed):
-            raise c.malformed(f"{key} must hold whole numbers, or lists of such.", key, observed=shown(one))
+            raise c.malformed(f"{key} must hold whole numbers, or lists of such.", key, observed=shown(entry))
         rows = list[int]()
         for inner, depth in enumerate(listed):
             letter, source = f"{symbol}{place + 1}", f"{c.path(key)}[{place}]"
-            own = (f"{letter}_{inner + 1}", depth, f"{source}[{inner}]") if nested else (letter, depth, source)
-            rows.append(keys.derived_dim(c, *own))
-        found.append(Depths(nested, tuple(rows)))
-    if len(found) < count:
-        raise c.unequal(key, len(found), "the number of stages", count)
-    return found
+            row = (f"{letter}_{inner + 1}", depth, f"{source}[{inner}]") if nested else (letter, depth, source)
+            rows.append(keys.derived_dim(c, *row))
+        stages.append(Depths(nested, tuple(rows)))
+    if len(stages) < count:
+        raise c.unequal(key, len(stages), "the number of stages", count)
+    return stages
 
 
 def check_heads(c: Config, key: str, heads: int, width: int) -> None:
     """Refuses more heads than a stage has channels."""
     if heads > width:
-        said = f"{key} gives {int(heads):,} heads to a stage that is {int(width):,} wide."
-        raise c.error("out-of-range", said, key, "It says how many heads there are, whatever its name.")
+        text = f"{key} gives {int(heads):,} heads to a stage that is {int(width):,} wide."
+        raise c.error("out-of-range", text, key, "It says how many heads there are, whatever its name.")
 
 
 def check_depths(

@@ -46,7 +46,7 @@ class Halves(Record):
 
     @classmethod
     def of(cls, c: Config, time: int) -> "Halves":
-        """By the keys of a U-Net that embeds a step in `time` elements; what its class does not declare it lacks."""
+        """Reads the keys of a U-Net that embeds a step in `time` elements; keys that its class lacks are absent."""
         shift = c.choice("resnet_time_scale_shift", ("default", "scale_shift"), default="default")
         twice = c.bool("class_embeddings_concat", default=False)
         return cls(
@@ -61,65 +61,67 @@ class Halves(Record):
     def down(self, stages: Sequence[Stage]) -> Block:
         """The way down: down_blocks, of which each but the last halves the image."""
         made, before = list[Node](), stages[0].width
-        for place, one in enumerate(stages):
+        for place, stage in enumerate(stages):
             last = place == len(stages) - 1
-            if one.kind.body == "k":
-                whole = Repeat(Indices.below(one.layers), self._k_attention(one, one.width, last))
-                own = block(attentions=whole if one.kind.attends else None, resnets=self._k_residuals(before, one))
-            else:
-                own = block(
-                    attentions=self._attentions(one, one.layers),
-                    resnets=residuals(before, one.width, one.layers, self.time, self.scaled),
-                    downsamplers=None if last else self._resizing(one),
-                    **({} if last or one.kind.body == "plain" else self._way_down(one)),
+            if stage.kind.body == "k":
+                attentions = Repeat(Indices.below(stage.layers), self._k_attention(stage, stage.width, last))
+                built = block(
+                    attentions=attentions if stage.kind.attends else None, resnets=self._k_residuals(before, stage)
                 )
-            made.append(own)
-            before = one.width
+            else:
+                built = block(
+                    attentions=self._attentions(stage, stage.layers),
+                    resnets=residuals(before, stage.width, stage.layers, self.time, self.scaled),
+                    downsamplers=None if last else self._resizing(stage),
+                    **({} if last or stage.kind.body == "plain" else self._way_down(stage)),
+                )
+            made.append(built)
+            before = stage.width
         return numbered(made)
 
     def middle(self, stages: Stages) -> Block | None:
         """The middle: attention between two residual blocks, one such block alone, or nothing."""
-        one = stages.middle
-        if one is None:
+        stage = stages.middle
+        if stage is None:
             return None
-        body, own = residual(one.width, one.width, self.time, self.scaled), self._attentions(one, 1)
-        return block(attentions=own, resnets=Repeat(Indices.fixed(0, 1) if own else Indices.fixed(0), body))
+        body, attention = residual(stage.width, stage.width, self.time, self.scaled), self._attentions(stage, 1)
+        return block(attentions=attention, resnets=Repeat(Indices.fixed(0, 1) if attention else Indices.fixed(0), body))
 
     def up(self, stages: Sequence[Stage]) -> Block:
-        """The way up: up_blocks, each of which also reads what the stage of its place on the way down made."""
+        """The way up: up_blocks, each of which also reads the output of its stage on the way down."""
         made, before = list[Node](), stages[0].width
-        for place, one in enumerate(stages):
+        for place, stage in enumerate(stages):
             last, beside = place == len(stages) - 1, stages[min(place + 1, len(stages) - 1)].width
-            if one.kind.body == "k":
-                own = self._k_up(one, beside)
+            if stage.kind.body == "k":
+                built = self._k_up(stage, beside)
             else:
-                count = 1 if one.kind.body == "skip" else one.layers + 1
-                own = block(
-                    attentions=self._attentions(one, count),
-                    resnets=joined(before, one.width, beside, one.layers, self._residual),
-                    upsamplers=None if last else self._resizing(one),
-                    **({} if last or one.kind.body == "plain" else self._way_up(one)),
+                count = 1 if stage.kind.body == "skip" else stage.layers + 1
+                built = block(
+                    attentions=self._attentions(stage, count),
+                    resnets=joined(before, stage.width, beside, stage.layers, self._residual),
+                    upsamplers=None if last else self._resizing(stage),
+                    **({} if last or stage.kind.body == "plain" else self._way_up(stage)),
                 )
-            made.append(own)
-            before = one.width
+            made.append(built)
+            before = stage.width
         return numbered(made)
 
-    def _attentions(self, one: Stage, count: int) -> Node | None:
-        """What a stage attends by, a number of times."""
-        if one.kind.attends == "text":
-            return self._transformers(one, count)
-        if one.kind.attends == "image":
-            return Repeat(Indices.below(count), image_attention(one.width, _inner(one, one.width)))
-        return Repeat(Indices.below(count), self._added(one)) if one.kind.attends else None
+    def _attentions(self, stage: Stage, count: int) -> Node | None:
+        """The attention of a stage, a number of times."""
+        if stage.kind.attends == "text":
+            return self._transformers(stage, count)
+        if stage.kind.attends == "image":
+            return Repeat(Indices.below(count), image_attention(stage.width, _inner(stage, stage.width)))
+        return Repeat(Indices.below(count), self._added(stage)) if stage.kind.attends else None
 
-    def _added(self, one: Stage) -> Block:
+    def _added(self, stage: Stage) -> Block:
         """Attention to the image and to a text at once. Tensors also: add_k_proj, add_v_proj, group_norm, norm_cross.
 
         If it attends to text alone, there are no to_k and to_v.
         """
-        d, inner = one.width, _inner(one, one.width)
-        text, norm = Linear(one.memory, inner, True), one.memory if self.normed == "group_norm" else d
-        own = attention(
+        d, inner = stage.width, _inner(stage, stage.width)
+        text, norm = Linear(stage.memory, inner, True), stage.memory if self.normed == "group_norm" else d
+        text_attention = attention(
             d,
             inner,
             add_k_proj=text,
@@ -127,44 +129,48 @@ class Halves(Record):
             group_norm=layer_norm(d),
             norm_cross=layer_norm(norm) if self.normed else None,
         )
-        left = {name: node for name, node in own.children.items() if not (one.only and name in ("to_k", "to_v"))}
-        return Block(left, own.component)
+        left = {
+            name: node
+            for name, node in text_attention.children.items()
+            if not (stage.only and name in ("to_k", "to_v"))
+        }
+        return Block(left, text_attention.component)
 
-    def _transformers(self, one: Stage, count: int) -> Node:
+    def _transformers(self, stage: Stage, count: int) -> Node:
         """The transformers of a stage."""
         if self.dual:
-            two = Repeat(Indices.fixed(0, 1), transformer(one.replace(only=False), 1, linear=False))
+            two = Repeat(Indices.fixed(0, 1), transformer(stage.replace(only=False), 1, linear=False))
             return Repeat(Indices.below(count), block(transformers=two))
-        if len(one.depths) == 1:
-            return Repeat(Indices.below(count), transformer(one, one.depths[0], self.linear, self.gated))
-        made = [transformer(one, depth, self.linear, self.gated) for depth in one.depths[: int(count)]]
+        if len(stage.depths) == 1:
+            return Repeat(Indices.below(count), transformer(stage, stage.depths[0], self.linear, self.gated))
+        made = [transformer(stage, depth, self.linear, self.gated) for depth in stage.depths[: int(count)]]
         return numbered(made)
 
-    def _resizing(self, one: Stage) -> Block | None:
-        """What changes the size of the image behind a stage."""
-        if one.kind.resize == "conv":
-            return resampling(one.width)
-        return numbered([self._square(one)]) if one.kind.resize else None
+    def _resizing(self, stage: Stage) -> Block | None:
+        """The resampling behind a stage."""
+        if stage.kind.resize == "conv":
+            return resampling(stage.width)
+        return numbered([self._square(stage)]) if stage.kind.resize else None
 
     def _residual(self, inputs: int, outputs: int) -> Block:
         return residual(inputs, outputs, self.time, self.scaled)
 
-    def _square(self, one: Stage) -> Block:
-        return self._residual(one.width, one.width)
+    def _square(self, stage: Stage) -> Block:
+        return self._residual(stage.width, stage.width)
 
-    def _around(self, one: Stage) -> Block:
+    def _around(self, stage: Stage) -> Block:
         """A residual block whose way around has a convolution, though both widths are equal."""
-        own = self._square(one)
-        return Block({**own.children, "conv_shortcut": conv(one.width, one.width, 1)}, own.component)
+        attention = self._square(stage)
+        return Block({**attention.children, "conv_shortcut": conv(stage.width, stage.width, 1)}, attention.component)
 
-    def _way_down(self, one: Stage) -> dict[str, Node]:
-        """The second way of an image, and what halves the first."""
-        return {"resnet_down": self._around(one), "skip_conv": conv(_IMAGE, one.width, 1)}
+    def _way_down(self, stage: Stage) -> dict[str, Node]:
+        """The skip path of an image, and the downsampling of the main path."""
+        return {"resnet_down": self._around(stage), "skip_conv": conv(_IMAGE, stage.width, 1)}
 
-    def _way_up(self, one: Stage) -> dict[str, Node]:
-        """The second way of an image, and what doubles the first."""
-        d = one.width
-        return {"resnet_up": self._around(one), "skip_conv": conv(d, _IMAGE), "skip_norm": layer_norm(d)}
+    def _way_up(self, stage: Stage) -> dict[str, Node]:
+        """The skip path of an image, and the upsampling of the main path."""
+        d = stage.width
+        return {"resnet_up": self._around(stage), "skip_conv": conv(d, _IMAGE), "skip_norm": layer_norm(d)}
 
     def _k_residual(self, inputs: int, inner: int, outputs: int) -> Block:
         """A residual block whose norms a step sets. Tensors: norm1.linear, conv1, norm2.linear, conv2, conv_shortcut.
@@ -181,53 +187,53 @@ class Halves(Record):
         )
 
     def _set(self, d: int) -> Block:
-        """A norm over `d` channels that a step sets."""
+        """A norm over `d` channels whose scale and shift depend on the step."""
         return block("norm", linear=Linear(self.time, 2 * d, True))
 
-    def _k_residuals(self, before: int, one: Stage) -> tuple[Node, ...]:
-        d, count = one.width, one.layers
+    def _k_residuals(self, before: int, stage: Stage) -> tuple[Node, ...]:
+        d, count = stage.width, stage.layers
         rest = Indices(range(1, max(1, count)), count - 1)
         return Repeat(Indices.fixed(0), self._k_residual(before, d, d)), Repeat(rest, self._k_residual(d, d, d))
 
-    def _k_attention(self, one: Stage, d: int, itself: bool) -> Block:
+    def _k_attention(self, stage: Stage, d: int, itself: bool) -> Block:
         """Attention to text, in a stage that is `d` wide, behind attention to `itself` if it has that."""
-        inner = _inner(one, d)
+        inner = _inner(stage, d)
         return block(
             norm1=self._set(d) if itself else None,
             attn1=attention(d, inner) if itself else None,
             norm2=self._set(d),
-            attn2=attention(d, inner, one.memory, norm_cross=layer_norm(one.memory)),
+            attn2=attention(d, inner, stage.memory, norm_cross=layer_norm(stage.memory)),
         )
 
-    def _k_up(self, one: Stage, beside: int) -> Block:
+    def _k_up(self, stage: Stage, beside: int) -> Block:
         """A stage on the way up, whose last block makes it as wide as the next; it has no block more than `layers`."""
-        d, count, attends = one.width, int(one.layers), one.kind.attends
+        d, count, attends = stage.width, int(stage.layers), stage.kind.attends
         itself = bool(attends) and d == beside == self.time
         made, heeds = list[Node](), list[Node]()
-        places = [Indices.fixed(0), Indices(range(1, count - 1), one.layers - 2), Indices.of([count - 1])]
+        places = [Indices.fixed(0), Indices(range(1, count - 1), stage.layers - 2), Indices.of([count - 1])]
         for place, indices in enumerate(places if count > 1 else places[2:]):
             last = place == 2 or count == 1
             inputs = d if itself or (place and count > 1) else 2 * d
-            own = self._k_residual(inputs, d if attends or not last else beside, beside if last else d)
-            made.append(Repeat(indices, own))
-            heeds.append(Repeat(indices, self._k_attention(one, beside if last else d, itself)))
+            resnet = self._k_residual(inputs, d if attends or not last else beside, beside if last else d)
+            made.append(Repeat(indices, resnet))
+            heeds.append(Repeat(indices, self._k_attention(stage, beside if last else d, itself)))
         return block(attentions=tuple(heeds) if attends else None, resnets=tuple(made))
 
 
-def _inner(one: Stage, d: int) -> int:
-    """The width of all heads together in what is `d` wide."""
-    return one.head_dim * (d // one.head_dim)
+def _inner(stage: Stage, d: int) -> int:
+    """The width of all heads together, for `d` channels."""
+    return stage.head_dim * (d // stage.head_dim)
 
 
-def transformer(one: Stage, depth: int, linear: bool, gated: bool = False) -> Block:
+def transformer(stage: Stage, depth: int, linear: bool, gated: bool = False) -> Block:
     """A transformer over the places of an image. Tensors: norm, proj_in, transformer_blocks and proj_out.
 
     Its layers have a `fuser` if they are `gated`.
     """
-    d, inner = one.width, one.heads * (one.width // one.heads)
-    layer = text_layer(inner, one.memory, one.memory if one.only else None)
+    d, inner = stage.width, stage.heads * (stage.width // stage.heads)
+    layer = text_layer(inner, stage.memory, stage.memory if stage.only else None)
     if gated:
-        layer = Block({**layer.children, "fuser": _fuser(inner, one.memory)})
+        layer = Block({**layer.children, "fuser": _fuser(inner, stage.memory)})
     return around(d, inner, Repeat(Indices.below(depth), layer), linear)
 
 

@@ -36,7 +36,7 @@ MIDDLES = {
     "UNetMidBlock2D": Kind(resize=""),
     "UNetMidBlock2DSimpleCrossAttn": Kind("added", resize=""),
 }
-"""The last is of U-Nets that are whole alone."""
+"""Kinds of middle blocks; the last is for U-Nets alone, not for ControlNets."""
 _USUAL = "UNetMidBlock2DCrossAttn"
 
 
@@ -72,9 +72,9 @@ def read_stages(c: Config, upward: bool = True, middle: bool = True) -> Stages:
     if upward and not c.is_null("reverse_transformer_layers_per_block"):
         c.entries("reverse_transformer_layers_per_block")  # which is a list, unlike the other
         back = depths(c, "reverse_transformer_layers_per_block", count)
-    elif upward and any(isinstance(one, list) for one in _entries(c, "transformer_layers_per_block")):
-        said = "transformer_layers_per_block has lists, and reverse_transformer_layers_per_block is null."
-        raise c.error("contradiction", said, "reverse_transformer_layers_per_block", "Give it too.")
+    elif upward and any(isinstance(entry, list) for entry in _entries(c, "transformer_layers_per_block")):
+        text = "transformer_layers_per_block has lists, and reverse_transformer_layers_per_block is null."
+        raise c.error("contradiction", text, "reverse_transformer_layers_per_block", "Give it too.")
     way = rows.stages(c, down, deep, 1)
     name = _middle(c, upward) if middle else _USUAL
     inner = way[-1].replace(depths=deep[-1].each[:1], layers=1, only=_only_text(c, name), kind=MIDDLES[name or _USUAL])
@@ -86,7 +86,7 @@ def read_stages(c: Config, upward: bool = True, middle: bool = True) -> Stages:
 
 
 class _Rows(Record):
-    """What stages have beside their kinds and the depths of their transformers, an entry each."""
+    """The per-stage settings beside kinds and transformer depths."""
 
     key: str
     widths: Sequence[int]
@@ -98,7 +98,7 @@ class _Rows(Record):
 
     def stages(self, c: Config, kinds: Sequence[Kind], deep: Sequence[Depths], step: int) -> tuple[Stage, ...]:
         """The stages of one way: down with a step of 1, and up with one of -1."""
-        columns = (one[::step] for one in (self.widths, self.layers, self.heads, self.memory, self.only))
+        columns = (column[::step] for column in (self.widths, self.layers, self.heads, self.memory, self.only))
         made = list[Stage]()
         # The width of a head is the one that no way reads from its end.
         for kind, depth, head_dim, *row in zip(kinds, deep, self.head_dims, *columns, strict=False):
@@ -107,9 +107,9 @@ class _Rows(Record):
                 check_heads(c, self.key, heads, width)
                 check_depths(c, depth, many + (step < 0))
             elif kind.attends and head_dim > width:
-                said = f"attention_head_dim gives {int(head_dim):,} to a head of a stage that is {int(width):,} wide."
-                c.cannot_run("out-of-range", said, "attention_head_dim", observed=int(head_dim))
-            one = Stage(
+                text = f"attention_head_dim gives {int(head_dim):,} to a head of a stage that is {int(width):,} wide."
+                c.cannot_run("out-of-range", text, "attention_head_dim", observed=int(head_dim))
+            stage = Stage(
                 kind=kind,
                 width=width,
                 layers=many,
@@ -119,18 +119,18 @@ class _Rows(Record):
                 memory=memory,
                 only=only,
             )
-            made.append(one)
+            made.append(stage)
         return tuple(made)
 
 
-def _middle(c: Config, whole: bool) -> str | None:
-    """The kind of the middle; None if a `whole` U-Net has none."""
-    if whole and c.is_null("mid_block_type"):
+def _middle(c: Config, complete: bool) -> str | None:
+    """The kind of the middle; None if a `complete` U-Net has none."""
+    if complete and c.is_null("mid_block_type"):
         return None
-    name, known = c.str("mid_block_type"), list(MIDDLES)[: 3 if whole else 2]
+    name, known = c.str("mid_block_type"), list(MIDDLES)[: 3 if complete else 2]
     if name not in known:
-        said = f"mid_block_type is {shown(name)}, and must be {' or '.join(known)}{', or null' if whole else ''}."
-        raise c.error("unknown-kind", said, "mid_block_type", observed=name)
+        text = f"mid_block_type is {shown(name)}, and must be {' or '.join(known)}{', or null' if complete else ''}."
+        raise c.error("unknown-kind", text, "mid_block_type", observed=name)
     return name
 
 
@@ -143,27 +143,27 @@ def _only_text(c: Config, name: str | None) -> bool:
 
 
 def _entries(c: Config, key: str) -> list[object]:
-    found = c.value(key)
-    return found if isinstance(found, list) else [found]
+    value = c.value(key)
+    return value if isinstance(value, list) else [value]
 
 
 def _only(c: Config, count: int) -> list[bool]:
     key = "only_cross_attention"
     if not isinstance(c.value(key), list):
         return [c.bool(key)] * count
-    found = c.entries(key)
-    if len(found) != count:
-        raise c.unequal(key, len(found), "the number of stages", count)
-    return [bool(one) for one in found]
+    value = c.entries(key)
+    if len(value) != count:
+        raise c.unequal(key, len(value), "the number of stages", count)
+    return [bool(entry) for entry in value]
 
 
-def _refuse_heads(c: Config, whole: bool) -> None:
-    """Refuses a number of heads, which a `whole` U-Net does not take."""
-    if whole and c.given("num_attention_heads"):
-        said = (
+def _refuse_heads(c: Config, complete: bool) -> None:
+    """Refuses a number of heads, which diffusers refuses in a `complete` U-Net."""
+    if complete and c.given("num_attention_heads"):
+        text = (
             "num_attention_heads is given, which diffusers refuses: attention_head_dim says how many heads there are."
         )
-        raise c.error("contradiction", said, "num_attention_heads", "Set it to null.")
+        raise c.error("contradiction", text, "num_attention_heads", "Set it to null.")
 
 
 _TEXT_NORMS = ("group_norm", "layer_norm")
@@ -178,18 +178,20 @@ def check_groups(c: Config, stages: Stages) -> None:
         ConfigError: a width is no multiple of the number of groups.
     """
     given = not c.is_null("norm_num_groups")
-    for one, upward, pairs in _inputs(stages):
-        if one.kind.body == "plain":
+    for stage, upward, pairs in _inputs(stages):
+        if stage.kind.body == "plain":
             if not given:
                 raise c.error("contradiction", "norm_num_groups is null, and stages need it.", "norm_num_groups")
-            diffusion.check_groups(c, [one.width, *map(sum, pairs)])
-        elif one.kind.body == "skip":
-            _check_multiple(c, one.width, min(one.width // _FEW, _MOST))
+            diffusion.check_groups(c, [stage.width, *map(sum, pairs)])
+        elif stage.kind.body == "skip":
+            _check_multiple(c, stage.width, min(stage.width // _FEW, _MOST))
             for read, beside in pairs:
-                whole = read * _FEW + beside if upward and one.kind.attends else read + beside  # as diffusers has it
-                _check_multiple(c, read + beside, min(whole // _FEW, _MOST))
-            if one.kind.attends:
-                _check_multiple(c, one.width, _MOST)
+                channels = (
+                    read * _FEW + beside if upward and stage.kind.attends else read + beside
+                )  # as diffusers has it
+                _check_multiple(c, read + beside, min(channels // _FEW, _MOST))
+            if stage.kind.attends:
+                _check_multiple(c, stage.width, _MOST)
     _check_text(c, stages)
     ends = ([stages.down[0].width] if stages.up else []) + ([stages.middle.width] if stages.middle else [])
     if given:
@@ -201,24 +203,24 @@ def check_groups(c: Config, stages: Stages) -> None:
 def _check_text(c: Config, stages: Stages) -> None:
     """Refuses a norm of the text that there is not, or a text that cannot be normalised in groups."""
     key = "cross_attention_norm"
-    for one in (*stages.down, *([stages.middle] if stages.middle else []), *stages.up):
-        if one.kind.attends == "added" and c.value(key) is not None and c.choice(key, _TEXT_NORMS) == _TEXT_NORMS[0]:
-            _check_multiple(c, one.memory, _MOST, "cross_attention_dim")
+    for stage in (*stages.down, *([stages.middle] if stages.middle else []), *stages.up):
+        if stage.kind.attends == "added" and c.value(key) is not None and c.choice(key, _TEXT_NORMS) == _TEXT_NORMS[0]:
+            _check_multiple(c, stage.memory, _MOST, "cross_attention_dim")
 
 
 def _inputs(stages: Stages) -> Iterator[tuple[Stage, bool, list[tuple[int, int]]]]:
     """Each stage, whether it is on the way up, and what its blocks read: what was before, and what lies beside."""
     for way in (stages.down, stages.up):
         before = way[0].width if way else 0
-        for place, one in enumerate(way):
-            inner = [(one.width, one.width)] if one.layers > 1 else []
+        for place, stage in enumerate(way):
+            inner = [(stage.width, stage.width)] if stage.layers > 1 else []
             beside = way[min(place + 1, len(way) - 1)].width
-            read = [(before, 0)] if way is stages.down else [(before, one.width), *inner, (one.width, beside)]
-            yield one, way is stages.up, read
-            before = one.width
+            read = [(before, 0)] if way is stages.down else [(before, stage.width), *inner, (stage.width, beside)]
+            yield stage, way is stages.up, read
+            before = stage.width
 
 
 def _check_multiple(c: Config, width: int, groups: int, key: str = "block_out_channels") -> None:
     if not groups or width % groups:
-        said = f"{key} makes a stage read {int(width):,} channels, which cannot be normalised in {int(groups)} groups."
-        raise c.error("not-divisible", said, key, "Correct it.", observed=int(width))
+        text = f"{key} makes a stage read {int(width):,} channels, which cannot be normalised in {int(groups)} groups."
+        raise c.error("not-divisible", text, key, "Correct it.", observed=int(width))

@@ -16,7 +16,7 @@ IGNORED = ("dropout", "elementwise_affine", "padding", "stride")
 """Keys of both halves that bear on no shape."""
 
 SEEING, ENTERING, LEAVING = "vision_und_enc_config", "vision_gen_enc_config", "vision_gen_dec_config"
-"""The keys of what sees an image, and of what stands before and behind the language model to draw one."""
+"""The keys of the vision tower, and of the encoder and decoder around the language model that draw an image."""
 
 # What JanusFlow has between these parts, whatever the config says: what its tower, Llama and the convolutions give.
 _SEEN, _HIDDEN, _DRAWN = 1024, 2048, 768
@@ -39,7 +39,7 @@ class Middle(Sizes):
             return None
         bias, wide = self.use_bias, _WIDER * d
         spread = Tensor((1, 1, 1, wide))
-        one = block(
+        resblock = block(
             depthwise=block(weight=Tensor((d, 1, _SIDE, _SIDE)), bias=Tensor((d,)) if bias else None),
             norm=rms_norm(d),
             channelwise_linear_1=Linear(d, wide, bias),
@@ -47,11 +47,11 @@ class Middle(Sizes):
             channelwise_linear_2=Linear(wide, d, bias),
             cond_embeds_mapper=Linear(self.hidden_size, 2 * d, bias),
         )
-        return block(res_blocks=Repeat(Indices.below(self.layers_in_middle), one))
+        return block(res_blocks=Repeat(Indices.below(self.layers_in_middle), resblock))
 
 
 class Encoder(Middle):
-    """What makes states of a noisy image: `first` and `last` are the ends of the list of widths."""
+    """The encoder of a noisy image into states: `first` and `last` are the ends of the list of widths."""
 
     first: int
     last: int
@@ -67,7 +67,7 @@ class Encoder(Middle):
 
 
 class Decoder(Middle):
-    """What makes an image of states and of those that the encoder made, which are `width` wide."""
+    """The decoder of states, and of the encoder's, which are `width` wide, into an image."""
 
     width: int
     in_channels: int = size("d_in", absent=_WIDTH)
@@ -102,25 +102,27 @@ def decoder(c: Config) -> Decoder:
 
 
 class Flows(Sizes):
-    """What JanusFlow has around its language model."""
+    """The vision tower, encoder and decoder around JanusFlow's language model."""
 
     encoder: Encoder
     decoder: Decoder
 
-    def compare(self, c: Config, text: Spec, seen: Spec) -> None:
+    def compare(self, c: Config, text: Spec, encoder: Spec) -> None:
         """Notes each part whose width is not that of the projection beside it, which the config does not say."""
         given = {
             "language_config": (_HIDDEN, text.hidden),
-            SEEING: (_SEEN, seen.output),
+            SEEING: (_SEEN, encoder.output),
             ENTERING: (_DRAWN, self.encoder.last),
             LEAVING: (_DRAWN, self.decoder.in_channels),
         }
-        for key, (needed, found) in given.items():
-            if needed != found:
-                said = f"the part of {key} is {found:,} wide, and the projection beside it takes or gives {needed:,}."
-                c.cannot_run("contradiction", said, key, "Correct it.")
+        for key, (needed, width) in given.items():
+            if needed != width:
+                message = (
+                    f"the part of {key} is {width:,} wide, and the projection beside it takes or gives {needed:,}."
+                )
+                c.cannot_run("contradiction", message, key, "Correct it.")
 
-    def tensors(self, seen: Node) -> dict[str, Node]:
+    def tensors(self, encoder: Node) -> dict[str, Node]:
         """The tower and both halves, each a model and its aligner, beg_of_und_embed (1, d), and a norm behind Llama."""
         beside: dict[str, Node] = {
             "vision_und_enc_aligner": Linear(_SEEN, _HIDDEN, True),
@@ -130,8 +132,8 @@ class Flows(Sizes):
             "vision_gen_dec_aligner": Linear(_HIDDEN, _DRAWN, True),
         }
         return {
-            "vision_und_enc_model": seen,
+            "vision_und_enc_model": encoder,
             "vision_gen_enc_model": as_tower(self.encoder.whole(), "vision"),
             "vision_gen_dec_model": as_tower(self.decoder.whole(), "vision"),
-            **{name: as_tower(one, "projector") for name, one in beside.items()},
+            **{name: as_tower(part, "projector") for name, part in beside.items()},
         }

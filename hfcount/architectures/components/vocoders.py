@@ -1,4 +1,4 @@
-"""Networks that make waveforms from spectrograms or codes, and what they are told of a voice."""
+"""Vocoders and their speaker conditioning."""
 
 from typing import NamedTuple, Self
 
@@ -36,10 +36,10 @@ class HiFiGAN(Record):
         key = f"{prefix}upsample_initial_channel"
         channels, times = c.int(key, default=512), min(len(rates), len(kernels))
         if not times or times > int(channels).bit_length() - 1:
-            said = (
+            text = (
                 f"{key} is {channels:,}, and is halved {times:,} times, which must be once or more, down to 1 at least."
             )
-            raise c.error("not-divisible", said, key, "Correct it, or the length of the other lists.")
+            raise c.error("not-divisible", text, key, "Correct it, or the length of the other lists.")
         residuals = []
         for number, (width, dilated) in enumerate(zip(widths, dilations, strict=False), 1):
             if not isinstance(dilated, list):
@@ -63,8 +63,8 @@ class HiFiGAN(Record):
             width = self.channels // 2 ** (number + 1)
             upsamplers[str(number)] = upsampling(before, width, kernel)
             for residual in self.residuals:
-                one = Repeat(Indices.below(residual.dilations), conv(width, width, residual.kernel))
-                blocks.append(block(convs1=one, convs2=one))
+                convs = Repeat(Indices.below(residual.dilations), conv(width, width, residual.kernel))
+                blocks.append(block(convs1=convs, convs2=convs))
             before = width
         return block(
             "other",
@@ -103,7 +103,7 @@ def _convolutions(c: Config) -> tuple[_Convolution, ...]:
 
 
 class VoiceEncoder(Sizes):
-    """ECAPA-TDNN, which sums up a voice (arXiv:2005.07143), with C_i channels and kernels of w_i."""
+    """ECAPA-TDNN, a speaker encoder (arXiv:2005.07143), with C_i channels and kernels of w_i."""
 
     convolutions: tuple[_Convolution, ...] = derived(_convolutions)
     dim: int = size("d_s", "enc_dim")
@@ -125,9 +125,9 @@ class VoiceEncoder(Sizes):
 
         blocks: dict[str, Node] = {"0": convolution(inputs, first.channels, first.kernel)}
         before = first.channels
-        for number, one in enumerate(self.convolutions[1:-1], 1):
-            d, part = one.channels, one.channels // scale
-            parts = Repeat(Indices.below(scale - 1), convolution(part, part, one.kernel))
+        for number, layer in enumerate(self.convolutions[1:-1], 1):
+            d, part = layer.channels, layer.channels // scale
+            parts = Repeat(Indices.below(scale - 1), convolution(part, part, layer.kernel))
             blocks[str(number)] = block(
                 tdnn1=convolution(before, d),
                 res2net_block=block(blocks=parts),

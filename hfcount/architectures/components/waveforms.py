@@ -21,7 +21,7 @@ class Convolution(NamedTuple):
 
 
 class Waveform(Record):
-    """What turns a waveform into frames: convolutions of C_i channels, a projection, and a convolution for positions.
+    """The feature encoder of a waveform: convolutions of C_i channels, a projection, and a convolution for positions.
 
     `each_normed` says whether a norm is behind each convolution or behind the first alone.
     """
@@ -43,8 +43,8 @@ class Waveform(Record):
         """
         widths, kernels = c.ints("conv_dim"), c.ints("conv_kernel")
         if not widths or len(widths) != len(kernels):
-            said = f"conv_dim has {len(widths):,} entries and conv_kernel {len(kernels):,}."
-            raise c.error("list-length", said, "conv_dim", "Correct one of them.")
+            text = f"conv_dim has {len(widths):,} entries and conv_kernel {len(kernels):,}."
+            raise c.error("list-length", text, "conv_dim", "Correct one of them.")
         bias, masks = c.bool("conv_bias", default=False), masking(c)
         groups = c.int("num_conv_pos_embedding_groups")
         divides(c, "num_conv_pos_embedding_groups", groups, "hidden_size", c.int("hidden_size"))
@@ -67,17 +67,19 @@ class Waveform(Record):
         return self.convolutions[-1].width
 
     def mask(self, d: int) -> Tensor | None:
-        """What stands for masked frames in training, (d); none if none are."""
+        """The embedding of masked frames in training, (d); None if none are masked."""
         return Tensor((d,), component="embedding") if self.masked else None
 
     def filters(self) -> Block:
         """Convolutions. Tensors: conv_layers.i.conv (C_i, C_i-1, w_i), with a norm (C_i) behind the first or each."""
-        found, before = dict[str, Block](), 1
-        for number, one in enumerate(self.convolutions):
-            norm = layer_norm(one.width) if self.each_normed or not number else None
-            found[str(number)] = block(conv=conv(before, one.width, one.kernel, self.conv_bias), layer_norm=norm)
-            before = one.width
-        return block("embedding", conv_layers=Block(found))
+        children, before = dict[str, Block](), 1
+        for number, convolution in enumerate(self.convolutions):
+            norm = layer_norm(convolution.width) if self.each_normed or not number else None
+            children[str(number)] = block(
+                conv=conv(before, convolution.width, convolution.kernel, self.conv_bias), layer_norm=norm
+            )
+            before = convolution.width
+        return block("embedding", conv_layers=Block(children))
 
     def places(self, d: int) -> Block:
         """A wide convolution in place of positions.
@@ -112,20 +114,20 @@ def masking(c: Config) -> bool:
     return any(shares) or c.family == "unispeech-sat"  # whose class has what stands for them in any case
 
 
-def waveform_layer(d: int, one: Layer, narrow: int | None = None) -> Block:
+def waveform_layer(d: int, layer: Layer, narrow: int | None = None) -> Block:
     """A layer of the encoder.
 
     Tensors: attention, layer_norm (d), feed_forward.intermediate_dense (d_ff, d) and output_dense (d, d_ff),
     final_layer_norm (d); with `narrow` adapter_layer, with norm (d), linear_1 (narrow, d), linear_2 (d, narrow).
     """
-    width = one.dense.width
+    width = layer.dense.width
     wide, back = Linear(d, width, True), Linear(width, d, True)
     adapter = None
     if narrow:
         into, out = Linear(d, narrow, True), Linear(narrow, d, True)
         adapter = block("other", norm=layer_norm(d), linear_1=into, linear_2=out)
     return block(
-        attention=mha(d, one.attention),
+        attention=mha(d, layer.attention),
         layer_norm=layer_norm(d),
         feed_forward=block("mlp", intermediate_dense=wide, output_dense=back),
         final_layer_norm=layer_norm(d),

@@ -1,4 +1,4 @@
-"""Z-Image of diffusers: the layers that it and what steers it have in common, and the patches that they take."""
+"""Z-Image of diffusers: the layers that it and its ControlNets share, and their patches."""
 
 from hfcount.architectures.layers import numbered_swiglu, rms_norm
 from hfcount.architectures.layers.diffusion.transformers import normed_attention
@@ -9,7 +9,7 @@ from hfcount.spec.tree.dims import Dim
 from hfcount.spec.tree.nodes import Block, Linear, Node, block
 
 _MODULATION = 256
-"""The most channels of what modulates a layer."""
+"""The largest width of the vector that modulates a layer."""
 
 
 class Patch(Record):
@@ -21,15 +21,15 @@ class Patch(Record):
 
 def patches(c: Config) -> tuple[Patch, ...]:
     """The sizes of patches, each once: those of the image's sides, with those of frames, as far as both go."""
-    found: dict[str, int] = {}
+    sizes: dict[str, int] = {}
     for place, (side, span) in enumerate(zip(c.ints("all_patch_size"), c.ints("all_f_patch_size"), strict=False), 1):
         edge, depth = Dim.named(f"p{place}", side), Dim.named(f"f{place}", span)
-        found[f"{int(side)}-{int(span)}"] = depth * edge * edge
-    return tuple(Patch(name=name, places=places) for name, places in found.items())
+        sizes[f"{int(side)}-{int(span)}"] = depth * edge * edge
+    return tuple(Patch(name=name, places=places) for name, places in sizes.items())
 
 
 def modulation(name: str, inputs: int, outputs: int) -> Block:
-    """What modulates a layer, by the step."""
+    """The modulation of a layer, by the step."""
     return Block({name: Linear(inputs, outputs, True)}, "norm")
 
 
@@ -50,8 +50,8 @@ class ZImageLayers(Sizes):
         """
         sizes = cls.read(c)
         if not sizes.head_dim:
-            said = f"dim is {int(sizes.dim):,}, less than n_heads: heads would have no width."
-            raise c.error("out-of-range", said, "dim", "Correct it.", observed=int(sizes.dim))
+            text = f"dim is {int(sizes.dim):,}, less than n_heads: heads would have no width."
+            raise c.error("out-of-range", text, "dim", "Correct it.", observed=int(sizes.dim))
         return sizes
 
     @property
@@ -61,7 +61,7 @@ class ZImageLayers(Sizes):
 
     @property
     def modulating(self) -> int:
-        """The channels of what modulates a layer."""
+        """The width of the vector that modulates a layer."""
         return min(self.dim, _MODULATION)
 
     def layer(self, modulated: bool, **more: Node) -> Block:

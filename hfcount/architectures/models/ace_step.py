@@ -47,7 +47,7 @@ class Denoiser(Record):
 
 
 class AceStep(Sizes):
-    """What these have alone: layers that are alike, and how many of them each class has, None where it has none.
+    """Sizes of these architectures: layers that are alike, and how many of them each class has, None where it has none.
 
     `quantized` is the width of a token of sound, and of how many numbers it is.
     """
@@ -66,16 +66,16 @@ class AceStep(Sizes):
 
 
 def spec(c: Config) -> Spec[AceStep]:
-    whole, name = c.family == "AceStepConditionEncoder", c.family.removeprefix("AceStep")
-    own = AceStep.read(
+    complete, name = c.family == "AceStepConditionEncoder", c.family.removeprefix("AceStep")
+    sizes = AceStep.read(
         c,
         denoiser=_denoiser(c) if name == "Transformer1DModel" else None,
-        lyrics=_stack(c, "lyric_encoder", "text_hidden_dim", "d_t", 0) if whole or name == "LyricEncoder" else None,
-        timbre=_timbre(c, not whole) if whole or name == "TimbreEncoder" else None,
+        lyrics=_stack(c, "lyric_encoder", "text_hidden_dim", "d_t", 0) if complete or name == "LyricEncoder" else None,
+        timbre=_timbre(c, not complete) if complete or name == "TimbreEncoder" else None,
         sound=_sound(c, name) if "Token" in name else None,
         quantized=_quantized(c) if name == "AudioTokenizer" else None,
     )
-    return diffusion.diffusing(c, own, own.hidden_size)
+    return diffusion.diffusing(c, sizes, sizes.hidden_size)
 
 
 def _layers(c: Config, key: str, checked: bool = True) -> int:
@@ -128,7 +128,9 @@ def blueprint(s: Spec[AceStep]) -> Block:
         return _denoising(of, of.denoiser, d)
     if of.sound is not None:
         return _tokens(of, of.sound, d)
-    lyrics, timbre = (None if one is None else _encoder(of, one, one.inputs, d) for one in (of.lyrics, of.timbre))
+    lyrics, timbre = (
+        None if encoder is None else _encoder(of, encoder, encoder.inputs, d) for encoder in (of.lyrics, of.timbre)
+    )
     if lyrics is None or timbre is None or of.lyrics is None or of.timbre is None:
         return lyrics or timbre or block()
     return block(
@@ -140,7 +142,7 @@ def blueprint(s: Spec[AceStep]) -> Block:
     )
 
 
-def _denoising(of: AceStep, one: Denoiser, d: int) -> Block:
+def _denoising(of: AceStep, denoiser: Denoiser, d: int) -> Block:
     attention = _attention(of, d)
     layer = block(
         self_attn_norm=rms_norm(d),
@@ -154,51 +156,51 @@ def _denoising(of: AceStep, one: Denoiser, d: int) -> Block:
     first, square = Linear(STEP_CHANNELS, d, True), Linear(d, d, True)
     step = block("embedding", linear_1=first, linear_2=square, time_proj=Linear(d, 6 * d, True))
     return block(
-        layers=Repeat(Indices.below(one.layers), layer),
-        proj_in_conv=conv(one.inputs, d, one.patch, component="embedding"),
+        layers=Repeat(Indices.below(denoiser.layers), layer),
+        proj_in_conv=conv(denoiser.inputs, d, denoiser.patch, component="embedding"),
         time_embed=step,
         time_embed_r=step,
-        condition_embedder=Linear(one.condition, d, True, "embedding"),
+        condition_embedder=Linear(denoiser.condition, d, True, "embedding"),
         norm_out=rms_norm(d),
-        proj_out_conv=upsampling(d, one.sound, one.patch),
+        proj_out_conv=upsampling(d, denoiser.sound, denoiser.patch),
         scale_shift_table=table(1, 2, d),
     )
 
 
-def _tokens(of: AceStep, one: Stack, d: int) -> Block:
+def _tokens(of: AceStep, stack: Stack, d: int) -> Block:
     """What makes tokens of sound, or, with a projection at its end, sound of tokens."""
-    if one.sound is not None:
-        return _encoder(of, one, d, d)
+    if stack.sound is not None:
+        return _encoder(of, stack, d, d)
     assert of.quantized is not None
     width, numbers = of.quantized
     quantizer = block("projector", project_in=Linear(width, numbers, True), project_out=Linear(numbers, width, True))
     return block(
-        audio_acoustic_proj=Linear(one.inputs, d, True, "embedding"),
-        attention_pooler=_encoder(of, one, d, d),
+        audio_acoustic_proj=Linear(stack.inputs, d, True, "embedding"),
+        attention_pooler=_encoder(of, stack, d, d),
         quantizer=quantizer,
     )
 
 
-def _encoder(of: AceStep, one: Stack, inputs: int, d: int) -> Block:
+def _encoder(of: AceStep, stack: Stack, inputs: int, d: int) -> Block:
     layer = block(
         self_attn=_attention(of, d),
         input_layernorm=rms_norm(d),
         post_attention_layernorm=rms_norm(d),
         mlp=swiglu(d, of.intermediate_size),
     )
-    learned = Tensor((1, one.tokens, d), component="embedding") if one.tokens else None
-    many = one.sound is not None
+    learned = Tensor((1, stack.tokens, d), component="embedding") if stack.tokens else None
+    many = stack.sound is not None
     return block(
         embed_tokens=Linear(inputs, d, True, "embedding"),
         norm=rms_norm(d),
         special_token=None if many else learned,
         special_tokens=learned if many else None,
-        proj_out=None if one.sound is None else Linear(d, one.sound, True),
-        layers=Repeat(Indices.below(one.layers), layer),
+        proj_out=None if stack.sound is None else Linear(d, stack.sound, True),
+        layers=Repeat(Indices.below(stack.layers), layer),
     )
 
 
 def _attention(of: AceStep, d: int) -> Block:
     wide, bias = of.num_attention_heads * of.head_dim, of.attention_bias
-    own, out = Linear(d, of.num_key_value_heads * of.head_dim, bias), Block({"0": Linear(wide, d, bias)})
-    return normed_attention(d, wide, None, bias, rms_norm(of.head_dim), to_k=own, to_v=own, to_out=out)
+    sizes, out = Linear(d, of.num_key_value_heads * of.head_dim, bias), Block({"0": Linear(wide, d, bias)})
+    return normed_attention(d, wide, None, bias, rms_norm(of.head_dim), to_k=sizes, to_v=sizes, to_out=out)

@@ -35,15 +35,15 @@ def blueprint(s: Spec) -> Block:
             shared_experts=None if m.shared is None else swiglu(d, m.shared),
         )
 
-    def layer(one: Layer) -> Block:
-        a = one.attention
+    def layer_block(layer: Layer) -> Block:
+        a = layer.attention
         return block(
             input_layernorm=rms_norm(d),
             self_attn=altered(gqa(d, a), gate_proj=Linear(d, a.heads * a.head_dim)),
             post_attention_layernorm=rms_norm(d),
             pre_mlp_layernorm=rms_norm(d),
-            mlp=network(d, one, moe),
+            mlp=network(d, layer, moe),
             post_mlp_layernorm=rms_norm(d),
         )
 
-    return decoder(s, layer)
+    return decoder(s, layer_block)

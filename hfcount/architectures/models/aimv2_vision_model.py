@@ -25,23 +25,23 @@ def spec(c: Config) -> Spec[Aimv2VisionModel | None]:
         text = keys.decoder_spec(c, layer, hidden=d, positions=rows, heads=("Model",))
         return text.replace(causal=False, tied=False).having(None)
     rows, native = keys.squares(c), c.bool("is_native", default=False)
-    own, given = Aimv2VisionModel.read(c), keys.patches(c)
-    return keys.tower(c, ffn=ffn, bias=bias, patches=given, positions=None if native else rows).having(own)
+    sizes, given = Aimv2VisionModel.read(c), keys.patches(c)
+    return keys.tower(c, ffn=ffn, bias=bias, patches=given, positions=None if native else rows).having(sizes)
 
 
 def blueprint(s: Spec[Aimv2VisionModel | None]) -> Block:
     d, bias = s.hidden, s.layers[0].layer.attention.qkv_bias
 
-    def layer(one: Layer) -> Block:
+    def layer_block(layer: Layer) -> Block:
         return block(
             attention=square_attention(d, bias, out="out_proj"),
-            ffn=swiglu(d, one.dense.width, one.dense.bias),
+            ffn=swiglu(d, layer.dense.width, layer.dense.bias),
             rms_norm1=rms_norm(d),
             rms_norm2=rms_norm(d),
         )
 
     places = None if s.positions is None else positions(s)
-    encoder = block(layers=stack(s.layers, layer))
+    encoder = block(layers=stack(s.layers, layer_block))
     if s.own is None:
         table = block(token_embedding=embedding(s.vocab, d), position_embedding=places)
         return block(embeddings=table, encoder=encoder, rms_norm=rms_norm(d))

@@ -21,18 +21,18 @@ class Albert(Sizes):
 def spec(c: Config) -> Spec[Albert]:
     depth = keys.layer_count(c)  # how often all groups together are passed, in turn
     groups = c.int("num_hidden_groups", default=1, maximum=MAX_LAYERS)
-    own, heads = Albert.read(c), ("ForMaskedLM", *keys.ENCODER_HEADS[2:], "ForPreTraining")
+    sizes, heads = Albert.read(c), ("ForMaskedLM", *keys.ENCODER_HEADS[2:], "ForPreTraining")
     known = keys.encoder(c, heads=heads, narrow=True)
-    one = known.layers[0].layer.replace(repeats=int(depth // groups * own.inner_group_num))
+    layer = known.layers[0].layer.replace(repeats=int(depth // groups * sizes.inner_group_num))
     why = "" if depth % groups == 0 else "its groups of layers are not passed equally often"
-    return known.replace(layers=tuple(keys.uniform(one, groups)), causal=False, uncounted=why).having(own)
+    return known.replace(layers=tuple(keys.uniform(layer, groups)), causal=False, uncounted=why).having(sizes)
 
 
 def blueprint(s: Spec[Albert]) -> Block:
     d, narrow, pooled = s.hidden, s.own.embedding_size, s.head in POOLED
 
-    def group(one: Layer) -> Block:
-        width, inner = one.dense.width, one.attention.heads * one.attention.head_dim
+    def group(kind: Layer) -> Block:
+        width, inner = kind.dense.width, kind.attention.heads * kind.attention.head_dim
         query, dense = Linear(d, inner, True, "attention"), Linear(d, d, True, "attention")
         layer = block(
             full_layer_layer_norm=layer_norm(d),
@@ -41,7 +41,7 @@ def blueprint(s: Spec[Albert]) -> Block:
             ffn_output=Linear(width, d, True, "mlp"),
         )
         several = s.own.inner_group_num
-        return Block({"albert_layers": Repeat(Indices.below(several), layer)}, repeats=one.repeats // several)
+        return Block({"albert_layers": Repeat(Indices.below(several), layer)}, repeats=kind.repeats // several)
 
     into = Linear(narrow, d, True, "embedding")
     body = block(

@@ -27,9 +27,9 @@ class Allegro(Sizes):
 
 
 def spec(c: Config) -> Spec[Allegro]:
-    own = Allegro.read(c)
+    sizes = Allegro.read(c)
     diffusion.dropout(c)
-    return diffusion.diffusing(c, own, own.num_attention_heads * own.attention_head_dim)
+    return diffusion.diffusing(c, sizes, sizes.num_attention_heads * sizes.attention_head_dim)
 
 
 def blueprint(s: Spec[Allegro]) -> Block:

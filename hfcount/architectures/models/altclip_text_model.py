@@ -22,7 +22,7 @@ def spec(c: Config) -> Spec[AltclipTextModel]:
 
 def blueprint(s: Spec[AltclipTextModel]) -> Block:
     d = s.hidden
-    layers = stack(s.layers, lambda one: bert_layer(d, one))
+    layers = stack(s.layers, lambda layer: bert_layer(d, layer))
     return block(
         roberta=block(embeddings=bert_embeddings(s), encoder=block(layers=layers)),
         transformation=Linear(d, s.own.project_dim, True, "projector"),

@@ -16,8 +16,8 @@ _MERGED = 4  # patches of a square become one, whatever hidden_stride says
 def spec(c: Config) -> Spec:
     text = architectures.part(c, "text_config", always="qwen3").replace(head="causal_lm")
     towers = {"vision": architectures.part(c, "vision_config", always="andesvl_aimv2")}
-    whole = keys.composite(c, text, towers, heads=("ForConditionalGeneration",))
-    return whole.replace(tied=text.tied)  # the language model says it for the whole
+    model = keys.composite(c, text, towers, heads=("ForConditionalGeneration",))
+    return model.replace(tied=text.tied)  # the language model says it for the whole
 
 
 def blueprint(s: Spec) -> Block:

@@ -31,13 +31,13 @@ def _xielu() -> Block:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
-        act = _xielu() if one.sizes(ApertusLayer).xielu else None
+    def layer_block(layer: Layer) -> Block:
+        act = _xielu() if layer.sizes(ApertusLayer).xielu else None
         return block(
             attention_layernorm=rms_norm(d),
-            self_attn=gqa(d, one.attention),
+            self_attn=gqa(d, layer.attention),
             feedforward_layernorm=rms_norm(d),
-            mlp=altered(mlp(d, one.dense.width, one.dense.bias, "up_proj", "down_proj"), act_fn=act),
+            mlp=altered(mlp(d, layer.dense.width, layer.dense.bias, "up_proj", "down_proj"), act_fn=act),
         )
 
-    return decoder(s, layer)
+    return decoder(s, layer_block)

@@ -17,9 +17,11 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(layer: Layer) -> Block:
         return pre_norm(
-            d, self_attn=gqa(d, one.attention), mlp=mlp(d, one.dense.width, one.dense.bias, "up_proj", "down_proj")
+            d,
+            self_attn=gqa(d, layer.attention),
+            mlp=mlp(d, layer.dense.width, layer.dense.bias, "up_proj", "down_proj"),
         )
 
-    return decoder(s, layer, question_answering="transformer")
+    return decoder(s, layer_block, question_answering="transformer")

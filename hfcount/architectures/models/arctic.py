@@ -21,10 +21,10 @@ class Arctic(Sizes):
 
 
 def spec(c: Config) -> Spec[Arctic]:
-    own, other = c.bool("parallel_attn_mlp_res", default=False), c.bool("use_residual", default=None)
-    if other is not None and own != other:
-        said = "parallel_attn_mlp_res, which the code of the release reads, and use_residual, which vLLM reads, differ."
-        raise UnknownArchitecture(f"{c.where}: {said}")
+    parallel, other = c.bool("parallel_attn_mlp_res", default=False), c.bool("use_residual", default=None)
+    if other is not None and parallel != other:
+        text = "parallel_attn_mlp_res, which the code of the release reads, and use_residual, which vLLM reads, differ."
+        raise UnknownArchitecture(f"{c.where}: {text}")
     count, mixer = keys.layer_count(c), keys.attention(c, derived=True, indivisible="refused")
     step = c.int("moe_layer_frequency", default=2, minimum=1, maximum=MAX_LAYERS)
     routed = Indices.span(step - 1, count, step)
@@ -33,25 +33,25 @@ def spec(c: Config) -> Spec[Arctic]:
         return keys.moe(c, "intermediate_size", experts=("num_local_experts",))
 
     layers = keys.networks(c, (Indices.below(count).difference(routed), routed), experts, mixer)
-    read = Arctic.read(c, beside=own)
+    read = Arctic.read(c, beside=parallel)
     return keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model")).having(read)
 
 
 def blueprint(s: Spec[Arctic]) -> Block:
     d, norm = s.hidden, rms_norm(s.hidden)
 
-    def layer(one: Layer) -> Block:
-        if not isinstance(one.ffn, MoE):
-            routed, beside = block(mlp=numbered_swiglu(d, one.dense.width)), False
+    def layer_block(layer: Layer) -> Block:
+        if not isinstance(layer.ffn, MoE):
+            routed, beside = block(mlp=numbered_swiglu(d, layer.dense.width)), False
         else:
-            routed, beside = moe(d, one.ffn, numbered_swiglu(d, one.ffn.width, "experts")), s.own.beside
+            routed, beside = moe(d, layer.ffn, numbered_swiglu(d, layer.ffn.width, "experts")), s.own.beside
         return block(
             input_layernorm=norm,
-            self_attn=gqa(d, one.attention),
+            self_attn=gqa(d, layer.attention),
             post_attention_layernorm=norm,
             block_sparse_moe=routed,
             residual_layernorm=norm if beside else None,
             residual_mlp=numbered_swiglu(d, d) if beside else None,
         )
 
-    return decoder(s, layer)
+    return decoder(s, layer_block)

@@ -27,16 +27,18 @@ def spec(c: Config) -> Spec[Aria]:
             "out-of-range", "projector_patch_to_query_dict names no number of queries.", "projector_patch_to_query_dict"
         )
     most = c.int("max_value_projector_patch_to_query_dict", default=max(counts))
-    own = Aria.read(c, queries=keys.dim("n_q", most))
+    sizes = Aria.read(c, queries=keys.dim("n_q", most))
     heads = ("ForConditionalGeneration", "Model")
-    return keys.composite(c, text, towers, heads=heads).having(own)
+    return keys.composite(c, text, towers, heads=heads).having(sizes)
 
 
 def blueprint(s: Spec[Aria]) -> Block:
-    d, seen = s.hidden, s.part("vision").hidden
-    square, norm = Linear(seen, seen), layer_norm(seen)
-    out = Linear(seen, seen, True)
-    attention = block(in_proj_weight=Tensor((3 * seen, seen)), in_proj_bias=Tensor((3 * seen,)), out_proj=out)
+    d, vision_width = s.hidden, s.part("vision").hidden
+    square, norm = Linear(vision_width, vision_width), layer_norm(vision_width)
+    out = Linear(vision_width, vision_width, True)
+    attention = block(
+        in_proj_weight=Tensor((3 * vision_width, vision_width)), in_proj_bias=Tensor((3 * vision_width,)), out_proj=out
+    )
     crossed = block(
         q_proj=square,
         k_proj=square,
@@ -48,10 +50,10 @@ def blueprint(s: Spec[Aria]) -> Block:
     )
     projector = block(
         "projector",
-        query=Tensor((s.own.queries, seen)),
+        query=Tensor((s.own.queries, vision_width)),
         cross_attn=crossed,
         layer_norm=norm,
-        feed_forward=block(linear_in=Linear(seen, d), linear_out=Linear(d, d)),
+        feed_forward=block(linear_in=Linear(vision_width, d), linear_out=Linear(d, d)),
     )
     return llava(
         s, architectures.base(s), vision_tower=architectures.tower(s, "vision"), multi_modal_projector=projector
@@ -69,11 +71,11 @@ def text_spec(c: Config) -> Spec:
 def text_blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
-        m = one.moe
+    def layer_block(layer: Layer) -> Block:
+        m = layer.moe
         return pre_norm(
             d,
-            self_attn=gqa(d, one.attention),
+            self_attn=gqa(d, layer.attention),
             mlp=block(
                 router=router(d, m),
                 experts=block(
@@ -85,7 +87,7 @@ def text_blueprint(s: Spec) -> Block:
             ),
         )
 
-    return decoder(s, layer)
+    return decoder(s, layer_block)
 
 
 PARTS = (

@@ -23,8 +23,8 @@ class AudioLDM2Projection(Sizes):
 
 
 def spec(c: Config) -> Spec[AudioLDM2Projection]:
-    own = AudioLDM2Projection.read(c)
-    return diffusion.diffusing(c, own, own.width)
+    sizes = AudioLDM2Projection.read(c)
+    return diffusion.diffusing(c, sizes, sizes.width)
 
 
 def blueprint(s: Spec[AudioLDM2Projection]) -> Block:

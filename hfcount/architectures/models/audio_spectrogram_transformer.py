@@ -33,9 +33,9 @@ def spec(c: Config) -> Spec[AudioSpectrogramTransformer]:
     bias, heads = c.bool("qkv_bias", default=True), c.int("num_attention_heads")
     mixer = keys.multi_head(c, d, heads, qkv_bias=bias, indivisible="run", own_width=True)
     layer = Layer(mixer=mixer, ffn=keys.dense(c, bias=True))
-    own = AudioSpectrogramTransformer.read(c, patch_size=keys.dim("P", side))
-    whole = keys.decoder_spec(c, layer, vocab=0, hidden=d, positions=rows * columns + 2, heads=_HEADS)
-    return whole.replace(causal=False).having(own)
+    sizes = AudioSpectrogramTransformer.read(c, patch_size=keys.dim("P", side))
+    model = keys.decoder_spec(c, layer, vocab=0, hidden=d, positions=rows * columns + 2, heads=_HEADS)
+    return model.replace(causal=False).having(sizes)
 
 
 def blueprint(s: Spec[AudioSpectrogramTransformer]) -> Block:
@@ -47,7 +47,7 @@ def blueprint(s: Spec[AudioSpectrogramTransformer]) -> Block:
         patch_embeddings=block(projection=convolution(1, d, s.own.patch_size)),
         position_embeddings=Tensor((1, s.positions or 0, d)),
     )
-    layers = block(layer=stack(s.layers, lambda one: vit_layer(d, one)))
+    layers = block(layer=stack(s.layers, lambda layer: vit_layer(d, layer)))
     body = block(embeddings=embeddings, encoder=layers, layernorm=layer_norm(d))
     labels = block(classifier=block("other", layernorm=layer_norm(d), dense=classifier(s)))
     return headed(s, "audio_spectrogram_transformer", body, sequence_classification=labels)

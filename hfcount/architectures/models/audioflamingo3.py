@@ -20,9 +20,9 @@ class Audioflamingo3(Sizes):
 
 def spec(c: Config) -> Spec[Audioflamingo3]:
     text, towers = architectures.part(c, "text_config"), {"audio": architectures.part(c, "audio_config")}
-    own = Audioflamingo3.read(c)
-    whole = keys.composite(c, text, towers, heads=("ForConditionalGeneration", "Model"))
-    return whole.replace(tied=False).having(own)  # whatever a config says: this architecture ties no head
+    sizes = Audioflamingo3.read(c)
+    model = keys.composite(c, text, towers, heads=("ForConditionalGeneration", "Model"))
+    return model.replace(tied=False).having(sizes)  # whatever a config says: this architecture ties no head
 
 
 def blueprint(s: Spec[Audioflamingo3]) -> Block:

@@ -36,8 +36,8 @@ class AuraFlow(Sizes):
 
 def spec(c: Config) -> Spec[AuraFlow]:
     out = diffusion.nullable(c, "out_channels", "C_o")
-    own = AuraFlow.read(c, out_channels=c.int("in_channels") if out is None else out)
-    return diffusion.diffusing(c, own, own.num_attention_heads * own.attention_head_dim)
+    sizes = AuraFlow.read(c, out_channels=c.int("in_channels") if out is None else out)
+    return diffusion.diffusing(c, sizes, sizes.num_attention_heads * sizes.attention_head_dim)
 
 
 def blueprint(s: Spec[AuraFlow]) -> Block:

@@ -32,7 +32,7 @@ class Level(Record):
 
 
 class DeepVae(Sizes):
-    """What this has alone; `folded` is whether places are folded into channels, `unfolded` the way back."""
+    """Sizes of this architecture; `folded` is whether places are folded into channels, `unfolded` the way back."""
 
     in_channels: int = size("C")
     latent_channels: int = size("z")
@@ -47,10 +47,10 @@ def spec(c: Config) -> Spec[DeepVae]:
     down, up = _levels(c, "encoder", "d"), _levels(c, "decoder", "e")
     folded = c.str("downsample_block_type") == "pixel_unshuffle"
     diffusion.activation(c, "decoder_conv_act_fn")
-    own = DeepVae.read(c, down=down, up=up, folded=folded, unfolded=c.str("upsample_block_type") != "interpolate")
+    sizes = DeepVae.read(c, down=down, up=up, folded=folded, unfolded=c.str("upsample_block_type") != "interpolate")
     if folded:
         _check_folding(c, down)
-    return diffusion.diffusing(c, own, down[-1].width)
+    return diffusion.diffusing(c, sizes, down[-1].width)
 
 
 def _levels(c: Config, side: str, letter: str) -> tuple[Level, ...]:
@@ -62,14 +62,14 @@ def _levels(c: Config, side: str, letter: str) -> tuple[Level, ...]:
     kinds = _each(c, f"{side}_block_types", _KINDS, depths)
     norms = _each(c, "decoder_norm_types", _NORMS, depths) if side == "decoder" else ["rms_norm"] * len(depths)
     kernels = _kernels(c, f"{side}_qkv_multiscales", depths)
-    found = list[Level]()
+    levels = list[Level]()
     for place, width in enumerate(widths):
         blocks = keys.dim(f"{letter.upper()}{place}", depths[place]) if place < len(depths) else 0
         kind, norm, sides = (kinds[place], norms[place], kernels[place]) if blocks else ("", "", ())
         attends = kind == "EfficientViTBlock"
-        found.append(Level(width=width, blocks=blocks, attends=attends, norm=norm, kernels=sides))
-    _check_heads(c, found)
-    return tuple(found)
+        levels.append(Level(width=width, blocks=blocks, attends=attends, norm=norm, kernels=sides))
+    _check_heads(c, levels)
+    return tuple(levels)
 
 
 def _deepest(depths: Sequence[int]) -> int:
@@ -89,30 +89,32 @@ def _each(c: Config, key: str, known: Sequence[str], depths: Sequence[int]) -> l
 
 def _kernels(c: Config, key: str, depths: Sequence[int]) -> list[tuple[int, ...]]:
     """The sides of the kernels of each level's scales."""
-    found = c.entries(key)
-    if any(not isinstance(one, list) or any(type(side) is not int or side < 1 for side in one) for one in found):
+    kernels = c.entries(key)
+    if any(
+        not isinstance(entry, list) or any(type(side) is not int or side < 1 for side in entry) for entry in kernels
+    ):
         raise c.error("list-length", f"{key} must list the kernels of each level, as whole numbers.", key)
-    if len(found) < _deepest(depths):
-        raise c.unequal(key, len(found), "the number of levels", len(depths))
-    return [tuple(one) for one in found]
+    if len(kernels) < _deepest(depths):
+        raise c.unequal(key, len(kernels), "the number of levels", len(depths))
+    return [tuple(entry) for entry in kernels]
 
 
 def _check_heads(c: Config, levels: Sequence[Level]) -> None:
     """Refuses heads that are wider than a level that attends at several scales: its kernels would have no group."""
     head = c.int("attention_head_dim", minimum=1)
-    for one in levels:
-        if one.attends and one.kernels and one.blocks and one.width < head:
-            said = f"attention_head_dim is {int(head):,}, and a level that attends has {int(one.width):,} channels."
-            raise c.error("out-of-range", said, "attention_head_dim", "Correct one of them.", observed=int(head))
+    for level in levels:
+        if level.attends and level.kernels and level.blocks and level.width < head:
+            text = f"attention_head_dim is {int(head):,}, and a level that attends has {int(level.width):,} channels."
+            raise c.error("out-of-range", text, "attention_head_dim", "Correct one of them.", observed=int(head))
 
 
 def _check_folding(c: Config, levels: tuple[Level, ...]) -> None:
     """Refuses widths that places cannot be folded into."""
-    folded = [later.width for one, later in pairwise(levels) if one.blocks]
+    folded = [later.width for level, later in pairwise(levels) if level.blocks]
     for width in [*folded, *([] if levels[0].blocks else [levels[1].width])]:
         if width % _PLACES:
-            said = f"encoder_block_out_channels has {int(width):,}, which is not a multiple of {_PLACES}."
-            raise c.error("not-divisible", said, "encoder_block_out_channels", "Correct it.", observed=int(width))
+            text = f"encoder_block_out_channels has {int(width):,}, which is not a multiple of {_PLACES}."
+            raise c.error("not-divisible", text, "encoder_block_out_channels", "Correct it.", observed=int(width))
 
 
 def blueprint(s: Spec[DeepVae]) -> Block:
@@ -154,30 +156,30 @@ def _resized(inputs: int, outputs: int) -> Block:
 
 
 def _down(of: DeepVae, place: int) -> tuple[Node, ...]:
-    one = of.down[place]
-    blocks: Node = Repeat(Indices.below(one.blocks), _body(of, one))
-    if place == len(of.down) - 1 or not one.blocks:
+    level = of.down[place]
+    blocks: Node = Repeat(Indices.below(level.blocks), _body(of, level))
+    if place == len(of.down) - 1 or not level.blocks:
         return (blocks,)
-    halved = _resized(one.width, _folded(of, of.down[place + 1].width))
-    return blocks, Repeat(Indices.span(one.blocks, one.blocks + 1), halved)
+    halved = _resized(level.width, _folded(of, of.down[place + 1].width))
+    return blocks, Repeat(Indices.span(level.blocks, level.blocks + 1), halved)
 
 
 def _up(of: DeepVae, place: int) -> tuple[Node, ...]:
-    one = of.up[place]
-    every = Indices.below(one.blocks)
-    if place == len(of.up) - 1 or not one.blocks:
-        return (Repeat(every, _body(of, one)),)
-    doubled = _resized(of.up[place + 1].width, _unfolded(of, one.width))
-    return Repeat(Indices.fixed(0), doubled), Repeat(every.shifted(1), _body(of, one))
+    level = of.up[place]
+    every = Indices.below(level.blocks)
+    if place == len(of.up) - 1 or not level.blocks:
+        return (Repeat(every, _body(of, level)),)
+    doubled = _resized(of.up[place + 1].width, _unfolded(of, level.width))
+    return Repeat(Indices.fixed(0), doubled), Repeat(every.shifted(1), _body(of, level))
 
 
-def _body(of: DeepVae, one: Level) -> Block:
-    d, norm = one.width, batch_norm(one.width) if one.norm == "batch_norm" else layer_norm(one.width)
-    if not one.attends:
+def _body(of: DeepVae, level: Level) -> Block:
+    d, norm = level.width, batch_norm(level.width) if level.norm == "batch_norm" else layer_norm(level.width)
+    if not level.attends:
         return block(conv1=conv(d, d, 3, bias=True), conv2=conv(d, d, 3), norm=norm)
     network = gated_convolution(d, 4 * d)
     return block(
-        attn=_attention(d, of.attention_head_dim, one.kernels, norm),
+        attn=_attention(d, of.attention_head_dim, level.kernels, norm),
         conv_out=Block({**network.children, "norm": layer_norm(d)}, "mlp"),
     )
 
@@ -189,12 +191,12 @@ def _attention(d: int, head: int, kernels: tuple[int, ...], norm: Block) -> Bloc
         block(proj_in=depthwise(3 * inner, side), proj_out=block(weight=Tensor((3 * inner, head, 1, 1))))
         for side in kernels
     ]
-    one = Linear(d, inner)
+    projection = Linear(d, inner)
     return block(
         "attention",
-        to_q=one,
-        to_k=one,
-        to_v=one,
+        to_q=projection,
+        to_k=projection,
+        to_v=projection,
         to_qkv_multiscale=numbered(mixed),
         to_out=Linear((1 + len(kernels)) * inner, d),
         norm_out=norm,

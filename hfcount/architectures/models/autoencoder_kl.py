@@ -39,13 +39,13 @@ def spec(c: Config) -> Spec[AutoencoderKL]:
     widths = diffusion.stage_widths(c)
     diffusion.check_groups(c, widths)
     diffusion.activation(c, "act_fn")
-    own = AutoencoderKL.read(
+    sizes = AutoencoderKL.read(
         c,
         widths=widths,
         down=diffusion.stage_kinds(c, "down_block_types", _DOWN, len(widths)),
         up=diffusion.stage_kinds(c, "up_block_types", _UP, len(widths)),
     )
-    return diffusion.diffusing(c, own, widths[-1])
+    return diffusion.diffusing(c, sizes, widths[-1])
 
 
 def blueprint(s: Spec[AutoencoderKL]) -> Block:

@@ -21,7 +21,7 @@ SPELLINGS = OLD_ATTENTION
 
 
 class AllegroVae(Sizes):
-    """What it alone has; `halved` and `doubled` are, by level of each side, whether frames are."""
+    """Sizes specific to this architecture; `halved` and `doubled` are, by level of each side, whether frames are."""
 
     in_channels: int = size("C")
     out_channels: int = size("C_o")
@@ -36,20 +36,20 @@ def spec(c: Config) -> Spec[AllegroVae]:
     widths = diffusion.stage_widths(c)
     diffusion.check_groups(c, widths)
     diffusion.activation(c, "act_fn")
-    own = AllegroVae.read(
+    sizes = AllegroVae.read(
         c, widths=widths, halved=_frames(c, "down", len(widths)), doubled=_frames(c, "up", len(widths))
     )
-    return diffusion.diffusing(c, own, widths[-1])
+    return diffusion.diffusing(c, sizes, widths[-1])
 
 
 def _frames(c: Config, way: str, count: int) -> tuple[bool, ...]:
     """Whether the frames change at each level of one side."""
     kinds = diffusion.stage_kinds(c, f"{way}_block_types", {f"Allegro{way.title()}Block3D": True}, count)
     key = f"temporal_{way}sample_blocks"
-    found = c.entries(key)
-    if len(found) < len(kinds):
-        raise c.unequal(key, len(found), f"the number of {way}_block_types", len(kinds))
-    return tuple(map(bool, found[: len(kinds)]))
+    frames = c.entries(key)
+    if len(frames) < len(kinds):
+        raise c.unequal(key, len(frames), f"the number of {way}_block_types", len(kinds))
+    return tuple(map(bool, frames[: len(kinds)]))
 
 
 def blueprint(s: Spec[AllegroVae]) -> Block:
@@ -85,11 +85,11 @@ def blueprint(s: Spec[AllegroVae]) -> Block:
 
 
 def _levels(of: AllegroVae, widths: tuple[int, ...], frames: tuple[bool, ...], down: bool) -> dict[str, Node]:
-    found, before = dict[str, Node](), widths[0]
+    children, before = dict[str, Node](), widths[0]
     for place, (width, changes) in enumerate(zip(widths, frames, strict=False)):
         several = of.layers_per_block if down else of.layers_per_block + 1
         sides = resampling(width) if place < len(widths) - 1 else None
-        found[str(place)] = block(
+        children[str(place)] = block(
             resnets=level(several, before, width, residual),
             temp_convs=Repeat(Indices.below(several), _temporal(width)),
             temp_convs_down=_temporal(width, 2, 1) if changes and down else None,
@@ -98,7 +98,7 @@ def _levels(of: AllegroVae, widths: tuple[int, ...], frames: tuple[bool, ...], d
             upsamplers=None if down else sides,
         )
         before = width
-    return found
+    return children
 
 
 def _temporal(width: int, frames: int = 3, times: int = 1) -> Block:

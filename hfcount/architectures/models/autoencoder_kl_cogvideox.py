@@ -13,7 +13,7 @@ MODEL_TYPES = ("AutoencoderKLCogVideoX",)  # diffusers 0.42.1: autoencoder_kl_co
 
 
 class CogVideoXVae(Sizes):
-    """What this has alone; `down` and `up` are how many levels the encoder and the decoder have."""
+    """Sizes specific to this architecture; `down` and `up` are how many levels the encoder and the decoder have."""
 
     in_channels: int = size("C")
     out_channels: int = size("C_o")
@@ -34,8 +34,8 @@ def spec(c: Config) -> Spec[CogVideoXVae]:
         diffusion.stage_kinds(c, f"{way}_block_types", {f"CogVideoX{way.title()}Block3D": True}, len(widths))
         for way in ("down", "up")
     )
-    own = CogVideoXVae.read(c, widths=widths, down=len(down), up=len(up))
-    return diffusion.diffusing(c, own, widths[-1])
+    sizes = CogVideoXVae.read(c, widths=widths, down=len(down), up=len(up))
+    return diffusion.diffusing(c, sizes, widths[-1])
 
 
 def blueprint(s: Spec[CogVideoXVae]) -> Block:
@@ -65,14 +65,14 @@ def blueprint(s: Spec[CogVideoXVae]) -> Block:
 
 def _levels(widths: tuple[int, ...], count: int, blocks: int, codes: int | None) -> dict[str, Node]:
     """The levels of the encoder or, by the codes, of the decoder; all but the last change the sides of a frame."""
-    found, before = dict[str, Node](), widths[0]
+    children, before = dict[str, Node](), widths[0]
     for place, width in enumerate(widths[:count]):
         resized = Block({"0": block(conv=conv(width, width, 3, bias=True))}) if place < len(widths) - 1 else None
         sides = {"downsamplers" if codes is None else "upsamplers": resized}
         resnets = level(blocks, before, width, lambda inputs, outputs: _residual(inputs, outputs, codes))
-        found[str(place)] = block(resnets=resnets, **sides)
+        children[str(place)] = block(resnets=resnets, **sides)
         before = width
-    return found
+    return children
 
 
 def _middle(width: int, codes: int | None) -> Block:

@@ -24,7 +24,7 @@ class Level(Record):
 
 
 class CosmosVae(Sizes):
-    """What it alone has: the levels of both sides, and the widths before the first of each."""
+    """Sizes specific to this architecture: the levels of both sides, and the widths before the first of each."""
 
     in_channels: int = size("C")
     out_channels: int = size("C_o")
@@ -41,8 +41,8 @@ def spec(c: Config) -> Spec[CosmosVae]:
     inner = diffusion.stage_widths(c, "encoder_block_out_channels")
     outer = diffusion.stage_widths(c, "decode_block_out_channels", "D")[::-1]
     c.choice("patch_type", ("haar", "rearrange"))
-    own = CosmosVae.read(c, first=inner[0], last=outer[0], down=_down(c, inner), up=_up(c, outer))
-    return diffusion.diffusing(c, own, inner[-1])
+    sizes = CosmosVae.read(c, first=inner[0], last=outer[0], down=_down(c, inner), up=_up(c, outer))
+    return diffusion.diffusing(c, sizes, inner[-1])
 
 
 def _halvings(c: Config) -> tuple[int, int]:
@@ -53,12 +53,12 @@ def _halvings(c: Config) -> tuple[int, int]:
 
 
 def _down(c: Config, widths: tuple[int, ...]) -> tuple[Level, ...]:
-    (sides, frames), seen, last = _halvings(c), c.ints("attention_resolutions"), len(widths) - 2
+    (sides, frames), resolutions, last = _halvings(c), c.ints("attention_resolutions"), len(widths) - 2
     side = int(c.int("resolution", minimum=0) // c.int("patch_size", minimum=1))
     return tuple(
         Level(
             width=width,
-            attends=side // 2**place in seen,
+            attends=side // 2**place in resolutions,
             sides=place < min(sides, last),
             frames=place < min(frames, last),
         )
@@ -67,20 +67,22 @@ def _down(c: Config, widths: tuple[int, ...]) -> tuple[Level, ...]:
 
 
 def _up(c: Config, widths: tuple[int, ...]) -> tuple[Level, ...]:
-    (sides, frames), seen, last = _halvings(c), c.ints("attention_resolutions"), len(widths) - 2
+    (sides, frames), resolutions, last = _halvings(c), c.ints("attention_resolutions"), len(widths) - 2
     side = c.int("resolution", minimum=0) // c.int("patch_size", minimum=1)
     smallest = int(int(side) // 2**last)
-    found = list[Level]()
+    levels = list[Level]()
     for place, width in enumerate(widths[1:]):
         longer = place < last and 0 < place < frames + 1
         larger = longer or (place < min(sides, last) and sides > frames)
-        found.append(Level(width=width, attends=smallest * 2**place in seen, sides=larger, frames=longer))
-    return tuple(found)
+        levels.append(Level(width=width, attends=smallest * 2**place in resolutions, sides=larger, frames=longer))
+    return tuple(levels)
 
 
 def blueprint(s: Spec[CosmosVae]) -> Block:
     of, latent, places = s.own, s.own.latent_channels, s.own.patch_size * s.own.patch_size * s.own.patch_size
-    deepest, end = (levels[-1].width if levels else one for levels, one in ((of.down, of.first), (of.up, of.last)))
+    deepest, end = (
+        levels[-1].width if levels else conv_in for levels, conv_in in ((of.down, of.first), (of.up, of.last))
+    )
     encoder = block(
         conv_in=_conv(of.in_channels * places, of.first),
         down_blocks=Block(_levels(of, of.down, of.first, True)),
@@ -95,32 +97,32 @@ def blueprint(s: Spec[CosmosVae]) -> Block:
         norm_out=_norm(end),
         conv_out=_conv(end, of.out_channels * places),
     )
-    one = conv3d(latent, latent, 1)
-    return block(encoder=encoder, decoder=decoder, quant_conv=one, post_quant_conv=one)
+    pointwise = conv3d(latent, latent, 1)
+    return block(encoder=encoder, decoder=decoder, quant_conv=pointwise, post_quant_conv=pointwise)
 
 
 def _levels(of: CosmosVae, levels: tuple[Level, ...], before: int, down: bool) -> dict[str, Node]:
-    found, several = dict[str, Node](), of.num_layers if down else of.num_layers + 1
-    for place, one in enumerate(levels):
-        attention = Repeat(Indices.below(several), _attention(one.width)) if one.attends else None
-        resampled = Block({"0": _resampled(one, down)}) if one.sides or one.frames else None
-        found[str(place)] = block(
-            resnets=level(several, before, one.width, _residual),
+    children, several = dict[str, Node](), of.num_layers if down else of.num_layers + 1
+    for place, stage in enumerate(levels):
+        attention = Repeat(Indices.below(several), _attention(stage.width)) if stage.attends else None
+        resampled = Block({"0": _resampled(stage, down)}) if stage.sides or stage.frames else None
+        children[str(place)] = block(
+            resnets=level(several, before, stage.width, _residual),
             attentions=attention,
             temp_attentions=attention,
             downsamplers=resampled if down else None,
             upsamplers=None if down else resampled,
         )
-        before = one.width
-    return found
+        before = stage.width
+    return children
 
 
-def _resampled(one: Level, down: bool) -> Block:
+def _resampled(level: Level, down: bool) -> Block:
     """What halves or doubles the sides, then or before that the frames, and mixes channels behind both."""
-    sides = conv(one.width, one.width, 1, 3, 3, bias=True) if one.sides else None
-    frames = conv(one.width, one.width, 3, 1, 1, bias=True) if one.frames else None
+    sides = conv(level.width, level.width, 1, 3, 3, bias=True) if level.sides else None
+    frames = conv(level.width, level.width, 3, 1, 1, bias=True) if level.frames else None
     first, second = (sides, frames) if down else (frames, sides)
-    return block(conv1=first, conv2=second, conv3=conv3d(one.width, one.width, 1))
+    return block(conv1=first, conv2=second, conv3=conv3d(level.width, level.width, 1))
 
 
 def _residual(inputs: int, outputs: int) -> Block:
@@ -134,8 +136,15 @@ def _middle(width: int) -> Block:
 
 
 def _attention(width: int) -> Block:
-    one = conv3d(width, width, 1)
-    return block("attention", norm=_norm(width), to_q=one, to_k=one, to_v=one, to_out=Block({"0": one}))
+    projection = conv3d(width, width, 1)
+    return block(
+        "attention",
+        norm=_norm(width),
+        to_q=projection,
+        to_k=projection,
+        to_v=projection,
+        to_out=Block({"0": projection}),
+    )
 
 
 def _conv(inputs: int, outputs: int) -> Block:

@@ -24,7 +24,7 @@ _UP = {"UpDecoderBlock2D": False, "AttnUpDecoderBlock2D": True}
 
 
 class Flux2Vae(Sizes):
-    """What this has alone; `widths` are those of the encoder's stages, `later` of the decoder's, in the same order."""
+    """Its sizes; `widths` are those of the encoder's stages, `later` of the decoder's, in the same order."""
 
     in_channels: int = size("C_i")
     out_channels: int = size("C_o")
@@ -46,7 +46,7 @@ def spec(c: Config) -> Spec[Flux2Vae]:
     later = diffusion.stage_widths(c, "decoder_block_out_channels", "D") if given else widths
     diffusion.check_groups(c, widths)
     diffusion.check_groups(c, later, whole="decoder_block_out_channels")
-    own = Flux2Vae.read(
+    sizes = Flux2Vae.read(
         c,
         widths=widths,
         later=later,
@@ -54,12 +54,12 @@ def spec(c: Config) -> Spec[Flux2Vae]:
         up=diffusion.stage_kinds(c, "up_block_types", _UP, len(later)),
         patch=tuple(c.ints("patch_size", minimum=1)),
     )
-    return diffusion.diffusing(c, own, widths[-1])
+    return diffusion.diffusing(c, sizes, widths[-1])
 
 
 def blueprint(s: Spec[Flux2Vae]) -> Block:
     of, latent, count = s.own, s.own.latent_channels, s.own.layers_per_block
-    attends, seen = of.mid_block_add_attention, buffer(prod(of.patch) * latent)
+    attends, vision_width = of.mid_block_add_attention, buffer(prod(of.patch) * latent)
     first, last = middle(of.widths[-1], attends), middle(of.later[-1], attends)
     return block(
         encoder=encoder(
@@ -68,5 +68,5 @@ def blueprint(s: Spec[Flux2Vae]) -> Block:
         decoder=decoder(latent, of.later, of.up, count, mid_block=last, **ending(of.later[0], of.out_channels)),
         quant_conv=conv(2 * latent, 2 * latent, 1) if of.use_quant_conv else None,
         post_quant_conv=conv(latent, latent, 1) if of.use_post_quant_conv else None,
-        bn=block("norm", running_mean=seen, running_var=seen, num_batches_tracked=buffer(whole=True)),
+        bn=block("norm", running_mean=vision_width, running_var=vision_width, num_batches_tracked=buffer(whole=True)),
     )

@@ -17,7 +17,7 @@ _GROUPS, _PLACES = 32, 4
 
 
 class HunyuanImageVae(Sizes):
-    """What it alone has; `folded` is how many levels are folded, unless they are the last."""
+    """Sizes specific to this architecture; `folded` is how many levels are folded, unless they are the last."""
 
     in_channels: int = size("C")
     out_channels: int = size("C_o")
@@ -34,11 +34,11 @@ def spec(c: Config) -> Spec[HunyuanImageVae]:
     diffusion.check_parts(c, widths, _GROUPS, "groups of a norm")
     diffusion.check_parts(c, widths[-1:], 2 * latent, "channels that the encoder ends in")
     ratio = log2(c.int("spatial_compression_ratio", minimum=1))
-    own = HunyuanImageVae.read(c, widths=widths, folded=min(int(-(-ratio // 1)), len(widths) - 1))
-    after = widths[1 : own.folded + 1] if own.downsample_match_channel else widths[: own.folded]
+    sizes = HunyuanImageVae.read(c, widths=widths, folded=min(int(-(-ratio // 1)), len(widths) - 1))
+    after = widths[1 : sizes.folded + 1] if sizes.downsample_match_channel else widths[: sizes.folded]
     diffusion.check_parts(c, after, _PLACES, "places that become one")
     c.int("sample_size")
-    return diffusion.diffusing(c, own, widths[-1])
+    return diffusion.diffusing(c, sizes, widths[-1])
 
 
 def blueprint(s: Spec[HunyuanImageVae]) -> Block:
@@ -46,7 +46,7 @@ def blueprint(s: Spec[HunyuanImageVae]) -> Block:
     encoder = block(
         conv_in=conv(of.in_channels, first),
         down_blocks=numbered(
-            _stages(of, of.widths, of.layers_per_block, of.downsample_match_channel, lambda one: one // _PLACES)
+            _stages(of, of.widths, of.layers_per_block, of.downsample_match_channel, lambda width: width // _PLACES)
         ),
         mid_block=_middle(deepest),
         norm_out=layer_norm(deepest),
@@ -56,7 +56,9 @@ def blueprint(s: Spec[HunyuanImageVae]) -> Block:
         conv_in=conv(of.latent_channels, deepest),
         mid_block=_middle(deepest),
         up_blocks=numbered(
-            _stages(of, of.widths[::-1], of.layers_per_block + 1, of.upsample_match_channel, lambda one: one * _PLACES)
+            _stages(
+                of, of.widths[::-1], of.layers_per_block + 1, of.upsample_match_channel, lambda width: width * _PLACES
+            )
         ),
         norm_out=layer_norm(first),
         conv_out=conv(first, of.out_channels),
@@ -68,19 +70,21 @@ def _stages(
     of: HunyuanImageVae, widths: tuple[int, ...], blocks: int, matched: bool, outputs: Callable[[int], int]
 ) -> list[Node]:
     """The blocks of all levels, numbered through, with what folds or unfolds places behind those of some levels."""
-    found, before = list[Node](), widths[0]
+    nodes, before = list[Node](), widths[0]
     for place, width in enumerate(widths):
         for _ in range(int(blocks)):
-            found.append(residual(before, width))
+            nodes.append(residual(before, width))
             before = width
         if place < of.folded:
             after = widths[place + 1] if matched else width
-            found.append(block(conv=conv(before, outputs(after))))
+            nodes.append(block(conv=conv(before, outputs(after))))
             before = after
-    return found
+    return nodes
 
 
 def _middle(width: int) -> Block:
-    one = conv(width, width, 1)
-    attention = block("attention", norm=layer_norm(width), to_q=one, to_k=one, to_v=one, proj=one)
+    projection = conv(width, width, 1)
+    attention = block(
+        "attention", norm=layer_norm(width), to_q=projection, to_k=projection, to_v=projection, proj=projection
+    )
     return block(resnets=Repeat(Indices.fixed(0, 1), residual(width, width)), attentions=Block({"0": attention}))

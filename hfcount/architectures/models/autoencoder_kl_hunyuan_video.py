@@ -16,7 +16,7 @@ SPELLINGS = OLD_ATTENTION
 
 
 class HunyuanVideoVae(Sizes):
-    """What this has alone; `halved` are the levels of the encoder after which it halves, `doubled` the decoder's."""
+    """Its sizes; `halved` are the levels of the encoder after which it halves, `doubled` the decoder's."""
 
     in_channels: int = size("C")
     out_channels: int = size("C_o")
@@ -33,8 +33,8 @@ def spec(c: Config) -> Spec[HunyuanVideoVae]:
     diffusion.check_groups(c, widths)
     diffusion.activation(c, "act_fn")
     if c.int("temporal_compression_ratio") != _FRAMES:
-        said = f"temporal_compression_ratio is {int(c.int('temporal_compression_ratio')):,}, and must be {_FRAMES}."
-        raise c.error("out-of-range", said, "temporal_compression_ratio", "Correct it.", expected=_FRAMES)
+        text = f"temporal_compression_ratio is {int(c.int('temporal_compression_ratio')):,}, and must be {_FRAMES}."
+        raise c.error("out-of-range", text, "temporal_compression_ratio", "Correct it.", expected=_FRAMES)
     sides = int(log2(c.int("spatial_compression_ratio", minimum=1)))
     down, up = (
         diffusion.stage_kinds(c, f"{way}_block_types", {f"HunyuanVideo{way.title()}Block3D": True}, len(widths))
@@ -46,8 +46,8 @@ def spec(c: Config) -> Spec[HunyuanVideoVae]:
         last = len(widths) - 1
         return tuple(place < sides or last - 2 <= place != last for place in range(levels))
 
-    own = HunyuanVideoVae.read(c, widths=widths, halved=resized(len(down)), doubled=resized(len(up)))
-    return diffusion.diffusing(c, own, widths[-1])
+    sizes = HunyuanVideoVae.read(c, widths=widths, halved=resized(len(down)), doubled=resized(len(up)))
+    return diffusion.diffusing(c, sizes, widths[-1])
 
 
 _FRAMES = 4
@@ -79,12 +79,12 @@ def blueprint(s: Spec[HunyuanVideoVae]) -> Block:
 
 
 def _levels(widths: tuple[int, ...], resized: tuple[bool, ...], blocks: int, name: str) -> dict[str, Node]:
-    found, before = dict[str, Node](), widths[0]
+    children, before = dict[str, Node](), widths[0]
     for place, (width, changed) in enumerate(zip(widths, resized, strict=False)):
         after: Node | None = Block({"0": block(conv=causal(width, width))}) if changed else None
-        found[str(place)] = block(resnets=level(blocks, before, width, residual3d), **{name: after})
+        children[str(place)] = block(resnets=level(blocks, before, width, residual3d), **{name: after})
         before = width
-    return found
+    return children
 
 
 def _middle(width: int, attends: bool) -> Block:

@@ -23,7 +23,7 @@ class Level(Record):
 
 
 class HunyuanVae(Sizes):
-    """What these have alone: the levels of the encoder (`down`) and of the decoder (`up`), which begins at the end."""
+    """Its sizes: the levels of the encoder (`down`) and of the decoder (`up`), which begins at the end."""
 
     in_channels: int = size("C")
     out_channels: int = size("C_o")
@@ -41,8 +41,8 @@ def spec(c: Config) -> Spec[HunyuanVae]:
     unfolded = [8 if place < times else 4 for place in range(len(widths))]
     down = _levels(c, widths, sides, folded, "downsample_match_channel")
     up = _levels(c, widths[::-1], max(sides, times), unfolded, "upsample_match_channel")
-    for one in down if c.family == "AutoencoderKLHunyuanImageRefiner" else ():
-        diffusion.check_parts(c, () if one.after is None else (one.after,), one.places, "places that become one")
+    for stage in down if c.family == "AutoencoderKLHunyuanImageRefiner" else ():
+        diffusion.check_parts(c, () if stage.after is None else (stage.after,), stage.places, "places that become one")
     return diffusion.diffusing(c, HunyuanVae.read(c, down=down, up=up), widths[-1])
 
 
@@ -50,8 +50,8 @@ def _levels(c: Config, widths: tuple[int, ...], sides: float, places: list[int],
     """The levels, of which the first so many are folded, to the width of the next one if the `key` says so."""
     matched = c.bool(key)
     if matched and sides > len(widths) - 1:
-        said = f"block_out_channels has {len(widths)} widths, too few for spatial_compression_ratio."
-        raise c.error("list-length", said, "block_out_channels", "Correct one of them.", observed=len(widths))
+        text = f"block_out_channels has {len(widths)} widths, too few for spatial_compression_ratio."
+        raise c.error("list-length", text, "block_out_channels", "Correct one of them.", observed=len(widths))
 
     def after(place: int) -> int | None:
         return None if place >= sides else widths[place + 1] if matched else widths[place]
@@ -80,15 +80,15 @@ def blueprint(s: Spec[HunyuanVae]) -> Block:
 
 
 def _stages(levels: tuple[Level, ...], blocks: int, folds: bool) -> dict[str, Node]:
-    found, before = dict[str, Node](), levels[0].width
-    for place, one in enumerate(levels):
+    children, before = dict[str, Node](), levels[0].width
+    for place, stage in enumerate(levels):
         resampled, name = None, "downsamplers" if folds else "upsamplers"
-        if one.after is not None:
-            outputs = one.after // one.places if folds else one.after * one.places
-            resampled = Block({"0": block(conv=causal(one.width, outputs))})
-        found[str(place)] = block(resnets=level(blocks, before, one.width, _residual), **{name: resampled})
-        before = one.width if one.after is None else one.after
-    return found
+        if stage.after is not None:
+            outputs = stage.after // stage.places if folds else stage.after * stage.places
+            resampled = Block({"0": block(conv=causal(stage.width, outputs))})
+        children[str(place)] = block(resnets=level(blocks, before, stage.width, _residual), **{name: resampled})
+        before = stage.width if stage.after is None else stage.after
+    return children
 
 
 def _residual(inputs: int, outputs: int) -> Block:
@@ -96,8 +96,10 @@ def _residual(inputs: int, outputs: int) -> Block:
 
 
 def _middle(width: int) -> Block:
-    one = conv3d(width, width, 1)
-    attention = block("attention", norm=_norm(width), to_q=one, to_k=one, to_v=one, proj_out=one)
+    projection = conv3d(width, width, 1)
+    attention = block(
+        "attention", norm=_norm(width), to_q=projection, to_k=projection, to_v=projection, proj_out=projection
+    )
     both = Repeat(Indices.fixed(0, 1), _residual(width, width))
     return block(attentions=Block({"0": attention}), resnets=both)
 

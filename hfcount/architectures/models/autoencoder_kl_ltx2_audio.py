@@ -26,7 +26,7 @@ class Level(Record):
 
 
 class LTX2AudioVae(Sizes):
-    """What it alone has; `normed` is whether its norms have weights."""
+    """Sizes specific to this architecture; `normed` is whether its norms have weights."""
 
     base_channels: int = size("d_0")
     in_channels: int = size("C")
@@ -41,18 +41,18 @@ class LTX2AudioVae(Sizes):
 
 def spec(c: Config) -> Spec[LTX2AudioVae]:
     axis, normed = c.choice("causality_axis", _AXES), c.choice("norm_type", _NORMS) == "group"
-    own = LTX2AudioVae.read(c, normed=normed, levels=_levels(c))
+    sizes = LTX2AudioVae.read(c, normed=normed, levels=_levels(c))
     if normed and axis != "none":
-        said = f"norm_type is group and causality_axis {axis}, and groups see later places, too."
-        raise c.error("contradiction", said, "causality_axis", "Correct one of them.")
-    widths = (own.base_channels, *(one.width for one in own.levels)) if normed else ()
+        text = f"norm_type is group and causality_axis {axis}, and groups see later places, too."
+        raise c.error("contradiction", text, "causality_axis", "Correct one of them.")
+    widths = (sizes.base_channels, *(level.width for level in sizes.levels)) if normed else ()
     diffusion.check_parts(c, widths, _GROUPS, "groups of a norm", "base_channels")
-    return diffusion.diffusing(c, own, own.levels[-1].width)
+    return diffusion.diffusing(c, sizes, sizes.levels[-1].width)
 
 
 def _levels(c: Config) -> tuple[Level, ...]:
     base, side = c.int("base_channels"), int(c.int("resolution", minimum=0))
-    factors, seen = (
+    factors, resolutions = (
         c.ints("ch_mult", least=1, minimum=1),
         [] if c.is_null("attn_resolutions") else c.ints("attn_resolutions"),
     )
@@ -60,8 +60,8 @@ def _levels(c: Config) -> tuple[Level, ...]:
     return tuple(
         Level(
             width=keys.dim(f"d{place + 1}", base * factor),
-            attends=side // 2**place in seen,
-            attends_later=smallest * 2 ** (last - place) in seen,
+            attends=side // 2**place in resolutions,
+            attends_later=smallest * 2 ** (last - place) in resolutions,
         )
         for place, factor in enumerate(factors)
     )
@@ -88,20 +88,22 @@ def blueprint(s: Spec[LTX2AudioVae]) -> Block:
 
 
 def _down(of: LTX2AudioVae) -> dict[str, Node]:
-    found, last = dict[str, Node](), len(of.levels) - 1
-    befores = (of.base_channels, *(one.width for one in of.levels))
-    for place, (one, before) in enumerate(zip(of.levels, befores, strict=False)):
-        halved = block(conv=conv(one.width, one.width)) if place < last else None
-        found[str(place)] = _stage(of, of.num_res_blocks, (before, one.width), one.attends, downsample=halved)
-    return found
+    children, last = dict[str, Node](), len(of.levels) - 1
+    befores = (of.base_channels, *(level.width for level in of.levels))
+    for place, (stage, before) in enumerate(zip(of.levels, befores, strict=False)):
+        halved = block(conv=conv(stage.width, stage.width)) if place < last else None
+        children[str(place)] = _stage(of, of.num_res_blocks, (before, stage.width), stage.attends, downsample=halved)
+    return children
 
 
 def _up(of: LTX2AudioVae) -> dict[str, Node]:
-    found, befores = dict[str, Node](), (*(one.width for one in of.levels[1:]), of.levels[-1].width)
-    for place, (one, before) in enumerate(zip(of.levels, befores, strict=True)):
-        doubled = block(conv=_conv(one.width, one.width)) if place else None
-        found[str(place)] = _stage(of, of.num_res_blocks + 1, (before, one.width), one.attends_later, upsample=doubled)
-    return found
+    children, befores = dict[str, Node](), (*(stage.width for stage in of.levels[1:]), of.levels[-1].width)
+    for place, (stage, before) in enumerate(zip(of.levels, befores, strict=True)):
+        doubled = block(conv=_conv(stage.width, stage.width)) if place else None
+        children[str(place)] = _stage(
+            of, of.num_res_blocks + 1, (before, stage.width), stage.attends_later, upsample=doubled
+        )
+    return children
 
 
 def _stage(of: LTX2AudioVae, several: int, widths: Sequence[int], attends: bool, **resampled: Node | None) -> Block:
@@ -109,13 +111,15 @@ def _stage(of: LTX2AudioVae, several: int, widths: Sequence[int], attends: bool,
     before, width = widths
     attention = Repeat(Indices.below(several), _attention(of, width)) if attends else None
     return block(
-        block=level(several, before, width, lambda one, other: _residual(of, one, other)), attn=attention, **resampled
+        block=level(several, before, width, lambda inputs, other: _residual(of, inputs, other)),
+        attn=attention,
+        **resampled,
     )
 
 
 def _middle(of: LTX2AudioVae, width: int) -> Block:
-    one = _residual(of, width, width)
-    return block(block_1=one, attn_1=_attention(of, width) if of.mid_block_add_attention else None, block_2=one)
+    resnet = _residual(of, width, width)
+    return block(block_1=resnet, attn_1=_attention(of, width) if of.mid_block_add_attention else None, block_2=resnet)
 
 
 def _residual(of: LTX2AudioVae, inputs: int, outputs: int) -> Block:
@@ -129,8 +133,8 @@ def _residual(of: LTX2AudioVae, inputs: int, outputs: int) -> Block:
 
 
 def _attention(of: LTX2AudioVae, width: int) -> Block:
-    one = conv(width, width, 1)
-    return block("attention", norm=_norm(of, width), q=one, k=one, v=one, proj_out=one)
+    projection = conv(width, width, 1)
+    return block("attention", norm=_norm(of, width), q=projection, k=projection, v=projection, proj_out=projection)
 
 
 def _conv(inputs: int, outputs: int, side: int = 3) -> Block:

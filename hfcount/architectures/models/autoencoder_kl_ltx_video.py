@@ -49,7 +49,7 @@ class Up(Record):
 
 
 class LtxVae(Sizes):
-    """What these have alone; `middle` are the blocks between the levels of each side, `noisy` whether noise is added.
+    """Its sizes; `middle` are the blocks between the levels of each side, `noisy` whether noise is added.
 
     `padded` is whether the way around a block is a convolution in a module of its own.
     """
@@ -73,7 +73,7 @@ def spec(c: Config) -> Spec[LtxVae]:
     down, encoder_depths = _second_down(c) if second else _first_down(c)
     up, depths, noise = _up(c, second)
     first = c.int("latent_channels") if second else diffusion.stage_widths(c)[0]
-    own = LtxVae.read(
+    sizes = LtxVae.read(
         c,
         first=first,
         down=down,
@@ -83,7 +83,7 @@ def spec(c: Config) -> Spec[LtxVae]:
         noisy=noise[-1],
         padded=not second,
     )
-    return diffusion.diffusing(c, own, down[-1].width if down else first)
+    return diffusion.diffusing(c, sizes, down[-1].width if down else first)
 
 
 def _first_down(c: Config) -> tuple[tuple[Down, ...], list[int]]:
@@ -95,7 +95,7 @@ def _first_down(c: Config) -> tuple[tuple[Down, ...], list[int]]:
         c.strs("downsample_type"),
     )
     later = kinds[-1:] == [_LATER]
-    found, before = list[Down](), widths[0]
+    stages, before = list[Down](), widths[0]
     for place in range(len(widths) - later):
         width = widths[min(place + 1, len(widths) - 1)]
         first = _at(c, "down_block_types", kinds, place) == _FIRST
@@ -103,9 +103,9 @@ def _first_down(c: Config) -> tuple[tuple[Down, ...], list[int]]:
         sampling = sampling if _at(c, "spatio_temporal_scaling", halved, place) else ""
         blocks = _at(c, "layers_per_block", depths, place)
         widened = first and before != width
-        found.append(Down(before=before, width=width, blocks=blocks, sampling=sampling, widened=widened))
+        stages.append(Down(before=before, width=width, blocks=blocks, sampling=sampling, widened=widened))
         before = width
-    return tuple(found), depths
+    return tuple(stages), depths
 
 
 def _second_down(c: Config) -> tuple[tuple[Down, ...], list[int]]:
@@ -113,15 +113,15 @@ def _second_down(c: Config) -> tuple[tuple[Down, ...], list[int]]:
     widths, kinds = diffusion.stage_widths(c), diffusion.words(c, "down_block_types", (_SECOND,))
     depths, samplings = _depths(c, "layers_per_block"), c.strs("downsample_type")
     halved = _switches(c, "spatio_temporal_scaling", len(depths) - 1)
-    found, before = list[Down](), c.int("latent_channels")
+    stages, before = list[Down](), c.int("latent_channels")
     for place, width in enumerate(widths):
         _at(c, "down_block_types", kinds, place)
         sampling = _at(c, "downsample_type", samplings, place)
         sampling = sampling if _at(c, "spatio_temporal_scaling", halved, place) else ""
         blocks = _at(c, "layers_per_block", depths, place)
-        found.append(Down(before=before, width=width, blocks=blocks, sampling=sampling, widened=False))
+        stages.append(Down(before=before, width=width, blocks=blocks, sampling=sampling, widened=False))
         before = width
-    return tuple(found), depths
+    return tuple(stages), depths
 
 
 def _up(c: Config, second: bool) -> tuple[tuple[Up, ...], list[int], list[bool]]:
@@ -138,7 +138,7 @@ def _up(c: Config, second: bool) -> tuple[tuple[Up, ...], list[int], list[bool]]
     factors = c.ints("upsample_factor", minimum=1)[::-1]
     kinds = c.strs("upsample_type") if second else ["spatiotemporal"] * len(widths)
     _at(c, "decoder_inject_noise", noise, 0)
-    found, before = list[Up](), widths[-1]
+    stages, before = list[Up](), widths[-1]
     for place, width in enumerate(widths[::-1]):
         factor = _at(c, "upsample_factor", factors, place)
         _at(c, "upsample_residual", residual, place)
@@ -155,18 +155,18 @@ def _up(c: Config, second: bool) -> tuple[tuple[Up, ...], list[int], list[bool]]
             factor=factor,
             noisy=_at(c, "decoder_inject_noise", noise[::-1], place + 1),
         )
-        found.append(level)
+        stages.append(level)
         before = level.width
-    return tuple(found), depths, noise
+    return tuple(stages), depths, noise
 
 
 def _depths(c: Config, key: str) -> list[int]:
-    return [keys.dim(f"L{place}", one) for place, one in enumerate(c.ints(key, least=1, minimum=0), 1)]
+    return [keys.dim(f"L{place}", depth) for place, depth in enumerate(c.ints(key, least=1, minimum=0), 1)]
 
 
 def _switches(c: Config, key: str, count: int) -> list[bool]:
     """A switch for each of `count` levels, which LTX-2 may give once for all."""
-    return [c.bool(key)] * count if isinstance(c.value(key), bool) else [bool(one) for one in c.entries(key)]
+    return [c.bool(key)] * count if isinstance(c.value(key), bool) else [bool(entry) for entry in c.entries(key)]
 
 
 def _at(c: Config, key: str, values: Sequence[Entry], place: int) -> Entry:
@@ -181,7 +181,7 @@ def blueprint(s: Spec[LtxVae]) -> Block:
     codes = buffer(of.latent_channels, component="other")
     encoder = block(
         conv_in=causal(of.in_channels * places, of.first),
-        down_blocks=numbered([_down_level(of, one) for one in of.down]),
+        down_blocks=numbered([_down_level(of, stage) for stage in of.down]),
         mid_block=block(resnets=Repeat(Indices.below(of.middle[0]), _residual(of, before, before))),
         conv_out=causal(before, of.latent_channels + 1),
     )
@@ -189,7 +189,7 @@ def blueprint(s: Spec[LtxVae]) -> Block:
     decoder = block(
         conv_in=causal(of.latent_channels, of.deepest),
         mid_block=_denoising(of, of.deepest, of.deepest, of.middle[1], of.noisy),
-        up_blocks=numbered([_up_level(of, one) for one in of.up]),
+        up_blocks=numbered([_up_level(of, stage) for stage in of.up]),
         conv_out=causal(last, of.out_channels * places),
         time_embedder=_step(2 * last) if timed else None,
         timestep_scale_multiplier=Tensor((), component="other") if timed else None,
@@ -198,25 +198,25 @@ def blueprint(s: Spec[LtxVae]) -> Block:
     return block(latents_mean=codes, latents_std=codes, encoder=encoder, decoder=decoder)
 
 
-def _down_level(of: LtxVae, one: Down) -> Block:
-    before, width = one.before, one.width
+def _down_level(of: LtxVae, down: Down) -> Block:
+    before, width = down.before, down.width
     halved: Node | None = None
-    if one.sampling == "conv":
+    if down.sampling == "conv":
         halved = Block({"0": causal(before, before)})
-    elif one.sampling in _STRIDES:
-        halved = Block({"0": block(conv=causal(before, width // _STRIDES[one.sampling]))})
+    elif down.sampling in _STRIDES:
+        halved = Block({"0": block(conv=causal(before, width // _STRIDES[down.sampling]))})
     return block(
-        resnets=Repeat(Indices.below(one.blocks), _residual(of, before, before)),
+        resnets=Repeat(Indices.below(down.blocks), _residual(of, before, before)),
         downsamplers=halved,
-        conv_out=_residual(of, before, width) if one.widened else None,
+        conv_out=_residual(of, before, width) if down.widened else None,
     )
 
 
-def _up_level(of: LtxVae, one: Up) -> Block:
-    inputs = one.width * one.factor
-    parted = None if one.places is None else causal(inputs, inputs * one.places // one.factor)
-    widened = None if one.before == one.width else _residual(of, one.before, one.width, True, one.noisy)
-    level = _denoising(of, one.before, one.width, one.blocks, one.noisy)
+def _up_level(of: LtxVae, up: Up) -> Block:
+    inputs = up.width * up.factor
+    parted = None if up.places is None else causal(inputs, inputs * up.places // up.factor)
+    widened = None if up.before == up.width else _residual(of, up.before, up.width, True, up.noisy)
+    level = _denoising(of, up.before, up.width, up.blocks, up.noisy)
     upsamplers = None if parted is None else Block({"0": block(conv=parted)})
     return Block({**level.children, **block(conv_in=widened, upsamplers=upsamplers).children})
 

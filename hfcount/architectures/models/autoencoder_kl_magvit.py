@@ -14,7 +14,7 @@ _STAGES = {way: {f"Spatial{kind}{way}Block3D": True for kind in ("", "Temporal")
 
 
 class MagvitVae(Sizes):
-    """What it alone has; `down` and `up` are how many levels each side has."""
+    """Sizes specific to this architecture; `down` and `up` are how many levels each side has."""
 
     in_channels: int = size("C")
     out_channels: int = size("C_o")
@@ -64,14 +64,14 @@ def blueprint(s: Spec[MagvitVae]) -> Block:
 
 def _levels(of: MagvitVae, widths: tuple[int, ...], several: int, name: str) -> dict[str, Node]:
     """The levels of a side, with what is called `name` behind each but the last of all."""
-    found, before, down = dict[str, Node](), widths[0], name == "downsampler"
+    children, before, down = dict[str, Node](), widths[0], name == "downsampler"
     for place, width in enumerate(widths[:several]):
         blocks = of.layers_per_block if down else of.layers_per_block + 1
         resampled = width if down or blocks > 1 else before  # a lone block leaves the width of the level before it
         after = block(conv=conv3d(resampled, resampled)) if place < len(widths) - 1 else None
-        found[str(place)] = block(convs=level(blocks, before, width, _residual), **{name: after})
+        children[str(place)] = block(convs=level(blocks, before, width, _residual), **{name: after})
         before = width
-    return found
+    return children
 
 
 def _residual(inputs: int, outputs: int) -> Block:

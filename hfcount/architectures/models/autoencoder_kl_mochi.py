@@ -17,7 +17,7 @@ _GROUPS = 32
 
 
 class MochiVae(Sizes):
-    """What it alone has: the widths of both sides, by level how many blocks there are and whether the encoder attends.
+    """Its sizes: the widths of both sides, by level how many blocks there are and whether the encoder attends.
 
     `frames` and `sides` are, between two levels, how many frames and how many places along a side become one. What
     the decoder does not share with the encoder, it counts from the end of these lists.
@@ -40,45 +40,45 @@ def spec(c: Config) -> Spec[MochiVae]:
     blocks, attends = c.ints("layers_per_block", minimum=0), c.entries("add_attention_block")
     frames, sides = (_folded(c, f"{name}_expansions") for name in ("temporal", "spatial"))
     levels = max(len(down), len(up))
-    for key, found, needed in (
+    for key, values, needed in (
         ("layers_per_block", blocks, levels),
         ("add_attention_block", attends, len(down)),
         ("temporal_expansions", frames, levels - 1),
         ("spatial_expansions", sides, levels - 1),
     ):
-        if len(found) < needed:
-            raise c.unequal(key, len(found), "the number that the widths ask for", needed)
-    own = MochiVae.read(
+        if len(values) < needed:
+            raise c.unequal(key, len(values), "the number that the widths ask for", needed)
+    sizes = MochiVae.read(
         c,
         down=down,
         up=up,
-        blocks=tuple(keys.dim(f"L{place}", one) for place, one in enumerate(blocks, 1)),
+        blocks=tuple(keys.dim(f"L{place}", block_) for place, block_ in enumerate(blocks, 1)),
         attends=tuple(map(bool, attends)),
-        frames=tuple(keys.dim(f"t{place}", one) for place, one in enumerate(frames, 1)),
-        sides=tuple(keys.dim(f"p{place}", one) for place, one in enumerate(sides, 1)),
+        frames=tuple(keys.dim(f"t{place}", count) for place, count in enumerate(frames, 1)),
+        sides=tuple(keys.dim(f"p{place}", side) for place, side in enumerate(sides, 1)),
     )
     for side in ("encoder", "decoder"):
-        diffusion.check_parts(c, _normed(own, side), _GROUPS, "groups of a norm", f"{side}_block_out_channels")
+        diffusion.check_parts(c, _normed(sizes, side), _GROUPS, "groups of a norm", f"{side}_block_out_channels")
     diffusion.activation(c, "act_fn")
-    return diffusion.diffusing(c, own, down[-1])
+    return diffusion.diffusing(c, sizes, down[-1])
 
 
 def _folded(c: Config, key: str) -> list[int]:
     """How many frames, or places along a side, become one between two levels."""
-    found = c.ints(key, minimum=0)
-    if not all(found):
+    values = c.ints(key, minimum=0)
+    if not all(values):
         c.cannot_run("out-of-range", f"{key} has a 0, and no patch is 0 wide.", key, "Correct it.", observed=0)
-    return found
+    return values
 
 
 def _normed(of: MochiVae, side: str) -> list[int]:
     """The widths of a side that blocks with norms have, or the norm at its end."""
     if side == "encoder":
-        found = [*zip(of.down, of.blocks, strict=False), (of.down[-1], 1)]
+        values = [*zip(of.down, of.blocks, strict=False), (of.down[-1], 1)]
     else:
         inner = zip(of.up[:0:-1], of.blocks[-2::-1], strict=False)
-        found = [(of.up[-1], of.blocks[-1]), (of.up[0], of.blocks[0]), *inner]
-    return [width for width, several in found if several]
+        values = [(of.up[-1], of.blocks[-1]), (of.up[0], of.blocks[0]), *inner]
+    return [width for width, several in values if several]
 
 
 def blueprint(s: Spec[MochiVae]) -> Block:
@@ -115,8 +115,8 @@ def _up(of: MochiVae, place: int) -> Block:
 
 def _blocks(width: int, several: int, attends: bool) -> Block:
     """So many residual blocks, each with attention and its norm if the level `attends`."""
-    each, one = Indices.below(several), causal(width, width)
-    residual = block(norm1=_norm(width), conv1=one, norm2=_norm(width), conv2=one)
+    each, projection = Indices.below(several), causal(width, width)
+    residual = block(norm1=_norm(width), conv1=projection, norm2=_norm(width), conv2=projection)
     attended: Node = Repeat(each, attention(width, width, bias=False))
     return block(
         resnets=Repeat(each, residual),

@@ -29,7 +29,7 @@ class Level(Record):
 
 
 class WanVae(Sizes):
-    """What these have alone; `residual` is whether each level has a shortcut around it."""
+    """Sizes specific to these architectures; `residual` is whether each level has a shortcut around it."""
 
     z_dim: int = size("z")
     num_res_blocks: int = count("N_r")
@@ -46,10 +46,10 @@ def spec(c: Config) -> Spec[WanVae]:
     inputs = keys.dim("C", c.int("in_channels" if wan else "input_channels"))
     outputs = keys.dim("C_o", c.int("out_channels")) if wan else inputs
     levels = _levels(c, residual, diffusion.nullable(c, "decoder_base_dim", "e_0") if wan else None)
-    own = WanVae.read(c, in_channels=inputs, out_channels=outputs, residual=residual, levels=levels)
+    sizes = WanVae.read(c, in_channels=inputs, out_channels=outputs, residual=residual, levels=levels)
     if residual:
-        _check_shortcuts(c, own)
-    return diffusion.diffusing(c, own, levels[-1].width)
+        _check_shortcuts(c, sizes)
+    return diffusion.diffusing(c, sizes, levels[-1].width)
 
 
 def _levels(c: Config, residual: bool, decoder_base: int | None) -> tuple[Level, ...]:
@@ -57,12 +57,12 @@ def _levels(c: Config, residual: bool, decoder_base: int | None) -> tuple[Level,
     halved, ends = c.entries("temperal_downsample"), len(factors) - 1
     if len(halved) < ends:
         raise c.unequal("temperal_downsample", len(halved), "the number of levels but the last", ends)
-    seen = [] if residual else c.entries("attn_scales")
+    scales = [] if residual else c.entries("attn_scales")
     return tuple(
         Level(
             width=keys.dim(f"d{place + 1}", base * factor),
             decoder_width=keys.dim(f"e{place + 1}", (decoder_base or base) * factor),
-            attends=0.5**place in seen,
+            attends=0.5**place in scales,
             frames=place < ends and bool(halved[place]),
             later_frames=place < ends and bool(halved[-1 - place]),
         )
@@ -70,28 +70,28 @@ def _levels(c: Config, residual: bool, decoder_base: int | None) -> tuple[Level,
     )
 
 
-def _check_shortcuts(c: Config, own: WanVae) -> None:
+def _check_shortcuts(c: Config, sizes: WanVae) -> None:
     """Refuses widths between which no shortcut leads: it averages, or repeats, a whole number of channels."""
-    ends = len(own.levels) - 1
-    for place, one in enumerate(own.levels):
-        before = own.levels[place - 1].width if place else own.base_dim
-        if before * (1 if place == ends else 8 if one.frames else 4) % one.width:
-            raise _uneven(c, before, one.width)
-    up = [one.decoder_width for one in reversed(own.levels)]
-    for place, one in enumerate(own.levels[:-1]):
+    ends = len(sizes.levels) - 1
+    for place, stage in enumerate(sizes.levels):
+        before = sizes.levels[place - 1].width if place else sizes.base_dim
+        if before * (1 if place == ends else 8 if stage.frames else 4) % stage.width:
+            raise _uneven(c, before, stage.width)
+    up = [level.decoder_width for level in reversed(sizes.levels)]
+    for place, stage in enumerate(sizes.levels[:-1]):
         before, width = up[max(0, place - 1)], up[place]
-        if width * (8 if one.later_frames else 4) % before:
+        if width * (8 if stage.later_frames else 4) % before:
             raise _uneven(c, before, width)
 
 
 def _uneven(c: Config, before: int, width: int) -> Exception:
-    said = f"dim_mult gives levels of {int(before):,} and {int(width):,} channels, and no shortcut leads from one to"
-    return c.error("not-divisible", f"{said} the other.", "dim_mult", "Correct it.", observed=int(width))
+    text = f"dim_mult gives levels of {int(before):,} and {int(width):,} channels, and no shortcut leads from one to"
+    return c.error("not-divisible", f"{text} the other.", "dim_mult", "Correct it.", observed=int(width))
 
 
 def blueprint(s: Spec[WanVae]) -> Block:
     of = s.own
-    widths, up = [one.width for one in of.levels], [one.decoder_width for one in reversed(of.levels)]
+    widths, up = [level.width for level in of.levels], [level.decoder_width for level in reversed(of.levels)]
     encoder = block(
         conv_in=conv3d(of.in_channels, of.base_dim),
         down_blocks=Block(_shortcut_levels(of, widths)) if of.residual else tuple(_flat_levels(of, widths)),
@@ -116,30 +116,30 @@ def blueprint(s: Spec[WanVae]) -> Block:
 
 
 def _flat_levels(of: WanVae, widths: list[int]) -> list[Node]:
-    """The encoder's blocks, numbered through: those of a level, each with its attention, and what halves after them."""
-    found, start, before, blocks = list[Node](), 0, of.base_dim, of.num_res_blocks
-    for place, (one, width) in enumerate(zip(of.levels, widths, strict=True)):
-        step = 2 if one.attends else 1
+    """The encoder's blocks, numbered through: those of a stage, each with its attention, and what halves after them."""
+    nodes, start, before, blocks = list[Node](), 0, of.base_dim, of.num_res_blocks
+    for place, (stage, width) in enumerate(zip(of.levels, widths, strict=True)):
+        step = 2 if stage.attends else 1
         stop = start + step * blocks
         later = _residual(width, width)
-        found.append(Repeat(Indices.span(start, min(stop, start + 1)), _residual(before, width)))
-        found.append(Repeat(Indices.span(start + step, max(stop, start + step), step), later))
-        if one.attends:
-            found.append(Repeat(Indices.span(start + 1, max(stop, start + 1), 2), _attention(width)))
+        nodes.append(Repeat(Indices.span(start, min(stop, start + 1)), _residual(before, width)))
+        nodes.append(Repeat(Indices.span(start + step, max(stop, start + step), step), later))
+        if stage.attends:
+            nodes.append(Repeat(Indices.span(start + 1, max(stop, start + 1), 2), _attention(width)))
         if place < len(widths) - 1:
-            found.append(Repeat(Indices.span(stop, stop + 1), _resized(width, width, one.frames)))
+            nodes.append(Repeat(Indices.span(stop, stop + 1), _resized(width, width, stage.frames)))
             stop = stop + 1
         start, before = stop, width
-    return found
+    return nodes
 
 
 def _shortcut_levels(of: WanVae, widths: list[int]) -> dict[str, Node]:
-    found, before = dict[str, Node](), of.base_dim
-    for place, (one, width) in enumerate(zip(of.levels, widths, strict=True)):
-        halved = _resized(width, width, one.frames) if place < len(widths) - 1 else None
-        found[str(place)] = block(resnets=level(of.num_res_blocks, before, width, _residual), downsampler=halved)
+    children, before = dict[str, Node](), of.base_dim
+    for place, (stage, width) in enumerate(zip(of.levels, widths, strict=True)):
+        halved = _resized(width, width, stage.frames) if place < len(widths) - 1 else None
+        children[str(place)] = block(resnets=level(of.num_res_blocks, before, width, _residual), downsampler=halved)
         before = width
-    return found
+    return children
 
 
 def _up(of: WanVae, place: int, widths: list[int]) -> Block:

@@ -12,7 +12,7 @@ MODEL_TYPES = ("AutoencoderOobleck",)  # diffusers 0.42.1: autoencoder_oobleck.p
 
 
 class Oobleck(Sizes):
-    """What it alone has; `factors` are how many times as wide each level is, the first of which is that of a wave."""
+    """Its sizes; `factors` are how many times as wide each level is, the first of which is that of a wave."""
 
     encoder_hidden_size: int = size("d_e")
     decoder_channels: int = size("d_d")
@@ -26,12 +26,12 @@ def spec(c: Config) -> Spec[Oobleck]:
     ratios, factors = c.ints("downsampling_ratios", minimum=1), c.ints("channel_multiples", minimum=1)
     if len(factors) < len(ratios):
         raise c.unequal("channel_multiples", len(factors), "the number of downsampling_ratios", len(ratios))
-    own = Oobleck.read(
+    sizes = Oobleck.read(
         c,
         ratios=tuple(keys.dim(f"r{place}", ratio) for place, ratio in enumerate(ratios, 1)),
         factors=(1, *(keys.dim(f"m{place}", factor) for place, factor in enumerate(factors, 1))),
     )
-    return diffusion.diffusing(c, own, own.encoder_hidden_size)
+    return diffusion.diffusing(c, sizes, sizes.encoder_hidden_size)
 
 
 def blueprint(s: Spec[Oobleck]) -> Block:
@@ -76,8 +76,8 @@ def _up(inputs: int, outputs: int, ratio: int) -> Block:
 
 
 def _snake(width: int) -> Block:
-    one = Tensor((1, width, 1))
-    return block(alpha=one, beta=one)
+    scale = Tensor((1, width, 1))
+    return block(alpha=scale, beta=scale)
 
 
 def _conv(inputs: int, outputs: int, kernel: int, bias: bool = True, transposed: bool = False) -> Block:

@@ -16,7 +16,7 @@ MODEL_TYPES = ("AutoencoderTiny",)
 
 
 class AutoencoderTiny(Sizes):
-    """What it alone has: of each side the widths of its stages, and the blocks in each."""
+    """Sizes specific to this architecture: of each side the widths of its stages, and the blocks in each."""
 
     encoder: tuple[tuple[int, int], ...]
     decoder: tuple[tuple[int, int], ...]
@@ -31,13 +31,13 @@ def _stages(c: Config, side: str, letter: str) -> tuple[tuple[int, int], ...]:
     if len(widths) != len(counts):
         key = f"{side}_block_out_channels"
         raise c.unequal(key, len(widths), f"the number of entries of num_{side}_blocks", len(counts))
-    named = (keys.dim(f"L{letter.lower()}{number}", one) for number, one in enumerate(counts, 1))
+    named = (keys.dim(f"L{letter.lower()}{number}", count) for number, count in enumerate(counts, 1))
     return tuple(zip(widths, named, strict=True))
 
 
 def spec(c: Config) -> Spec[AutoencoderTiny]:
-    own = AutoencoderTiny.read(c, encoder=_stages(c, "encoder", "E"), decoder=_stages(c, "decoder", "D"))
-    return diffusion.diffusing(c, own, own.encoder[-1][0])
+    sizes = AutoencoderTiny.read(c, encoder=_stages(c, "encoder", "E"), decoder=_stages(c, "decoder", "D"))
+    return diffusion.diffusing(c, sizes, sizes.encoder[-1][0])
 
 
 def _resampling(d: int) -> Block:
@@ -51,7 +51,7 @@ def _blocks(d: int, place: int, count: int) -> Repeat:
 
 
 def _listed(runs: list[Repeat], single: Mapping[int, Node]) -> Block:
-    return block(layers=(*runs, *(Repeat(Indices.fixed(place), one) for place, one in single.items())))
+    return block(layers=(*runs, *(Repeat(Indices.fixed(place), child) for place, child in single.items())))
 
 
 def blueprint(s: Spec[AutoencoderTiny]) -> Block:

@@ -20,9 +20,9 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
-        mlp = network(d, one, lambda m: shared_moe(d, m, balanced=True))
-        last = rms_norm(d) if isinstance(one.ffn, MoE) else None
-        return altered(pre_norm(d, self_attn=mla(d, one.latent), mlp=mlp), post_mlp_layernorm=last)
+    def layer_block(layer: Layer) -> Block:
+        mlp = network(d, layer, lambda m: shared_moe(d, m, balanced=True))
+        last = rms_norm(d) if isinstance(layer.ffn, MoE) else None
+        return altered(pre_norm(d, self_attn=mla(d, layer.latent), mlp=mlp), post_mlp_layernorm=last)
 
-    return decoder(s, layer)
+    return decoder(s, layer_block)

@@ -31,15 +31,15 @@ def blueprint(s: Spec[Axk2]) -> Block:
     d, rank = s.hidden, s.own.gated_norm_rank
     gated = block("norm", W_down=Linear(d, rank), W_up=Linear(rank, d), norm=rms_norm(d))
 
-    def layer(one: Layer) -> Block:
-        a = one.latent
+    def layer_block(layer: Layer) -> Block:
+        a = layer.latent
         queries = 2 * (a.q_lora_rank or 0)  # and the gates of the output, from two halves
         outputs = a.heads * (a.nope_dim + a.rope_dim + a.value_dim)
         return block(
             input_layernorm=gated,
             self_attn=altered(mla(d, a), q_b_proj=Linear(queries, outputs), indexer=indexer(d, a)),
-            post_attention_layernorm=gated if isinstance(one.ffn, MoE) else rms_norm(d),
-            mlp=network(d, one, lambda m: shared_moe(d, m, balanced=True)),
+            post_attention_layernorm=gated if isinstance(layer.ffn, MoE) else rms_norm(d),
+            mlp=network(d, layer, lambda m: shared_moe(d, m, balanced=True)),
         )
 
-    return decoder(s, layer)
+    return decoder(s, layer_block)

@@ -22,19 +22,19 @@ class AyaVision(Sizes):
 def spec(c: Config) -> Spec[AyaVision]:
     text, towers = architectures.part(c, "text_config"), {"vision": architectures.part(c, "vision_config")}
     default = text.hidden if c.family == "aya_vision" else 36864
-    own = AyaVision.read(
+    sizes = AyaVision.read(
         c, alignment_intermediate_size=keys.dim("d_p", c.int("alignment_intermediate_size", default=default))
     )
-    return keys.composite(c, text, towers, tied=True, heads=("ForConditionalGeneration", "Model")).having(own)
+    return keys.composite(c, text, towers, tied=True, heads=("ForConditionalGeneration", "Model")).having(sizes)
 
 
 def blueprint(s: Spec[AyaVision]) -> Block:
     side, wide = s.own.downsample_factor, s.own.alignment_intermediate_size
-    first, seen = s.family == "aya_vision", side * side * s.part("vision").hidden
+    first, vision_width = s.family == "aya_vision", side * side * s.part("vision").hidden
     projector = block(
         "projector",
-        layernorm=layer_norm(seen) if first else None,
-        linear_1=Linear(seen, wide, True),
+        layernorm=layer_norm(vision_width) if first else None,
+        linear_1=Linear(vision_width, wide, True),
         linear_2=Linear(wide // 2, s.hidden, True),
     )
     named = llava if first else towers_in_model

@@ -33,7 +33,7 @@ _LAYERS = {"Qwen2DecoderLayer": (), "Qwen2MoEDecoderLayer": ("mlp",), "Qwen2MoTD
 
 
 class Bagel(Sizes):
-    """What BAGEL alone has: whether it draws and sees, places of patches and of latents, and what is doubled."""
+    """Sizes specific to BAGEL: whether it draws and sees, places of patches and of latents, and what is doubled."""
 
     visual_gen: bool = flag(absent=True)
     visual_und: bool = flag(absent=True)
@@ -49,33 +49,33 @@ def spec(c: Config) -> Spec[Bagel]:
     kind = inner.choice("layer_module", tuple(_LAYERS), default="Qwen2DecoderLayer")
     normed = inner.bool("qk_norm", default=True)
     mixer = keys.attention(inner, qkv_bias=True, qk_norm=normed, derived=True, indivisible="refused")
-    own = Bagel.read(c, z_channels=keys.dim("z", latents.int("z_channels")), doubled=_LAYERS[kind])
+    sizes = Bagel.read(c, z_channels=keys.dim("z", latents.int("z_channels")), doubled=_LAYERS[kind])
     towers = {}
-    if own.visual_und:
-        seen = architectures.part(c, "vit_config", "siglip_vision_model")
+    if sizes.visual_und:
+        vision = architectures.part(c, "vit_config", "siglip_vision_model")
         # The last layer is left out before the weights are loaded.
-        towers["vision"] = seen.replace(layers=keys.uniform(seen.layers[0].layer, max(0, seen.depth - 1)))
+        towers["vision"] = vision.replace(layers=keys.uniform(vision.layers[0].layer, max(0, vision.depth - 1)))
     heads = keys.named(("ForConditionalGeneration",), Bagel="conditional_generation")
     layer = Layer(mixer=mixer, ffn=keys.dense(inner))
-    return keys.decoder_spec(inner, layer, whole=c, heads=heads, parts=towers).having(own)
+    return keys.decoder_spec(inner, layer, whole=c, heads=heads, parts=towers).having(sizes)
 
 
 def blueprint(s: Spec[Bagel]) -> Block:
     d, of = s.hidden, s.own
 
-    def layer(one: Layer) -> Block:
-        attention, network = gqa(d, one.attention), swiglu(d, one.dense.width)
-        whole: dict[str, Node] = {"input_layernorm": rms_norm(d), "post_attention_layernorm": rms_norm(d)}
+    def layer_block(layer: Layer) -> Block:
+        attention, network = gqa(d, layer.attention), swiglu(d, layer.dense.width)
+        norms: dict[str, Node] = {"input_layernorm": rms_norm(d), "post_attention_layernorm": rms_norm(d)}
         if "self_attn" in of.doubled:
-            own = {name: child for name, child in attention.children.items() if name != "rotary_emb"}
-            attention = altered(attention, **_drawing(own))
-            whole |= _drawing(whole)
-        found: dict[str, Node] = {"self_attn": attention, "mlp": network, **whole}
-        return Block({**found, **(_drawing({"mlp": network}) if of.doubled else {})})
+            projections = {name: child for name, child in attention.children.items() if name != "rotary_emb"}
+            attention = altered(attention, **_drawing(projections))
+            norms |= _drawing(norms)
+        children: dict[str, Node] = {"self_attn": attention, "mlp": network, **norms}
+        return Block({**children, **(_drawing({"mlp": network}) if of.doubled else {})})
 
     body = block(
         embed_tokens=embedding(s.vocab, d),
-        layers=stack(s.layers, layer),
+        layers=stack(s.layers, layer_block),
         norm=rms_norm(d),
         norm_moe_gen=_unused(rms_norm(d)) if of.doubled else None,
     )
@@ -89,7 +89,7 @@ def blueprint(s: Spec[Bagel]) -> Block:
 
 def _drawing(parts: Mapping[str, Node]) -> dict[str, Node]:
     """The same parts under the names of those for tokens of images that are drawn."""
-    return {f"{name}_moe_gen": _unused(one) for name, one in parts.items()}
+    return {f"{name}_moe_gen": _unused(part) for name, part in parts.items()}
 
 
 def _unused(node: Node) -> Node:

@@ -17,14 +17,14 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
-        a = one.attention
+    def layer_block(layer: Layer) -> Block:
+        a = layer.attention
         attention = block("attention", W_pack=fused_qkv(d, a), o_proj=Linear(d, d), rotary_emb=inv_freq(a.head_dim))
         return block(
             self_attn=attention,
-            mlp=swiglu(d, one.dense.width),
+            mlp=swiglu(d, layer.dense.width),
             input_layernorm=rms_norm(d),
             post_attention_layernorm=rms_norm(d),
         )
 
-    return decoder(s, layer)
+    return decoder(s, layer_block)

@@ -24,20 +24,20 @@ def spec(c: Config) -> Spec[BaichuanM1]:
         (places[1], lambda: Layer(mixer=_attention(c, "num_swa_"), ffn=dense)),
     )
     if (kernel := c.int("conv_window", default=2)) != 2:
-        said = f"conv_window is {kernel:,}, and must be 2."
-        raise c.error("out-of-range", said, "conv_window", "Correct it.", observed=int(kernel))
+        text = f"conv_window is {kernel:,}, and must be 2."
+        raise c.error("out-of-range", text, "conv_window", "Correct it.", observed=int(kernel))
     size = keys.extent(c, "sliding_window")
     windows = () if size is None else keys.within(near, size)
-    whole = keys.decoder_spec(c, layers, heads=("ForCausalLM",), windows=windows)
-    return whole.having(BaichuanM1.read(c, conv_window=keys.dim("w_k", kernel)))
+    model = keys.decoder_spec(c, layers, heads=("ForCausalLM",), windows=windows)
+    return model.having(BaichuanM1.read(c, conv_window=keys.dim("w_k", kernel)))
 
 
 def _attention(c: Config, prefix: str) -> GQA:
     """The heads of one kind of layer: where their number is absent or 0 it is that of the other kind."""
 
     def number(end: str) -> int:
-        own = f"{prefix}{end}"
-        return c.int(f"num_{end}") if c.int(own, default=None, minimum=0) in (None, 0) else c.int(own)
+        name = f"{prefix}{end}"
+        return c.int(f"num_{end}") if c.int(name, default=None, minimum=0) in (None, 0) else c.int(name)
 
     heads, shared, d = number("attention_heads"), number("key_value_heads"), c.int("hidden_size")
     keys.grouped(c, heads, shared)
@@ -49,11 +49,11 @@ def _attention(c: Config, prefix: str) -> GQA:
 def blueprint(s: Spec[BaichuanM1]) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
-        a = one.attention
+    def layer_block(layer: Layer) -> Block:
+        a = layer.attention
         kernel = Tensor((1, 1, a.kv_heads, 1, s.own.conv_window))
         out = Linear(a.heads * a.head_dim, d)
         attention = block("attention", W_pack=fused_qkv(d, a), o_proj=out, conv_k=kernel, conv_v=kernel)
-        return pre_norm(d, self_attn=attention, mlp=swiglu(d, one.dense.width))
+        return pre_norm(d, self_attn=attention, mlp=swiglu(d, layer.dense.width))
 
-    return decoder(s, layer)
+    return decoder(s, layer_block)

@@ -43,8 +43,8 @@ def spec(c: Config) -> Spec:
         return keys.moe(c, "moe_intermediate_size", active=active, shared=shared)
 
     networks = keys.networks(c, keys.dense_and_sparse(c, "first_k_dense_replace"), experts)
-    whole = keys.decoder_spec(c, keys.combined(mixers, networks), heads=("ForCausalLM", "Model"))
-    return whole.replace(tied=False)  # the head is its own, whatever the config says
+    model = keys.decoder_spec(c, keys.combined(mixers, networks), heads=("ForCausalLM", "Model"))
+    return model.replace(tied=False)  # the head is its own, whatever the config says
 
 
 def blueprint(s: Spec) -> Block:
@@ -53,12 +53,12 @@ def blueprint(s: Spec) -> Block:
     def sparse(m: MoE) -> Block:
         return ling.experts(d, m, balanced=True)
 
-    def layer(one: Layer) -> Block:
-        mixer = one.mixer
+    def layer_block(layer: Layer) -> Block:
+        mixer = layer.mixer
         linear = kimi_delta(d, mixer, ranked=False, out="dense") if isinstance(mixer, DeltaNet) else None
-        return pre_norm(d, attention=linear or ling.latent(d, one.latent, gated=True), mlp=network(d, one, sparse))
+        return pre_norm(d, attention=linear or ling.latent(d, layer.latent, gated=True), mlp=network(d, layer, sparse))
 
     # Only the classes with a head store the embedding under its old name.
     table = "embed_tokens" if s.head == "base" else "word_embeddings"
-    body = block(layers=stack(s.layers, layer), norm=rms_norm(d))
+    body = block(layers=stack(s.layers, layer_block), norm=rms_norm(d))
     return with_head(s, Block({table: embedding(s.vocab, d), **body.children}), table=table)

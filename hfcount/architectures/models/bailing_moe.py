@@ -29,9 +29,9 @@ def spec(c: Config) -> Spec[BailingMoe]:
 
     places = keys.dense_and_sparse(c, "first_k_dense_replace", default=0, listed=None)
     layers = keys.networks(c, places, experts, mixer, bias=bias)
-    own = BailingMoe.read(c, balanced=c.bool("moe_router_enable_expert_bias", default=second))
+    sizes = BailingMoe.read(c, balanced=c.bool("moe_router_enable_expert_bias", default=second))
     ahead = keys.mtp(c, lambda: Layer(mixer=mixer, ffn=experts()))
-    return keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model"), parts=ahead).having(own)
+    return keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model"), parts=ahead).having(sizes)
 
 
 def blueprint(s: Spec[BailingMoe]) -> Block:
@@ -40,7 +40,7 @@ def blueprint(s: Spec[BailingMoe]) -> Block:
     def sparse(m: MoE) -> Block:
         return ling.experts(d, m, s.own.balanced)
 
-    def layer(one: Layer) -> Block:
-        return pre_norm(d, attention=ling.fused(d, one.attention), mlp=network(d, one, sparse))
+    def layer_block(layer: Layer) -> Block:
+        return pre_norm(d, attention=ling.fused(d, layer.attention), mlp=network(d, layer, sparse))
 
-    return ling.model(s, layer)
+    return ling.model(s, layer_block)

@@ -33,22 +33,22 @@ class BailingMoeLinear(Sizes):
 
 
 def spec(c: Config) -> Spec[BailingMoeLinear]:
-    own = BailingMoeLinear.read(c)
+    sizes = BailingMoeLinear.read(c)
     latent = c.choice("full_attention_type", ("gqa", "mla"), "mla" if c.given("kv_lora_rank") else "gqa") == "mla"
     heads, given = c.int("num_attention_heads"), c.int("head_dim", default=None)
     width = c.int("hidden_size") // heads if given is None else given
-    full: Mixer = keys.mla(c) if latent else keys.attention(c, qk_norm=own.use_qk_norm)
+    full: Mixer = keys.mla(c) if latent else keys.attention(c, qk_norm=sizes.use_qk_norm)
     if isinstance(full, GQA):
-        full = full.replace(qkv_bias=own.use_bias or own.use_qkv_bias, out_bias=own.use_bias)
+        full = full.replace(qkv_bias=sizes.use_bias or sizes.use_qkv_bias, out_bias=sizes.use_bias)
     mixers = in_groups(c, full, Lightning(heads=heads, head_dim=width))
 
     def experts() -> MoE:
-        return bailing_experts(c).replace(bias=own.use_bias)
+        return bailing_experts(c).replace(bias=sizes.use_bias)
 
     places = keys.dense_and_sparse(c, "first_k_dense_replace", default=0, listed=None)
-    layers = keys.combined(mixers, keys.networks(c, places, experts, bias=own.use_bias))
+    layers = keys.combined(mixers, keys.networks(c, places, experts, bias=sizes.use_bias))
     ahead = keys.mtp(c, lambda: Layer(mixer=full, ffn=experts()))
-    return keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model"), parts=ahead).having(own)
+    return keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model"), parts=ahead).having(sizes)
 
 
 def blueprint(s: Spec[BailingMoeLinear]) -> Block:
@@ -65,10 +65,10 @@ def blueprint(s: Spec[BailingMoeLinear]) -> Block:
     def sparse(m: MoE) -> Block:
         return ling.experts(d, m, of.moe_router_enable_expert_bias)
 
-    def layer(one: Layer) -> Block:
-        return pre_norm(d, attention=attention(one.mixer), mlp=network(d, one, sparse))
+    def layer_block(layer: Layer) -> Block:
+        return pre_norm(d, attention=attention(layer.mixer), mlp=network(d, layer, sparse))
 
-    return ling.model(s, layer)
+    return ling.model(s, layer_block)
 
 
 def _lightning(d: int, a: Lightning, of: BailingMoeLinear) -> Block:

@@ -43,16 +43,16 @@ def spec(c: Config) -> Spec[BailingMoeV3]:
 def blueprint(s: Spec[BailingMoeV3]) -> Block:
     d = s.hidden
 
-    def attention(one: Layer) -> Block:
-        mixer = one.mixer
+    def attention(layer: Layer) -> Block:
+        mixer = layer.mixer
         if isinstance(mixer, DeltaNet):
             return altered(kimi_delta(d, mixer, ranked=not s.own.no_kda_lora), A_log=Tensor((mixer.key_heads,)))
-        return ling.latent(d, one.latent, gated=True)
+        return ling.latent(d, layer.latent, gated=True)
 
     def sparse(m: MoE) -> Block:
         return ling.experts(d, m, balanced=True)
 
-    def layer(one: Layer) -> Block:
-        return pre_norm(d, attention=attention(one), mlp=network(d, one, sparse))
+    def layer_block(layer: Layer) -> Block:
+        return pre_norm(d, attention=attention(layer), mlp=network(d, layer, sparse))
 
-    return ling.model(s, layer)
+    return ling.model(s, layer_block)

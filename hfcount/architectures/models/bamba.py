@@ -22,15 +22,15 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
-        ssm = mamba2(d, one.mixer) if isinstance(one.mixer, SSM) else None
+    def layer_block(layer: Layer) -> Block:
+        ssm = mamba2(d, layer.mixer) if isinstance(layer.mixer, SSM) else None
         return block(
             input_layernorm=rms_norm(d),
             mamba=ssm,
-            self_attn=None if ssm else gqa(d, one.attention),
+            self_attn=None if ssm else gqa(d, layer.attention),
             pre_ff_layernorm=rms_norm(d),
-            feed_forward=swiglu(d, one.dense.width, one.dense.bias),
+            feed_forward=swiglu(d, layer.dense.width, layer.dense.bias),
         )
 
-    body = block(embed_tokens=embedding(s.vocab, d), layers=stack(s.layers, layer), final_layernorm=rms_norm(d))
+    body = block(embed_tokens=embedding(s.vocab, d), layers=stack(s.layers, layer_block), final_layernorm=rms_norm(d))
     return with_head(s, body)

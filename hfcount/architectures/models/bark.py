@@ -33,7 +33,7 @@ class Codes(Record):
 
 
 class BarkTransformer(Record):
-    """What Bark's transformers alone have; `codes` are those of the fine one."""
+    """Sizes specific to Bark's transformers; `codes` are those of the fine one."""
 
     output_vocab_size: int
     bias: bool
@@ -41,46 +41,46 @@ class BarkTransformer(Record):
 
 
 def _transformer(c: Config, name: str) -> Spec[BarkTransformer]:
-    own = c.part(name)
-    d, bias = own.int("hidden_size"), own.bool("bias")
-    layer = Layer(mixer=keys.multi_head(own, d, own.int("num_heads"), bias=bias), ffn=Dense(width=4 * d, bias=bias))
-    outputs, codes = keys.dim("|V_o|", own.int("output_vocab_size")), None
+    inner = c.part(name)
+    d, bias = inner.int("hidden_size"), inner.bool("bias")
+    layer = Layer(mixer=keys.multi_head(inner, d, inner.int("num_heads"), bias=bias), ffn=Dense(width=4 * d, bias=bias))
+    outputs, codes = keys.dim("|V_o|", inner.int("output_vocab_size")), None
     if name.startswith("fine"):
-        total, given = (own.int(f"n_codes_{which}", maximum=_CODES) for which in ("total", "given"))
+        total, given = (inner.int(f"n_codes_{which}", maximum=_CODES) for which in ("total", "given"))
         codes = Codes(total=total, given=given)
-    whole: Spec = Spec(
+    model: Spec = Spec(
         family=c.family,
-        vocab=own.int("input_vocab_size"),
+        vocab=inner.int("input_vocab_size"),
         hidden=d,
-        layers=tuple(keys.uniform(layer, keys.layer_count(own, "num_layers"))),
-        positions=own.int("block_size"),
-        tied=own.bool("tie_word_embeddings", default=True),
+        layers=tuple(keys.uniform(layer, keys.layer_count(inner, "num_layers"))),
+        positions=inner.int("block_size"),
+        tied=inner.bool("tie_word_embeddings", default=True),
     )
-    return whole.having(BarkTransformer(output_vocab_size=outputs, bias=bias, codes=codes))
+    return model.having(BarkTransformer(output_vocab_size=outputs, bias=bias, codes=codes))
 
 
 def blueprint(s: Spec) -> Block:
-    found = {key: _tree(s.parts[name]) for name, key in _NAMES.items()}
-    return Block({**found, "codec_model": architectures.tower(s, "audio")})
+    stages = {key: _tree(s.parts[name]) for name, key in _NAMES.items()}
+    return Block({**stages, "codec_model": architectures.tower(s, "audio")})
 
 
 def _tree(s: Spec) -> Block:
-    d, own, rows = s.hidden, s.sizes(BarkTransformer), s.positions or 0
-    bias, codes = own.bias, own.codes
+    d, sizes, rows = s.hidden, s.sizes(BarkTransformer), s.positions or 0
+    bias, codes = sizes.bias, sizes.codes
     mask = {} if codes else {"bias": buffer(1, 1, rows, rows, whole=True)}
     norm = layer_norm(d, bias or codes is not None)
 
-    def layer(one: Layer) -> Block:
-        attention = fused_attention(d, one.attention, "att_proj", "out_proj").children
-        network = mlp(d, one.dense.width, bias, "in_proj", "out_proj")
+    def layer_block(layer: Layer) -> Block:
+        attention = fused_attention(d, layer.attention, "att_proj", "out_proj").children
+        network = mlp(d, layer.dense.width, bias, "in_proj", "out_proj")
         return block(layernorm_1=norm, attn=Block({**attention, **mask}, "attention"), layernorm_2=norm, mlp=network)
 
     around = block(
         position_embeds_layer=embedding(rows, d),
-        layers=stack(s.layers, layer),
+        layers=stack(s.layers, layer_block),
         layernorm_final=norm,
     ).children
-    words, out = embedding(s.vocab, d), own.output_vocab_size
+    words, out = embedding(s.vocab, d), sizes.output_vocab_size
     if codes is None:
         return Block({"input_embeds_layer": words, **around, "lm_head": Linear(d, out, component="lm_head")})
     heads = dict[str, Node]()

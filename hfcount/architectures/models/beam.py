@@ -22,15 +22,15 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
-        a = one.attention
+    def layer_block(layer: Layer) -> Block:
+        a = layer.attention
         return block(
             input_layernorm=rms_norm(d),
             self_attn=altered(gqa(d, a), gate_proj=Linear(d, a.heads * a.head_dim), gate_bias=Tensor((a.heads,))),
             post_attention_layernorm=rms_norm(d),
             pre_feedforward_layernorm=rms_norm(d),
-            mlp=network(d, one, lambda m: shared_moe(d, m, balanced=True)),
+            mlp=network(d, layer, lambda m: shared_moe(d, m, balanced=True)),
             post_feedforward_layernorm=rms_norm(d),
         )
 
-    return decoder(s, layer)
+    return decoder(s, layer_block)

@@ -37,7 +37,7 @@ _MORE = keys.named(_HEADS, ForMaskedImageModeling="masked_image", Backbone="back
 
 
 class Beit(Sizes):
-    """What BEiT alone has; `scales` are those that the head pools, `grid` the patches along a side of an image."""
+    """Sizes specific to BEiT; `scales` are those that the head pools, `grid` the patches along a side of an image."""
 
     use_mask_token: bool = flag(absent=False)
     use_relative_position_bias: bool = flag(absent=False)
@@ -57,13 +57,13 @@ def spec(c: Config) -> Spec[Beit]:
     d, first, side = c.int("hidden_size"), c.family == "beit", keys.grid(c)
     heads = c.int("num_attention_heads")
     mixer = keys.multi_head(c, d, heads, indivisible="run" if first else "refused", own_width=first)
-    own = Beit.read(c, grid=side)
+    sizes = Beit.read(c, grid=side)
     rows = side * side + 1 if c.bool("use_absolute_position_embeddings", default=False) else None
     layers = keys.uniform(Layer(mixer=mixer, ffn=keys.dense(c, bias=True)), keys.layer_count(c))
     known, patches = _MORE if first else _HEADS, keys.patches(c)
     words = c.int("vocab_size") if first else 0
-    whole = keys.imaging(c, layers, known, hidden=d, positions=rows, patches=patches)
-    return whole.replace(vocab=words if whole.head == "masked_image" else 0).having(own)
+    model = keys.imaging(c, layers, known, hidden=d, positions=rows, patches=patches)
+    return model.replace(vocab=words if model.head == "masked_image" else 0).having(sizes)
 
 
 def blueprint(s: Spec[Beit]) -> Block:
@@ -72,12 +72,12 @@ def blueprint(s: Spec[Beit]) -> Block:
     scale, heads = Tensor((d,)) if of.scaled else None, s.layers[0].layer.attention.heads
     # The last three rows are of the first token: to patches, from them, and to itself.
     relative = block("attention", relative_position_bias_table=Tensor((side * side + 3, heads)))
-    own = relative if of.use_relative_position_bias else None
+    table = relative if of.use_relative_position_bias else None
     shared = relative if of.use_shared_relative_position_bias else None
 
-    def layer(one: Layer) -> Block:
-        attention = vit_attention(d, one.attention, key_bias=False, relative_position_bias=own)
-        return altered(vit_layer(d, one, attention), lambda_1=scale, lambda_2=scale)
+    def layer_block(layer: Layer) -> Block:
+        attention = vit_attention(d, layer.attention, key_bias=False, relative_position_bias=table)
+        return altered(vit_layer(d, layer, attention), lambda_1=scale, lambda_2=scale)
 
     embeddings = block(
         "embedding",
@@ -90,13 +90,13 @@ def blueprint(s: Spec[Beit]) -> Block:
     mean = of.use_mean_pooling
     body = block(
         embeddings=embeddings,
-        encoder=block(layer=stack(s.layers, layer), relative_position_bias=shared),
+        encoder=block(layer=stack(s.layers, layer_block), relative_position_bias=shared),
         layernorm=None if mean else norm,
         pooler=block(layernorm=norm) if mean and pooled else None,
     )
     if head == "backbone":
         # Only what is stored under these two names keeps them without the base model's prefix.
-        kept = block(embeddings=embeddings, encoder=block(layer=stack(s.layers, layer)))
+        kept = block(embeddings=embeddings, encoder=block(layer=stack(s.layers, layer_block)))
         rest = block(layernorm=None if mean else norm, encoder=block(relative_position_bias=shared) if shared else None)
         return altered(kept, beit=rest if rest.children else None, **(_finer(d) if of.add_fpn else {}))
     made = Heads(s.labels, later=not first)

@@ -16,8 +16,8 @@ def spec(c: Config) -> Spec:
     layer = Layer(mixer=mixer, ffn=keys.dense(c, bias=True), cross_attention=crossed)
     rows, heads = c.int("max_position_embeddings"), keys.named(GenerationDecoder="causal_lm", GenerationEncoder="base")
     causal, why = c.bool("is_decoder", default=False), keys.ACROSS if crossed else ""
-    whole = keys.decoder_spec(c, layer, hidden=d, tied=True, positions=rows, heads=heads)
-    return whole.replace(causal=causal, uncounted=why)
+    model = keys.decoder_spec(c, layer, hidden=d, tied=True, positions=rows, heads=heads)
+    return model.replace(causal=causal, uncounted=why)
 
 
 def blueprint(s: Spec) -> Block:

@@ -27,16 +27,16 @@ def blueprint(s: Spec[BigbirdPegasus]) -> Block:
     d, bias = s.hidden, s.own.use_bias
     square = Linear(d, d, bias)
 
-    def layer(one: Layer, crossed: bool) -> Block:
-        across = mha(d, one.attention.replace(qkv_bias=bias, out_bias=bias))
+    def layer_block(layer: Layer, crossed: bool) -> Block:
+        across = mha(d, layer.attention.replace(qkv_bias=bias, out_bias=bias))
         sparse = block("attention", self=block(query=square, key=square, value=square), output=square)
         return block(
             self_attn=across if crossed else sparse,
             self_attn_layer_norm=layer_norm(d),
             encoder_attn=across if crossed else None,
             encoder_attn_layer_norm=layer_norm(d) if crossed else None,
-            **fc(d, one.dense.width),
+            **fc(d, layer.dense.width),
             final_layer_norm=layer_norm(d),
         )
 
-    return bart(s, first_norm=True, last_norm=False, layer=layer)
+    return bart(s, first_norm=True, last_norm=False, layer=layer_block)

@@ -27,7 +27,7 @@ def blueprint(s: Spec) -> Block:
     body = block(
         embed_tokens=embedding(s.vocab, d),
         embed_positions=positions(s),
-        layers=stack(s.layers, lambda one: bart_layer(d, one, crossed=False)),
+        layers=stack(s.layers, lambda layer: bart_layer(d, layer, crossed=False)),
         layer_norm=layer_norm(d),
     )
     return generative(s, "biogpt", body, "embed_tokens", head="output_projection")

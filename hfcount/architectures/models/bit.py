@@ -17,13 +17,13 @@ _HEADS = keys.named(("ForImageClassification", "Model"), Backbone="backbone")
 
 
 class BitLayer(Record):
-    """What a layer of BiT alone has: `narrow` channels inside."""
+    """Sizes specific to a layer of BiT: `narrow` channels inside."""
 
     narrow: int
 
 
 class Bit(Sizes):
-    """What BiT alone has; `first` says whether normalisation comes before each convolution."""
+    """Sizes specific to BiT; `first` says whether normalisation comes before each convolution."""
 
     num_channels: int = size("C")
     embedding_size: int = size("d0")
@@ -41,10 +41,10 @@ def spec(c: Config) -> Spec[Bit]:
         keys.derived_dim(c, f"r{n}", keys.rounded(d / 4, 8), f"d{n} / 4, rounded") for n, d in enumerate(widths, 1)
     ]
     layers = keys.stages(c, widths[: c.length("depths")], own=[BitLayer(narrow=inside) for inside in narrow])
-    own = Bit.read(c, first=kind == "preactivation")
+    sizes = Bit.read(c, first=kind == "preactivation")
     last = keys.dim("d", given[-1])
-    whole = keys.imaging(c, layers, _HEADS, hidden=last, uncounted=keys.COARSER)
-    return whole.replace(features=(own.embedding_size, *(one.layer.width for one in layers))).having(own)
+    model = keys.imaging(c, layers, _HEADS, hidden=last, uncounted=keys.COARSER)
+    return model.replace(features=(sizes.embedding_size, *(layer.layer.width for layer in layers))).having(sizes)
 
 
 def blueprint(s: Spec[Bit]) -> Block:

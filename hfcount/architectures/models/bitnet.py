@@ -17,12 +17,12 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
-        width = one.dense.width
+    def layer_block(layer: Layer) -> Block:
+        width = layer.dense.width
         return pre_norm(
             d,
-            self_attn=altered(gqa(d, one.attention), attn_sub_norm=rms_norm(d)),
+            self_attn=altered(gqa(d, layer.attention), attn_sub_norm=rms_norm(d)),
             mlp=altered(swiglu(d, width), ffn_sub_norm=rms_norm(width)),
         )
 
-    return decoder(s, layer)
+    return decoder(s, layer_block)

@@ -22,11 +22,11 @@ def spec(c: Config) -> Spec[Blip]:
     vision = architectures.part(c, "vision_config")
     # Whatever the text model says of the width of what it sees.
     text = keys.attending(architectures.part(c, "text_config"), vision.hidden)
-    own = Blip.read(c)
+    sizes = Blip.read(c)
     out = c.int("projection_dim")
     # The decoder is a model of its own, which ties by its own config, too.
     tied = keys.tied_anywhere(c, c.part("text_config"), default=True)
-    return keys.composite(c, text, {"vision": vision}, heads=_HEADS, out=out).replace(tied=tied).having(own)
+    return keys.composite(c, text, {"vision": vision}, heads=_HEADS, out=out).replace(tied=tied).having(sizes)
 
 
 def blueprint(s: Spec[Blip]) -> Block:

@@ -27,7 +27,7 @@ def _joint(c: Config) -> int | None:
 
 
 class Blip2(Sizes):
-    """What BLIP-2 alone has; InstructBLIP does not compare images with texts."""
+    """Sizes specific to BLIP-2; InstructBLIP does not compare images with texts."""
 
     num_query_tokens: int = size("n_q")
     image_text_hidden_size: int | None = derived(_joint)
@@ -37,18 +37,18 @@ def spec(c: Config) -> Spec[Blip2]:
     vision, text = architectures.part(c, "vision_config"), architectures.part(c, "text_config")
     former = keys.attending(architectures.part(c, "qformer_config"), vision.hidden)
     first = c.family == "blip-2"
-    own = Blip2.read(c)
+    sizes = Blip2.read(c)
     parts, heads = {"vision": vision, "qformer": former}, {**_HEADS, **(_WITHOUT if first else {})}
-    whole = keys.composite(c, text, parts, heads=heads).replace(tied=text.tied).having(own)
-    return whole.replace(causal=False, uncounted="") if whole.head in _WITHOUT.values() else whole
+    model = keys.composite(c, text, parts, heads=heads).replace(tied=text.tied).having(sizes)
+    return model.replace(causal=False, uncounted="") if model.head in _WITHOUT.values() else model
 
 
 def blueprint(s: Spec[Blip2]) -> Block:
     former, text = s.part("qformer"), s.part("text")
-    d, seen = former.hidden, s.head != "encoder"
+    d, sees = former.hidden, s.head != "encoder"
     parts = block(
         query_tokens=Tensor((1, s.own.num_query_tokens, d), component="projector"),
-        vision_model=architectures.tower(s, "vision") if seen else None,
+        vision_model=architectures.tower(s, "vision") if sees else None,
         qformer=Block(architectures.tree(former).children, "projector", repeats=0),
     ).children
     if s.head in _WITHOUT.values() and s.own.image_text_hidden_size is not None:
@@ -58,7 +58,7 @@ def blueprint(s: Spec[Blip2]) -> Block:
         )
         more = block(
             embeddings=None if s.head == "projection" else words,
-            vision_projection=out if seen else None,
+            vision_projection=out if sees else None,
             text_projection=None if s.head == "projection" else out,
             itm_head=Linear(d, 2, True, "other") if s.head == "retrieval" else None,
         )

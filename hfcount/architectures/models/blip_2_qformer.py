@@ -22,20 +22,20 @@ class Blip2Qformer(Sizes):
 def spec(c: Config) -> Spec[Blip2Qformer]:
     d, count = c.int("hidden_size"), keys.layer_count(c)
     mixer, ffn = keys.multi_head(c, d, c.int("num_attention_heads")), keys.dense(c, bias=True)
-    seen = keys.dim("d_e", c.int("encoder_hidden_size"))
+    vision_width = keys.dim("d_e", c.int("encoder_hidden_size"))
     step = c.int("cross_attention_frequency", default=2, minimum=1, maximum=MAX_LAYERS)
     at = Indices.span(0, count, step)
 
     def layer(crossed: bool) -> Layer:
-        return Layer(mixer=mixer, ffn=ffn, cross_attention=crossed, memory=seen)
+        return Layer(mixer=mixer, ffn=ffn, cross_attention=crossed, memory=vision_width)
 
     layers = keys.split((at, lambda: layer(True)), (Indices.below(count).difference(at), lambda: layer(False)))
     alone = c.family == "blip_2_qformer"
-    own = Blip2Qformer.read(
+    sizes = Blip2Qformer.read(
         c, use_qformer_text_input=c.bool("use_qformer_text_input", default=False) if alone else True
     )
     rows = c.int("max_position_embeddings")
-    return keys.encoding(c, layers, hidden=d, layer_count=count, positions=rows).having(own)
+    return keys.encoding(c, layers, hidden=d, layer_count=count, positions=rows).having(sizes)
 
 
 def blueprint(s: Spec[Blip2Qformer]) -> Block:
@@ -45,23 +45,23 @@ def blueprint(s: Spec[Blip2Qformer]) -> Block:
         back = block(dense=Linear(wide, d, True, "mlp"), LayerNorm=layer_norm(d))
         return block("mlp", dense=Linear(d, wide, True)), back
 
-    def attention(one: Layer, memory: int | None = None) -> Block:
-        parts = bert_attention(d, one.attention, memory=memory).children
+    def attention(layer: Layer, memory: int | None = None) -> Block:
+        parts = bert_attention(d, layer.attention, memory=memory).children
         return Block({"attention" if name == "self" else name: part for name, part in parts.items()})
 
-    def layer(one: Layer) -> Block:
-        into, back = network(one.dense.width)
+    def layer_block(layer: Layer) -> Block:
+        into, back = network(layer.dense.width)
         words = s.own.use_qformer_text_input
         return block(
-            attention=attention(one),
-            crossattention=attention(one, one.memory) if one.cross_attention else None,
+            attention=attention(layer),
+            crossattention=attention(layer, layer.memory) if layer.cross_attention else None,
             intermediate=into if words else None,
             output=back if words else None,
             intermediate_query=into,
             output_query=back,
         )
 
-    encoder: Node = block(layer=stack(s.layers, layer))
+    encoder: Node = block(layer=stack(s.layers, layer_block))
     if s.family == "blip_2_qformer":
         return block(layernorm=layer_norm(d), encoder=encoder)
     words = embedding(s.own.vocab_size, d)

@@ -14,12 +14,12 @@ _HEADS = ("LMHeadModel", "Model")
 
 def spec(c: Config) -> Spec:
     d, crossed = c.int("hidden_size"), c.bool("is_decoder", default=True)
-    seen = keys.dim("d_e", c.int("encoder_hidden_size"))
+    vision_width = keys.dim("d_e", c.int("encoder_hidden_size"))
     mixer, ffn = keys.multi_head(c, d, c.int("num_attention_heads")), keys.dense(c, bias=True)
-    layer = Layer(mixer=mixer, ffn=ffn, cross_attention=crossed, memory=seen)
+    layer = Layer(mixer=mixer, ffn=ffn, cross_attention=crossed, memory=vision_width)
     rows = c.int("max_position_embeddings")
-    whole = keys.decoder_spec(c, layer, heads=_HEADS, tied=True, hidden=d, positions=rows)
-    return whole.replace(causal=crossed, uncounted=keys.ACROSS if crossed else "")
+    model = keys.decoder_spec(c, layer, heads=_HEADS, tied=True, hidden=d, positions=rows)
+    return model.replace(causal=crossed, uncounted=keys.ACROSS if crossed else "")
 
 
 def blueprint(s: Spec) -> Block:

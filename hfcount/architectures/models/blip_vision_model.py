@@ -31,12 +31,12 @@ def spec(c: Config) -> Spec[BlipVisionModel]:
 def blueprint(s: Spec[BlipVisionModel]) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(layer: Layer) -> Block:
         qkv = Linear(d, 3 * d, s.own.qkv_bias)
         return block(
             self_attn=block("attention", qkv=qkv, projection=Linear(d, d, True)),
             layer_norm1=layer_norm(d),
-            mlp=mlp(d, one.dense.width),
+            mlp=mlp(d, layer.dense.width),
             layer_norm2=layer_norm(d),
         )
 
@@ -46,4 +46,4 @@ def blueprint(s: Spec[BlipVisionModel]) -> Block:
         position_embedding=Tensor((1, s.positions or 0, d)),
         patch_embedding=patch_convolution(s),
     )
-    return block(embeddings=table, encoder=block(layers=stack(s.layers, layer)), post_layernorm=layer_norm(d))
+    return block(embeddings=table, encoder=block(layers=stack(s.layers, layer_block)), post_layernorm=layer_norm(d))

@@ -23,18 +23,18 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(layer: Layer) -> Block:
         return pre_norm(
             d,
             layer_norm,
-            self_attention=fused_attention(d, one.attention, "query_key_value", "dense"),
-            mlp=mlp(d, one.dense.width, up="dense_h_to_4h", down="dense_4h_to_h"),
+            self_attention=fused_attention(d, layer.attention, "query_key_value", "dense"),
+            mlp=mlp(d, layer.dense.width, up="dense_h_to_4h", down="dense_4h_to_h"),
         )
 
     body = block(
         word_embeddings=embedding(s.vocab, d),
         word_embeddings_layernorm=layer_norm(d),
-        h=stack(s.layers, layer),
+        h=stack(s.layers, layer_block),
         ln_f=layer_norm(d),
     )
     return generative(s, "transformer", body, "word_embeddings")

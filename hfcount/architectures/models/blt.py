@@ -40,7 +40,7 @@ def spec(c: Config) -> Spec[Blt]:
     functions = c.int("encoder_hash_byte_group_nb_functions", default=1)
     rows = keys.dim("n_h", c.int("encoder_hash_byte_group_vocab", default=500_002)) * functions * sizes
     decoder = parts["decoder"]
-    whole = keys.decoder_spec(
+    model = keys.decoder_spec(
         c,
         decoder.layers,
         hidden=decoder.hidden,
@@ -48,8 +48,8 @@ def spec(c: Config) -> Spec[Blt]:
         layer_count=None,
         parts=parts,
     )
-    whole = whole.replace(uncounted="how many bytes make a patch depends on the text")
-    return whole.having(Blt.read(c, hashes=rows))
+    model = model.replace(uncounted="how many bytes make a patch depends on the text")
+    return model.having(Blt.read(c, hashes=rows))
 
 
 def blueprint(s: Spec[Blt]) -> Block:
@@ -82,7 +82,7 @@ class BltLocal(Sizes):
 
 
 class BltPart(Sizes):
-    """What BLT's parts alone have; 0 is no projection of what the encoder gives."""
+    """Sizes specific to BLT's parts; 0 is no projection of what the encoder gives."""
 
     encoder_cross_output_size: int = size(absent=0, minimum=0)
     local: BltLocal | None = derived(lambda c: BltLocal.read(c) if c.family in _LOCAL else None)
@@ -95,20 +95,20 @@ def patcher_spec(c: Config) -> Spec[BltPart]:
     width = given or 8 * d // 3
     mixer = keys.attention(c, derived=True)
     layers = keys.uniform(Layer(mixer=mixer, ffn=Dense(width=width)), keys.layer_count(c))
-    own = BltPart.read(c)
+    sizes = BltPart.read(c)
     words = 0 if c.family == "blt_global_transformer" else c.int("vocab_size")
     windows = keys.sliding_everywhere(c, default=512 if c.family == "blt_patcher" else None)
-    whole = keys.decoder_spec(c, layers, vocab=words, hidden=d, heads=_HEADS, windows=windows)
-    return whole.replace(uncounted="it runs only within a whole BLT").having(own)
+    model = keys.decoder_spec(c, layers, vocab=words, hidden=d, heads=_HEADS, windows=windows)
+    return model.replace(uncounted="it runs only within a whole BLT").having(sizes)
 
 
 def patcher_blueprint(s: Spec[BltPart]) -> Block:
     d, local = s.hidden, s.own.local
 
-    def layer(one: Layer) -> Block:
-        return pre_norm(d, self_attn=gqa(d, one.attention), mlp=swiglu(d, one.dense.width))
+    def layer_block(layer: Layer) -> Block:
+        return pre_norm(d, self_attn=gqa(d, layer.attention), mlp=swiglu(d, layer.dense.width))
 
-    layers = stack(s.layers, layer)
+    layers = stack(s.layers, layer_block)
     if s.family == "blt_global_transformer":
         inputs = s.own.encoder_cross_output_size
         return block(token_embedding_projection=Linear(inputs, d) if inputs else None, layers=layers)

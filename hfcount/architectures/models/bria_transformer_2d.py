@@ -24,7 +24,7 @@ MODEL_TYPES = (
 
 
 class Bria(Sizes):
-    """What these have alone; `captions` is the width of what each block is given of the text, None if it is not.
+    """Sizes of these architectures; `captions` is the width of what each block is given of the text, None if it is not.
 
     `gated` is whether networks have a gate, and the text a norm.
     """
@@ -45,17 +45,17 @@ class Bria(Sizes):
 def spec(c: Config) -> Spec[Bria]:
     bria, fibo, ovis = (c.family == f"{name}Transformer2DModel" for name in ("Bria", "BriaFibo", "OvisImage"))
     if bria and c.bool("guidance_embeds"):
-        said = "guidance_embeds is true, which diffusers cannot build a BriaTransformer2DModel with."
-        raise c.error("out-of-range", said, "guidance_embeds", "Write false.", observed=True)
+        text = "guidance_embeds is true, which diffusers cannot build a BriaTransformer2DModel with."
+        raise c.error("out-of-range", text, "guidance_embeds", "Write false.", observed=True)
     inputs = c.int("in_channels")
-    own = Bria.read(
+    sizes = Bria.read(
         c,
         out_channels=diffusion.or_else(c, "out_channels", inputs, "C_o") if ovis else inputs,
         guided=fibo and c.bool("guidance_embeds"),
         captions=diffusion.sized(c, "text_encoder_dim", "d_e") if fibo else None,
         gated=ovis,
     )
-    return diffusion.diffusing(c, own, own.num_attention_heads * own.attention_head_dim)
+    return diffusion.diffusing(c, sizes, sizes.num_attention_heads * sizes.attention_head_dim)
 
 
 def blueprint(s: Spec[Bria]) -> Block:

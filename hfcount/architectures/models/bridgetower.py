@@ -22,7 +22,7 @@ _SCALES = {"add": "", "scaled_add": "scaled_factor", "interpolate": "beta"}
 
 
 class Bridgetower(Sizes):
-    """What BridgeTower alone has: the layers across both towers, and the links to them from each."""
+    """Sizes specific to BridgeTower: the layers across both towers, and the links to them from each."""
 
     hidden_size: int = size("d_x")
     num_hidden_layers: int = count("N_x")
@@ -35,30 +35,30 @@ class Bridgetower(Sizes):
 def spec(c: Config) -> Spec[Bridgetower]:
     text, towers = architectures.part(c, "text_config"), {"vision": architectures.part(c, "vision_config")}
     kind = c.choice("link_tower_type", _SCALES, "add")
-    own = Bridgetower.read(c, link_tower_type=kind)
-    whole = keys.composite(c, text, towers, heads=_HEADS)
-    if whole.head == "contrastive":
+    sizes = Bridgetower.read(c, link_tower_type=kind)
+    model = keys.composite(c, text, towers, heads=_HEADS)
+    if model.head == "contrastive":
         c.int("contrastive_hidden_size")  # for which the class has no default
     # Its own tie counts, since the text model has no head.
-    return whole.replace(tied=c.bool("tie_word_embeddings", default=False)).having(own)
+    return model.replace(tied=c.bool("tie_word_embeddings", default=False)).having(sizes)
 
 
 def blueprint(s: Spec[Bridgetower]) -> Block:
-    d, of, seen = s.own.hidden_size, s.own, s.part("vision").hidden
+    d, of, vision_width = s.own.hidden_size, s.own, s.part("vision").hidden
     times, shared = of.num_hidden_layers, of.share_cross_modal_transformer_layers
 
-    def each(one: Node, shared: bool, times: int) -> Node:
-        return one if shared else Repeat(Indices.below(times), one)
+    def each(node: Node, shared: bool, times: int) -> Node:
+        return node if shared else Repeat(Indices.below(times), node)
 
     scaled = _SCALES[of.link_tower_type]
     scale: dict[str, Node] = {scaled: Tensor((), component="other")} if scaled else {}
     link = each(Block({**scale, "LayerNorm": layer_norm(d)}), of.share_link_tower_layers, times - 1)
-    one = s.layers[0].layer
-    across = bert_layer(s.hidden, one.replace(cross_attention=True))
+    layer = s.layers[0].layer
+    across = bert_layer(s.hidden, layer.replace(cross_attention=True))
     layers, pool = Repeat(Indices.below(times), across), block("other", dense=Linear(d, d, True))
     body = block(
         cross_modal_text_transform=each(Linear(s.hidden, d, True, "projector"), shared, times),
-        cross_modal_image_transform=each(Linear(seen, d, True, "projector"), shared, times),
+        cross_modal_image_transform=each(Linear(vision_width, d, True, "projector"), shared, times),
         token_type_embeddings=embedding(2, d),  # texts and images
         vision_model=architectures.tower(s, "vision"),
         text_model=architectures.base(s),
@@ -103,18 +103,18 @@ def vision_spec(c: Config) -> Spec[BridgetowerVisionModel]:
     mixer = GQA(heads=heads, kv_heads=heads, head_dim=d // heads, qkv_bias=True, out_bias=True)
     shorter = count - 1 if c.bool("remove_last_layer", default=False) else count
     layers = keys.uniform(Layer(mixer=mixer, ffn=Dense(width=4 * d, bias=True)), shorter)
-    own = BridgetowerVisionModel.read(c, norms=0 if c.bool("share_layernorm", default=True) else count)
+    sizes = BridgetowerVisionModel.read(c, norms=0 if c.bool("share_layernorm", default=True) else count)
     places = keys.squares(c) + 1
-    return keys.encoding(c, layers, hidden=d, positions=places, patches=keys.patches(c)).having(own)
+    return keys.encoding(c, layers, hidden=d, positions=places, patches=keys.patches(c)).having(sizes)
 
 
 def vision_blueprint(s: Spec[BridgetowerVisionModel]) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(layer: Layer) -> Block:
         weight, bias = Tensor((3 * d, d)), Tensor((3 * d,))
         attention = block("attention", in_proj_weight=weight, in_proj_bias=bias, out_proj=Linear(d, d, True))
-        network = mlp(d, one.dense.width, up="c_fc", down="c_proj")
+        network = mlp(d, layer.dense.width, up="c_fc", down="c_proj")
         return block(attn=attention, ln_1=layer_norm(d), mlp=network, ln_2=layer_norm(d))
 
     table = block(
@@ -127,7 +127,7 @@ def vision_blueprint(s: Spec[BridgetowerVisionModel]) -> Block:
     visual = block(
         embeddings=table,
         ln_pre=layer_norm(d),
-        transformer=block(resblocks=stack(s.layers, layer)),
+        transformer=block(resblocks=stack(s.layers, layer_block)),
         ln_post=layer_norm(d),
         ln_separate=norms if s.own.norms else None,
     )

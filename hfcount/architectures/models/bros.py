@@ -18,7 +18,7 @@ _HEADS = keys.named(
 
 
 class Bros(Sizes):
-    """What Bros alone has: waves of a coordinate, all of a box, and what these become, as wide as a head."""
+    """Sizes specific to Bros: waves of a coordinate, all of a box, and what these become, as wide as a head."""
 
     waves: int
     seen: int
@@ -29,9 +29,11 @@ class Bros(Sizes):
 def spec(c: Config) -> Spec[Bros]:
     d, heads = c.int("hidden_size"), c.int("num_attention_heads")
     waves = keys.computed(c, "d_w", "dim_bbox_sinusoid_emb_1d", d // 4 // c.int("dim_bbox"))
-    seen = keys.computed(c, "d_b", "dim_bbox_sinusoid_emb_2d", d // 4)
-    own = Bros.read(c, waves=waves, seen=seen, projected=keys.computed(c, "d_o", "dim_bbox_projection", d // heads))
-    return keys.encoder(c, heads=_HEADS).replace(tied=False).having(own)
+    box_width = keys.computed(c, "d_b", "dim_bbox_sinusoid_emb_2d", d // 4)
+    sizes = Bros.read(
+        c, waves=waves, seen=box_width, projected=keys.computed(c, "d_o", "dim_bbox_projection", d // heads)
+    )
+    return keys.encoder(c, heads=_HEADS).replace(tied=False).having(sizes)
 
 
 def blueprint(s: Spec[Bros]) -> Block:

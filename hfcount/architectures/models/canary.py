@@ -35,17 +35,17 @@ def decoder_spec(c: Config) -> Spec:
 def decoder_blueprint(s: Spec) -> Block:
     d, norm = s.hidden, layer_norm(s.hidden)
 
-    def layer(one: Layer) -> Block:
-        attention = mha(d, one.attention, "o_proj")
+    def layer_block(layer: Layer) -> Block:
+        attention = mha(d, layer.attention, "o_proj")
         return block(
             self_attn=attention,
             encoder_attn=attention,
-            mlp=mlp(d, one.dense.width),
+            mlp=mlp(d, layer.dense.width),
             **dict.fromkeys(("input_layernorm", "post_attention_layernorm", "final_layernorm"), norm),
         )
 
     table = embedding(s.vocab, d)
-    return block(embed_tokens=table, layers=stack(s.layers, layer), norm=norm, embedding_layernorm=norm)
+    return block(embed_tokens=table, layers=stack(s.layers, layer_block), norm=norm, embedding_layernorm=norm)
 
 
 PARTS = (architectures.Family(("canary_decoder",), decoder_spec, decoder_blueprint),)

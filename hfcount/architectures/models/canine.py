@@ -28,12 +28,14 @@ class Canine(Sizes):
 
 def spec(c: Config) -> Spec[Canine]:
     d, hashes = c.int("hidden_size"), c.int("num_hash_functions", default=8, maximum=_MOST_HASHES)
-    own = Canine.read(
+    sizes = Canine.read(
         c, num_hash_functions=hashes, shard=keys.divides(c, "num_hash_functions", hashes, "hidden_size", d, built=True)
     )
     mixer, ffn = keys.multi_head(c, d, c.int("num_attention_heads")), keys.dense(c, bias=True)
     layer = Layer(mixer=mixer, ffn=ffn)
-    return keys.decoder_spec(c, layer, vocab=0, hidden=d, heads=("Model", *_ENDINGS)).replace(causal=False).having(own)
+    return (
+        keys.decoder_spec(c, layer, vocab=0, hidden=d, heads=("Model", *_ENDINGS)).replace(causal=False).having(sizes)
+    )
 
 
 def blueprint(s: Spec[Canine]) -> Block:
@@ -50,15 +52,15 @@ def blueprint(s: Spec[Canine]) -> Block:
     def convolution(inputs: int, kernel: int) -> Block:
         return block("other", conv=block(weight=Tensor((d, inputs, kernel)), bias=Tensor((d,))), LayerNorm=norm)
 
-    def layer(one: Layer) -> Block:
-        return bert_layer(d, one)
+    def layer_block(layer: Layer) -> Block:
+        return bert_layer(d, layer)
 
-    shallow = block(layer=Repeat(Indices.below(1), layer(s.layers[0].layer)))
+    shallow = block(layer=Repeat(Indices.below(1), layer_block(s.layers[0].layer)))
     body = block(
         char_embeddings=tables,
         initial_char_encoder=shallow,
         chars_to_molecules=convolution(d, of.downsampling_rate),
-        encoder=block(layer=stack(s.layers, layer)),
+        encoder=block(layer=stack(s.layers, layer_block)),
         projection=convolution(2 * d, of.upsampling_kernel_size),
         final_char_encoder=shallow,
         pooler=block("other", dense=Linear(d, d, True)),

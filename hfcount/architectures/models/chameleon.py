@@ -38,12 +38,12 @@ def blueprint(s: Spec) -> Block:
         """Each head has a norm of its own."""
         return block("norm", weight=Tensor((heads, width)), bias=Tensor((heads, width)))
 
-    def layer(one: Layer) -> Block:
-        a, of = one.attention, one.dense
-        own = altered(gqa(d, a), q_norm=norm(a.heads, a.head_dim), k_norm=norm(a.kv_heads, a.head_dim))
-        return pre_norm(d, self_attn=own, mlp=swiglu(d, of.width, of.bias))
+    def layer_block(layer: Layer) -> Block:
+        a, of = layer.attention, layer.dense
+        attention = altered(gqa(d, a), q_norm=norm(a.heads, a.head_dim), k_norm=norm(a.kv_heads, a.head_dim))
+        return pre_norm(d, self_attn=attention, mlp=swiglu(d, of.width, of.bias))
 
-    body = Block({**base(s, layer).children, "vqmodel": architectures.tower(s, "vision")})
+    body = Block({**base(s, layer_block).children, "vqmodel": architectures.tower(s, "vision")})
     return with_head(s, body)
 
 
@@ -58,7 +58,7 @@ class Level(Record):
 
 
 class ChameleonVqgan(Sizes):
-    """What Chameleon's tokeniser alone has; `double` is 2 if the encoder makes means and variances, else 1."""
+    """Sizes specific to Chameleon's tokeniser; `double` is 2 if the encoder makes means and variances, else 1."""
 
     in_channels: int = size("C")
     base_channels: int = size("d_0")
@@ -74,19 +74,19 @@ def vqgan_spec(c: Config) -> Spec[ChameleonVqgan]:
     """Chameleon's image tokeniser: the encoder of a VQ-GAN and its codebook (arXiv:2405.09818, arXiv:2012.09841)."""
     first, factors, side = c.int("base_channels"), c.ints("channel_multiplier"), c.int("resolution")
     vanilla = c.str("attn_type", default="vanilla") == "vanilla"
-    seen = [] if c.is_null("attn_resolutions") else c.ints("attn_resolutions")
+    resolutions = [] if c.is_null("attn_resolutions") else c.ints("attn_resolutions")
     if not factors:
         raise c.error("out-of-range", "channel_multiplier names no level.", "channel_multiplier")
     double = 2 if c.bool("double_latent", default=False) else 1
     levels = tuple(
         Level(
             width=keys.dim(f"d{number + 1}", first * factor),
-            attends=vanilla and int(side) >> number in map(int, seen),
+            attends=vanilla and int(side) >> number in map(int, resolutions),
         )
         for number, factor in enumerate(factors)
     )
-    own = ChameleonVqgan.read(c, double=double, vanilla=vanilla, levels=levels)
-    return keys.encoding(c, [], _HEADS, hidden=c.int("embed_dim")).having(own)
+    sizes = ChameleonVqgan.read(c, double=double, vanilla=vanilla, levels=levels)
+    return keys.encoding(c, [], _HEADS, hidden=c.int("embed_dim")).having(sizes)
 
 
 def vqgan_blueprint(s: Spec[ChameleonVqgan]) -> Block:
@@ -102,8 +102,8 @@ def vqgan_blueprint(s: Spec[ChameleonVqgan]) -> Block:
         )
 
     def attending(width: int) -> Block:
-        one = conv(width, width, 1, bias=True)
-        return block("attention", norm=layer_norm(width), q=one, k=one, v=one, proj_out=one)
+        projection = conv(width, width, 1, bias=True)
+        return block("attention", norm=layer_norm(width), q=projection, k=projection, v=projection, proj_out=projection)
 
     levels, before = dict[str, Block](), of.base_channels
     for number, level in enumerate(of.levels):
@@ -117,11 +117,11 @@ def vqgan_blueprint(s: Spec[ChameleonVqgan]) -> Block:
             downsample=None if end else block(conv=conv(width, width, 3, bias=True)),
         )
         before = width
-    whole = residual(before, before)
+    body = residual(before, before)
     encoder = block(
         conv_in=conv(of.in_channels, of.base_channels, 3, bias=True),
         down=Block(levels),
-        mid=block(block_1=whole, attn_1=attending(before) if of.vanilla else None, block_2=whole),
+        mid=block(block_1=body, attn_1=attending(before) if of.vanilla else None, block_2=body),
         norm_out=layer_norm(before),
         conv_out=conv(before, of.double * of.latent_channels, 3, bias=True),
     )

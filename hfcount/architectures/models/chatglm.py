@@ -49,16 +49,16 @@ def spec(c: Config) -> Spec[Chatglm]:
     )
     layer = Layer(mixer=mixer, ffn=Dense(width=c.int("ffn_hidden_size"), bias=bias))
     layers = keys.uniform(layer, keys.layer_count(c, "num_layers"))
-    own = Chatglm.read(c)
+    sizes = Chatglm.read(c)
     towers = {"vision": architectures.part(c, "vision_config", "glm4v_9b_vision")} if c.sub("vision_config") else {}
     classes = ("ForConditionalGeneration", "Model", "ForSequenceClassification")
-    whole = keys.decoder_spec(c, layers, heads=classes, vocab=c.int("padded_vocab_size"), parts=towers)
-    return whole.having(own)
+    model = keys.decoder_spec(c, layers, heads=classes, vocab=c.int("padded_vocab_size"), parts=towers)
+    return model.having(sizes)
 
 
 def _vision(s: Spec) -> Block:
-    d, width, seen = s.hidden, s.layers[0].layer.dense.width, s.part("vision").hidden
-    ends, halves = Tensor((1, 1, d)), convolution(seen, d, 2)
+    d, width, vision_width = s.hidden, s.layers[0].layer.dense.width, s.part("vision").hidden
+    ends, halves = Tensor((1, 1, d)), convolution(vision_width, d, 2)
     return altered(
         architectures.tower(s, "vision"), linear_proj=gated_projection(d, d, width), conv=halves, boi=ends, eoi=ends
     )
@@ -68,8 +68,8 @@ def blueprint(s: Spec[Chatglm]) -> Block:
     d = s.hidden
     norm = rms_norm(d) if s.own.rmsnorm else layer_norm(d)
 
-    def layer(one: Layer) -> Block:
-        a, ffn = one.attention, one.dense
+    def layer_block(layer: Layer) -> Block:
+        a, ffn = layer.attention, layer.dense
         out = Linear(a.heads * a.head_dim, d, a.out_bias)
         attention = block("attention", query_key_value=fused_qkv(d, a), dense=out)
         network = fused_swiglu(d, ffn.width, ffn.bias).children
@@ -85,7 +85,7 @@ def blueprint(s: Spec[Chatglm]) -> Block:
     body = block(
         embedding=block(word_embeddings=embedding(s.vocab, d)),
         rotary_pos_emb=block(inv_freq=buffer(turning)),
-        encoder=block(layers=stack(s.layers, layer), final_layernorm=norm if s.own.post_layer_norm else None),
+        encoder=block(layers=stack(s.layers, layer_block), final_layernorm=norm if s.own.post_layer_norm else None),
         output_layer=Linear(d, s.vocab, component="lm_head"),
         vision=_vision(s) if "vision" in s.parts else None,
     )
@@ -97,24 +97,24 @@ def blueprint(s: Spec[Chatglm]) -> Block:
 
 def vision_spec(c: Config) -> Spec:
     """The vision tower of the first GLM-4V: EVA-CLIP's layers, a convolution, and a gated network."""
-    seen = keys.patches(c, "in_channels")
-    return keys.tower(c, heads=("num_heads",), patches=seen, positions=c.int("num_positions"), indivisible="built")
+    patches = keys.patches(c, "in_channels")
+    return keys.tower(c, heads=("num_heads",), patches=patches, positions=c.int("num_positions"), indivisible="built")
 
 
 def vision_blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(layer: Layer) -> Block:
         return block(
             input_layernorm=layer_norm(d),
             attention=block("attention", query_key_value=Linear(d, 3 * d, True), dense=Linear(d, d, True)),
-            mlp=mlp(d, one.dense.width),
+            mlp=mlp(d, layer.dense.width),
             post_attention_layernorm=layer_norm(d),
         )
 
     first = Tensor((1, d), component="embedding")
     table = block(cls_embedding=first, position_embedding=positions(s), proj=patch_convolution(s))
-    return block(patch_embedding=table, transformer=block(layers=stack(s.layers, layer)))
+    return block(patch_embedding=table, transformer=block(layers=stack(s.layers, layer_block)))
 
 
 PARTS = (

@@ -31,16 +31,18 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
-        a = one.attention
+    def layer_block(layer: Layer) -> Block:
+        a = layer.attention
         attention = fused_attention(d, a, "query_key_value", "dense").children
         turning = block(inv_freq=buffer(a.head_dim // 4))  # each half of a head by a dimension of its own
         return block(
             input_layernorm=layer_norm(d),
             attention=Block({**attention, "rotary_emb": turning}, "attention"),
             post_attention_layernorm=layer_norm(d),
-            mlp=Block(dict(fc(d, one.dense.width, up="dense_h_to_4h", down="dense_4h_to_h")), "mlp"),
+            mlp=Block(dict(fc(d, layer.dense.width, up="dense_h_to_4h", down="dense_4h_to_h")), "mlp"),
         )
 
-    body = block(word_embeddings=embedding(s.vocab, d), layers=stack(s.layers, layer), final_layernorm=layer_norm(d))
+    body = block(
+        word_embeddings=embedding(s.vocab, d), layers=stack(s.layers, layer_block), final_layernorm=layer_norm(d)
+    )
     return block(transformer=body, lm_head=lm_head(s, "transformer.word_embeddings.weight"))

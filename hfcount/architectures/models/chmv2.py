@@ -32,7 +32,7 @@ class Chmv2(Sizes):
 
 
 def spec(c: Config) -> Spec[Chmv2]:
-    seen = architectures.part(c, "backbone_config").replace(head="backbone")
+    vision = architectures.part(c, "backbone_config").replace(head="backbone")
     widths, factors = c.ints("post_process_channels", default=(128, 256, 512, 1024)), c.entries("reassemble_factors")
     factors = factors if c.given("reassemble_factors") else [4, 2, 1, 0.5]
     if any(type(factor) not in (int, float) or not 0 < factor <= MAX_SIZE for factor in factors):
@@ -41,24 +41,24 @@ def spec(c: Config) -> Spec[Chmv2]:
     for number, (width, factor) in enumerate(zip(widths, [*factors, *[1] * len(widths)], strict=False), 1):
         channels = keys.dim(f"C{number}", width)
         levels.append(Level(width=channels, finer=int(factor), coarser=factor < 1, taken=number <= count))
-    own = Chmv2.read(c, levels=tuple(levels))
-    d, parts, why = c.int("fusion_hidden_size"), {"backbone": seen}, keys.COARSER
-    return keys.imaging(c, (), _HEADS, hidden=d, parts=parts, uncounted=why).having(own)
+    sizes = Chmv2.read(c, levels=tuple(levels))
+    d, parts, why = c.int("fusion_hidden_size"), {"backbone": vision}, keys.COARSER
+    return keys.imaging(c, (), _HEADS, hidden=d, parts=parts, uncounted=why).having(sizes)
 
 
 def blueprint(s: Spec[Chmv2]) -> Block:
-    own, d, seen = s.own, s.hidden, s.part("backbone")
-    inner = seen.hidden
+    sizes, d, backbone = s.own, s.hidden, s.part("backbone")
+    inner = backbone.hidden
     same = conv(d, d, 3, bias=True)
     residual = block(convolution1=same, convolution2=same)
     layers, convs, fusions = dict[str, Block](), dict[str, Block](), dict[str, Block]()
-    for number, one in enumerate(own.levels):
-        width = one.width
-        resize = transposed(width, width, one.finer) if one.finer > 1 else None
+    for number, level in enumerate(sizes.levels):
+        width = level.width
+        resize = transposed(width, width, level.finer) if level.finer > 1 else None
         # Coarser features are made finer; those that are to be coarser still go through a plain convolution.
-        if one.coarser:
+        if level.coarser:
             resize = conv(width, width, 3, bias=True)
-        if one.taken:
+        if level.taken:
             layers[str(number)] = block(projection=conv(inner, width, 1, bias=True), resize=resize)
         convs[str(number)] = conv(width, d, 3)
         first = residual if number else None
@@ -66,13 +66,13 @@ def blueprint(s: Spec[Chmv2]) -> Block:
             projection=conv(d, d, 1, bias=True), residual_layer1=first, residual_layer2=residual
         )
     read = {number: Block({"0": Linear(2 * inner, inner, True, "projector")}) for number in layers}
-    half, narrow = d // 2, own.head_hidden_size
-    last = conv(narrow, own.number_output_channels, 1, bias=True)
+    half, narrow = d // 2, sizes.head_hidden_size
+    last = conv(narrow, sizes.number_output_channels, 1, bias=True)
     depth = Block({"0": conv(d, half, 3, bias=True), "2": conv(half, narrow, 3, bias=True), "4": last})
     head = block(
-        reassemble_stage=block(layers=Block(layers), readout_projects=Block(read) if own.projected else None),
+        reassemble_stage=block(layers=Block(layers), readout_projects=Block(read) if sizes.projected else None),
         convs=Block(convs),
         fusion_layers=Block(fusions),
         conv_depth=block(head=depth),
     )
-    return block(backbone=architectures.tree(seen), head=head)
+    return block(backbone=architectures.tree(backbone), head=head)

@@ -27,8 +27,8 @@ class Chroma(Sizes):
 
 
 def spec(c: Config) -> Spec[Chroma]:
-    own = Chroma.read(c, out_channels=diffusion.or_else(c, "out_channels", c.int("in_channels"), "C_o"))
-    return diffusion.diffusing(c, own, own.num_attention_heads * own.attention_head_dim)
+    sizes = Chroma.read(c, out_channels=diffusion.or_else(c, "out_channels", c.int("in_channels"), "C_o"))
+    return diffusion.diffusing(c, sizes, sizes.num_attention_heads * sizes.attention_head_dim)
 
 
 def blueprint(s: Spec[Chroma]) -> Block:

@@ -41,8 +41,8 @@ class ClapTextModel(Sizes):
 
 def text_spec(c: Config) -> Spec[ClapTextModel]:
     """CLAP's text tower: RoBERTa (arXiv:2211.06687)."""
-    own = ClapTextModel.read(c)
-    return keys.encoder(c, heads=_HEADS).replace(causal=False, uncounted="", tied=False).having(own)
+    sizes = ClapTextModel.read(c)
+    return keys.encoder(c, heads=_HEADS).replace(causal=False, uncounted="", tied=False).having(sizes)
 
 
 def text_blueprint(s: Spec[ClapTextModel]) -> Block:
@@ -78,11 +78,11 @@ def audio_spec(c: Config) -> Spec[ClapAudioModel]:
     fused = c.bool("enable_fusion", default=False)
     mapped = fused and c.str("fusion_type", default=None) == "channel_map"
     channels = keys.dim("C", c.int("patch_embed_input_channels"))
-    own = ClapAudioModel.read(
+    sizes = ClapAudioModel.read(
         c, channels=channels, inputs=channels * _MAPPED if mapped else channels, enable_fusion=fused
     )
     further, d = keys.named(ModelWithProjection="projection"), c.int("hidden_size")
-    return keys.encoding(c, layers, further, hidden=d, uncounted=keys.COARSER).having(own)
+    return keys.encoding(c, layers, further, hidden=d, uncounted=keys.COARSER).having(sizes)
 
 
 def audio_blueprint(s: Spec[ClapAudioModel]) -> Block:
@@ -90,14 +90,16 @@ def audio_blueprint(s: Spec[ClapAudioModel]) -> Block:
     window = of.window_size
     side, squares = 2 * window - 1, window * window
 
-    def layer(one: Layer) -> Block:
-        a, d, wide = one.attention, one.width, one.dense.width
+    def layer_block(layer: Layer) -> Block:
+        a, d, wide = layer.attention, layer.width, layer.dense.width
         into = Linear(d, d, a.qkv_bias)
         table, pairs = Tensor((side * side, a.heads)), buffer(squares, squares, whole=True)
-        own = block(query=into, key=into, value=into, relative_position_bias_table=table, relative_position_index=pairs)
+        projections = block(
+            query=into, key=into, value=into, relative_position_bias_table=table, relative_position_index=pairs
+        )
         return block(
             layernorm_before=layer_norm(d),
-            attention=block("attention", self=own, output=block(dense=Linear(d, d, True))),
+            attention=block("attention", self=projections, output=block(dense=Linear(d, d, True))),
             layernorm_after=layer_norm(d),
             intermediate=block("mlp", dense=Linear(d, wide, True)),
             output=block("mlp", dense=Linear(wide, d, True)),
@@ -108,7 +110,7 @@ def audio_blueprint(s: Spec[ClapAudioModel]) -> Block:
         last = part.layer.width
         coarser = block("other", reduction=Linear(4 * last, 2 * last), norm=layer_norm(4 * last))
         end = number == len(s.layers) - 1
-        stages[str(number)] = block(blocks=stack((part,), layer), downsample=None if end else coarser)
+        stages[str(number)] = block(blocks=stack((part,), layer_block), downsample=None if end else coarser)
     patch, narrow = of.side, first // of.aff_block_r
 
     def weighing(start: int) -> Block:

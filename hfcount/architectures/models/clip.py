@@ -44,5 +44,5 @@ def blueprint(s: Spec) -> Block:
 
 def _saved(part: Block) -> Block:
     """The layers of AltCLIP's towers are saved under another name than the towers have alone."""
-    children = {name: _saved(one) if isinstance(one, Block) else one for name, one in part.children.items()}
-    return replace(part, children={"layer" if name == "layers" else name: one for name, one in children.items()})
+    children = {name: _saved(child) if isinstance(child, Block) else child for name, child in part.children.items()}
+    return replace(part, children={"layer" if name == "layers" else name: child for name, child in children.items()})

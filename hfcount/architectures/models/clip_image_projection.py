@@ -15,8 +15,8 @@ class ImageProjection(Sizes):
 
 
 def spec(c: Config) -> Spec[ImageProjection]:
-    own = ImageProjection.read(c)
-    return diffusion.diffusing(c, own, own.hidden_size)
+    sizes = ImageProjection.read(c)
+    return diffusion.diffusing(c, sizes, sizes.hidden_size)
 
 
 def blueprint(s: Spec[ImageProjection]) -> Block:

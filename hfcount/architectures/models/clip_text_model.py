@@ -34,10 +34,10 @@ _HEADS = keys.named(("Model",), ModelWithProjection="projection")
 def spec(c: Config) -> Spec:
     d, rows = c.int("hidden_size"), c.int("max_position_embeddings")
     layer = Layer(mixer=keys.multi_head(c, d, c.int("num_attention_heads")), ffn=keys.dense(c, bias=True))
-    whole = keys.decoder_spec(c, layer, heads=_HEADS, hidden=d, positions=rows).replace(causal=False)
+    model = keys.decoder_spec(c, layer, heads=_HEADS, hidden=d, positions=rows).replace(causal=False)
     if c.family in _SIGLIP:
-        return whole.replace(out=c.int("projection_size", default=d))
-    return whole.replace(out=c.int("projection_dim")) if whole.head == "projection" else whole
+        return model.replace(out=c.int("projection_size", default=d))
+    return model.replace(out=c.int("projection_dim")) if model.head == "projection" else model
 
 
 def blueprint(s: Spec) -> Block:
@@ -48,7 +48,7 @@ def blueprint(s: Spec) -> Block:
             position_embedding=positions(s),
             position_ids=obsolete(1, s.positions or 0, whole=True),
         ),
-        encoder=block(layers=stack(s.layers, lambda one: clip_layer(d, one))),
+        encoder=block(layers=stack(s.layers, lambda layer: clip_layer(d, layer))),
         final_layer_norm=layer_norm(d),
         head=Linear(d, s.out or d, True, "projector") if s.family in _SIGLIP else None,
     )

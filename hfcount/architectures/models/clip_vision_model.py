@@ -38,8 +38,8 @@ def spec(c: Config) -> Spec:
     rows = keys.squares(c) + 1
     given = keys.patches(c)
     indivisible: keys.Indivisible = "built" if rotary else "refused"
-    whole = keys.tower(c, patches=given, positions=None if rotary else rows, further=further, indivisible=indivisible)
-    return whole.replace(out=c.int("projection_dim")) if whole.head == "projection" else whole
+    model = keys.tower(c, patches=given, positions=None if rotary else rows, further=further, indivisible=indivisible)
+    return model.replace(out=c.int("projection_dim")) if model.head == "projection" else model
 
 
 def blueprint(s: Spec) -> Block:
@@ -51,7 +51,7 @@ def blueprint(s: Spec) -> Block:
         position_ids=None if s.positions is None else obsolete(1, s.positions, whole=True),
     )
     parts = {"embeddings": table, before: layer_norm(d)}
-    encoder = block(layers=stack(s.layers, lambda one: clip_layer(d, one)))
+    encoder = block(layers=stack(s.layers, lambda layer: clip_layer(d, layer)))
     body = Block({**parts, "encoder": encoder, "post_layernorm": layer_norm(d)})
     if s.family in _ROTARY:  # the class token has no place in the image, but a learned one
         place = Tensor((1, s.layers[0].layer.attention.head_dim // 2), component="embedding")

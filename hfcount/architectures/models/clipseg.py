@@ -27,9 +27,9 @@ class Clipseg(Sizes):
 def spec(c: Config) -> Spec[Clipseg]:
     text, towers = architectures.part(c, "text_config"), {"vision": architectures.part(c, "vision_config")}
     depth = c.length("extract_layers") or 0
-    own = Clipseg.read(c, extract_layers=keys.dim("N_r", depth))
+    sizes = Clipseg.read(c, extract_layers=keys.dim("N_r", depth))
     out = c.int("projection_dim")
-    return keys.composite(c, text, towers, heads=_HEADS, out=out).replace(tied=False).having(own)
+    return keys.composite(c, text, towers, heads=_HEADS, out=out).replace(tied=False).having(sizes)
 
 
 def blueprint(s: Spec[Clipseg]) -> Block:
@@ -54,5 +54,5 @@ def _decoder(s: Spec[Clipseg]) -> Block:
         film_add=film,
         transposed_convolution=last,
         reduces=Repeat(every, Linear(s.part("vision").hidden, r, True)),
-        layers=stack((Layers(indices=every, layer=layer),), lambda one: clip_layer(r, one)),
+        layers=stack((Layers(indices=every, layer=layer),), lambda layer: clip_layer(r, layer)),
     )

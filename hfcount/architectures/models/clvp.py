@@ -17,7 +17,7 @@ _HEADS = keys.named(ModelForConditionalGeneration="conditional_generation")
 
 
 class Clvp(Sizes):
-    """What CLVP alone has, by its decoder's config: what the decoder is told of a voice and of what to say."""
+    """Sizes specific to CLVP, by its decoder's config: what the decoder is told of a voice and of what to say."""
 
     max_text_tokens: int = size("n_t")
     feature_size: int = size("m")
@@ -26,10 +26,10 @@ class Clvp(Sizes):
 
 def spec(c: Config) -> Spec[Clvp]:
     text, speech = architectures.part(c, "text_config"), architectures.part(c, "speech_config")
-    decoder, own = architectures.part(c, "decoder_config"), Clvp.read(c.part("decoder_config"))
+    decoder, sizes = architectures.part(c, "decoder_config"), Clvp.read(c.part("decoder_config"))
     parts = {"words": text, "speech": speech}
-    whole = keys.composite(c, decoder, parts, key="decoder_config", heads=_HEADS)
-    return whole.replace(tied=False).having(own)
+    model = keys.composite(c, decoder, parts, key="decoder_config", heads=_HEADS)
+    return model.replace(tied=False).having(sizes)
 
 
 def blueprint(s: Spec[Clvp]) -> Block:
@@ -75,11 +75,11 @@ def encoder_spec(c: Config) -> Spec[ClvpEncoder]:
 def encoder_blueprint(s: Spec[ClvpEncoder]) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
-        wide = one.dense.width
+    def layer_block(layer: Layer) -> Block:
+        wide = layer.dense.width
         network = block("mlp", fc1=block(proj=Linear(d, 2 * wide, True)), fc2=Linear(wide, d, True))
         return block(
-            self_attn=mha(d, one.attention),
+            self_attn=mha(d, layer.attention),
             mlp=network,
             input_rmsnorm=rms_norm(d),
             post_attention_rmsnorm=rms_norm(d),
@@ -89,7 +89,7 @@ def encoder_blueprint(s: Spec[ClvpEncoder]) -> Block:
     return block(
         token_embedding=embedding(s.vocab, d),
         rotary_pos_emb=block(inv_freq=buffer((waves + 1) // 2)) if waves else None,
-        layers=stack(s.layers, layer),
+        layers=stack(s.layers, layer_block),
         final_layer_norm=layer_norm(d),
         projection=Linear(d, s.output, component="projector"),
     )
@@ -108,11 +108,11 @@ def decoder_spec(c: Config) -> Spec:
 def decoder_blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
-        wide = one.dense.width
+    def layer_block(layer: Layer) -> Block:
+        wide = layer.dense.width
         return block(
             input_layernorm=layer_norm(d),
-            attn=mha(d, one.attention),
+            attn=mha(d, layer.attention),
             post_attention_layernorm=layer_norm(d),
             mlp=block("mlp", c_fc=conv1d(d, wide), c_proj=conv1d(wide, d)),
         )
@@ -120,7 +120,7 @@ def decoder_blueprint(s: Spec) -> Block:
     decoder = block(
         input_embeds_layer=embedding(s.vocab, d),
         position_embeds_layer=positions(s),
-        layers=stack(s.layers, layer),
+        layers=stack(s.layers, layer_block),
         layer_norm=layer_norm(d),
     )
     if s.head == "base":

@@ -22,14 +22,14 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(layer: Layer) -> Block:
         rows = s.positions or 0
-        attention = fused_attention(d, one.attention, "qkv_proj", "out_proj").children
+        attention = fused_attention(d, layer.attention, "qkv_proj", "out_proj").children
         return block(
             ln_1=layer_norm(d),
             attn=Block({**attention, "causal_mask": obsolete(1, 1, rows, rows, whole=True)}, "attention"),
-            mlp=mlp(d, one.dense.width, up="fc_in", down="fc_out"),
+            mlp=mlp(d, layer.dense.width, up="fc_in", down="fc_out"),
         )
 
-    body = block(wte=embedding(s.vocab, d), h=stack(s.layers, layer), ln_f=layer_norm(d))
+    body = block(wte=embedding(s.vocab, d), h=stack(s.layers, layer_block), ln_f=layer_norm(d))
     return generative(s, "transformer", body, "wte", bias=True)

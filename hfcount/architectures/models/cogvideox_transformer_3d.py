@@ -19,7 +19,7 @@ MODEL_TYPES = ("CogVideoXTransformer3DModel", "ConsisIDTransformer3DModel")
 
 
 class CogVideoX(Sizes):
-    """What these have alone; `positions` are rows of a table of positions, None if there is none.
+    """Sizes specific to these architectures; `positions` are rows of a table of positions, None if there is none.
 
     `face` is what sees a face, None without.
     """
@@ -46,12 +46,12 @@ def spec(c: Config) -> Spec[CogVideoX]:
     d = c.int("num_attention_heads") * c.int("attention_head_dim")
     rotary, learned = c.bool("use_rotary_positional_embeddings"), c.bool("use_learned_positional_embeddings")
     if learned and not rotary:
-        said = "use_learned_positional_embeddings is true and use_rotary_positional_embeddings is false."
-        raise c.error("contradiction", said, "use_learned_positional_embeddings", "Correct one of them.")
+        text = "use_learned_positional_embeddings is true and use_rotary_positional_embeddings is false."
+        raise c.error("contradiction", text, "use_learned_positional_embeddings", "Correct one of them.")
     if learned or not rotary:
         diffusion.sinusoidal(c, d, 16)
     faces = c.family == "ConsisIDTransformer3DModel"
-    own = CogVideoX.read(
+    sizes = CogVideoX.read(
         c,
         patch_bias=faces or c.bool("patch_bias"),
         ofs_embed_dim=None if faces else diffusion.nullable(c, "ofs_embed_dim", "d_o"),
@@ -60,7 +60,7 @@ def spec(c: Config) -> Spec[CogVideoX]:
         face=Face.of(c) if faces and c.bool("is_train_face") else None,
     )
     diffusion.dropout(c)
-    return diffusion.diffusing(c, own, own.num_attention_heads * own.attention_head_dim)
+    return diffusion.diffusing(c, sizes, sizes.num_attention_heads * sizes.attention_head_dim)
 
 
 def _positions(c: Config) -> int:

@@ -29,12 +29,12 @@ class CogView(Sizes):
 
 
 def spec(c: Config) -> Spec[CogView]:
-    own = CogView.read(c)
-    d = own.num_attention_heads * own.attention_head_dim
+    sizes = CogView.read(c)
+    d = sizes.num_attention_heads * sizes.attention_head_dim
     if c.family == "CogView3PlusTransformer2DModel":
         diffusion.sinusoidal(c, d, 4)
         c.int("pos_embed_max_size", minimum=1)
-    return diffusion.diffusing(c, own, d)
+    return diffusion.diffusing(c, sizes, d)
 
 
 def blueprint(s: Spec[CogView]) -> Block:

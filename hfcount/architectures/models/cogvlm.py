@@ -33,15 +33,15 @@ def spec(c: Config) -> Spec[CogVLM]:
     if second:
         mixer = mixer.replace(kv_heads=c.int("num_multi_query_heads", default=8))
         if mixer.heads % mixer.kv_heads:
-            said = f"num_attention_heads {mixer.heads:,} is not a multiple of num_multi_query_heads {mixer.kv_heads:,}."
-            c.cannot_run("not-divisible", said, "num_multi_query_heads", "Correct one of them.")
+            text = f"num_attention_heads {mixer.heads:,} is not a multiple of num_multi_query_heads {mixer.kv_heads:,}."
+            c.cannot_run("not-divisible", text, "num_multi_query_heads", "Correct one of them.")
     towers = {"vision": architectures.part(c, "vision_config", "glm4v_9b_vision")}
-    own = CogVLM.read(c, experts=not video, second=second)
-    return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c)), parts=towers).having(own)
+    sizes = CogVLM.read(c, experts=not video, second=second)
+    return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c)), parts=towers).having(sizes)
 
 
 def blueprint(s: Spec[CogVLM]) -> Block:
-    d, of, seen = s.hidden, s.own, s.part("vision").hidden
+    d, of, vision_width = s.hidden, s.own, s.part("vision").hidden
 
     # Each token passes one of two networks, those for images or those for text, which are alike.
     unused = (0, 1)
@@ -57,19 +57,19 @@ def blueprint(s: Spec[CogVLM]) -> Block:
             language_expert_dense=out,
         )
 
-    def layer(one: Layer) -> Block:
-        width = one.dense.width
+    def layer_block(layer: Layer) -> Block:
+        width = layer.dense.width
         wide, narrow = Linear(d, width, active=unused), Linear(width, d, active=unused)
         shown = block("mlp", gate_proj=wide, up_proj=wide, down_proj=narrow) if of.experts else None
         network = block(language_mlp=swiglu(d, width), vision_mlp=shown)
-        return pre_norm(d, self_attn=attention(one.attention), mlp=network)
+        return pre_norm(d, self_attn=attention(layer.attention), mlp=network)
 
     width, ends = s.layers[0].layer.dense.width, Tensor((1, 1, d))
     vision = altered(
         architectures.tower(s, "vision"),
-        linear_proj=gated_projection(seen, d, width),
-        conv=convolution(seen, seen, 2) if of.second else None,
+        linear_proj=gated_projection(vision_width, d, width),
+        conv=convolution(vision_width, vision_width, 2) if of.second else None,
         boi=ends,
         eoi=ends,
     )
-    return with_head(s, altered(base(s, layer), vision=vision))
+    return with_head(s, altered(base(s, layer_block), vision=vision))

@@ -18,11 +18,11 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
-        a, attention = one.attention, gqa(d, one.attention)
+    def layer_block(layer: Layer) -> Block:
+        a, attention = layer.attention, gqa(d, layer.attention)
         if a.qk_norm:  # each head has weights of its own
             norms = [block("norm", weight=Tensor((heads, a.head_dim))) for heads in (a.heads, a.kv_heads)]
             attention = altered(attention, q_norm=norms[0], k_norm=norms[1])
-        return block(input_layernorm=rms_norm(d), self_attn=attention, mlp=swiglu(d, one.dense.width))
+        return block(input_layernorm=rms_norm(d), self_attn=attention, mlp=swiglu(d, layer.dense.width))
 
-    return decoder(s, layer)
+    return decoder(s, layer_block)

@@ -16,10 +16,10 @@ _ENCODER = {
     "subsampling.layers": "conv",
     "subsampling.linear": "out",
     "conv.norm": "batch_norm",
-    **{f"self_attn.{one}_proj": f"linear_{one}" for one in "qkv"},
+    **{f"self_attn.{letter}_proj": f"linear_{letter}" for letter in "qkv"},
     "self_attn.o_proj": "linear_out",
     "self_attn.relative_k_proj": "linear_pos",
-    **{f"self_attn.bias_{one}": f"pos_bias_{one}" for one in "uv"},
+    **{f"self_attn.bias_{letter}": f"pos_bias_{letter}" for letter in "uv"},
 }
 _ATTENTION = {"q_proj": "query_net", "k_proj": "key_net", "v_proj": "value_net", "o_proj": "out_projection"}
 
@@ -27,7 +27,7 @@ SPELLINGS = {
     r"encoder\.subsampling\.layers\.": "encoder.pre_encode.conv.",
     r"encoder\.subsampling\.linear\.": "encoder.pre_encode.out.",
     r"(?<=conv)\.norm\.": ".batch_norm.",
-    **{rf"(?<=encoder)\.(.+)\.self_attn\.{one}_proj\.": rf".\1.self_attn.linear_{one}." for one in "qkv"},
+    **{rf"(?<=encoder)\.(.+)\.self_attn\.{letter}_proj\.": rf".\1.self_attn.linear_{letter}." for letter in "qkv"},
     r"(?<=encoder)\.(.+)\.self_attn\.o_proj\.": r".\1.self_attn.linear_out.",
     r"\.self_attn\.relative_k_proj\.": ".self_attn.linear_pos.",
     r"\.self_attn\.bias_([uv])$": r".self_attn.pos_bias_\1",
@@ -63,10 +63,10 @@ def blueprint(s: Spec) -> Block:
     d, encoder = s.hidden, s.part("encoder")
     norm = layer_norm(d)
 
-    def layer(one: Layer) -> Block:
-        usual = mha(d, one.attention, "o_proj").children
+    def layer_block(layer: Layer) -> Block:
+        usual = mha(d, layer.attention, "o_proj").children
         attention = Block({_ATTENTION[name]: child for name, child in usual.items()}, "attention")
-        wide, back = Linear(d, one.dense.width, True), Linear(one.dense.width, d, True)
+        wide, back = Linear(d, layer.dense.width, True), Linear(layer.dense.width, d, True)
         return block(
             first_sub_layer=attention,
             second_sub_layer=attention,
@@ -82,7 +82,9 @@ def blueprint(s: Spec) -> Block:
     body = block(
         encoder=renamed(architectures.tree(encoder), _ENCODER),
         encoder_decoder_proj=Linear(encoder.hidden, d, True, "projector"),
-        transf_decoder=block(_embedding=tables, _decoder=block(layers=stack(s.layers, layer), final_layer_norm=norm)),
+        transf_decoder=block(
+            _embedding=tables, _decoder=block(layers=stack(s.layers, layer_block), final_layer_norm=norm)
+        ),
     )
     table = "model.transf_decoder._embedding.token_embedding.weight"
     head = block(mlp=block(layer0=lm_head(s, table, bias=True)))

@@ -16,9 +16,9 @@ _HEADS = keys.named(ForRetrieval="base")
 
 def spec(c: Config) -> Spec:
     inner = architectures.part(c, "vlm_config")
-    whole = inner.replace(family=c.family, heads=("base",), head="base", architecture=keys.head_of(c, _HEADS)[0])
+    model = inner.replace(family=c.family, heads=("base",), head="base", architecture=keys.head_of(c, _HEADS)[0])
     out = c.int("embedding_dim", default=128)
-    return whole.replace(parts={"text": inner.replace(head="base")}, out=out, dtype=c.dtype() or inner.dtype)
+    return model.replace(parts={"text": inner.replace(head="base")}, out=out, dtype=c.dtype() or inner.dtype)
 
 
 def blueprint(s: Spec) -> Block:

@@ -86,12 +86,12 @@ class ColpaliEngine(Sizes):
 def spec(c: Config) -> Spec[ColpaliEngine]:
     named = next(iter(c.strs("architectures")), "")
     kind, below, projection, width, complete = _AROUND.get(named, _AROUND["ColQwen2_5"])
-    own, family = c.varied("", {"architectures": None}), c.family
-    own.kind = kind
-    inner = architectures.read(own, kind)
+    base, family = c.varied("", {"architectures": None}), c.family
+    base.kind = kind
+    inner = architectures.read(base, kind)
     inner = inner if complete else inner.replace(head="base")
     c.family = family
-    inner = inner.replace(parts={name: one for name, one in inner.parts.items() if name != "mtp"})
+    inner = inner.replace(parts={name: part for name, part in inner.parts.items() if name != "mtp"})
     if named == "ColQwen3_5":
         width = c.int("dim", default=width)
     outer = inner.replace(family=family, architecture=named, parts={"text": inner}, head="base", heads=("base",))

@@ -38,7 +38,7 @@ def spec(c: Config) -> Spec[LearnedQueries]:
 
 
 def blueprint(s: Spec[LearnedQueries]) -> Block:
-    d, own, norm, widths = s.hidden, s.own, layer_norm(s.hidden), s.own.widths
+    d, sizes, norm, widths = s.hidden, s.own, layer_norm(s.hidden), s.own.widths
     square, table, wide = Linear(d, d, True), embedding(_ROWS, d // 2), s.layers[0].layer.dense.width
     projection = Linear(d, d, True, "attention")
 
@@ -68,14 +68,16 @@ def blueprint(s: Spec[LearnedQueries]) -> Block:
     )
     body = block(
         backbone=block(conv_encoder=block(model=frozen(architectures.tree(s.part("backbone"))))),
-        position_embedding=block("embedding", row_embeddings=table, column_embeddings=table) if own.learned else None,
-        query_position_embeddings=embedding(own.num_queries, d),
+        position_embedding=block("embedding", row_embeddings=table, column_embeddings=table) if sizes.learned else None,
+        query_position_embeddings=embedding(sizes.num_queries, d),
         input_projection=block("projector", **conv(widths[-1], d, 1, bias=True).children),
-        encoder=block(layers=stack(s.stack("encoder"), lambda one: detr_layer(d, one))),
+        encoder=block(layers=stack(s.stack("encoder"), lambda layer: detr_layer(d, layer))),
         decoder=decoder,
     )
-    found = block(class_labels_classifier=Linear(d, s.labels, True, "other"), bbox_predictor=perceptron(d, d, d, 4))
+    predictors = block(
+        class_labels_classifier=Linear(d, s.labels, True, "other"), bbox_predictor=perceptron(d, d, d, 4)
+    )
     if s.head != "panoptic_segmentation":
-        return headed(s, "model", body, object_detection=found)
+        return headed(s, "model", body, object_detection=predictors)
     masks = mask_head(d, s.part("encoder").layers[0].layer.attention.heads, widths[::-1][-3:])
-    return Block({"conditional_detr": Block({"model": body, **found.children}), **masks.children})
+    return Block({"conditional_detr": Block({"model": body, **predictors.children}), **masks.children})

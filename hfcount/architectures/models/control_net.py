@@ -11,8 +11,8 @@ MODEL_TYPES = ("ControlNetModel",)
 
 
 def spec(c: Config) -> Spec[Control]:
-    own = Control.of(c)
-    return diffusion.diffusing(c, own, own.stages.deepest)
+    sizes = Control.of(c)
+    return diffusion.diffusing(c, sizes, sizes.stages.deepest)
 
 
 def blueprint(s: Spec[Control]) -> Block:

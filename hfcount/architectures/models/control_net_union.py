@@ -25,13 +25,14 @@ class ControlNetUnion(Sizes):
 
 def spec(c: Config) -> Spec[ControlNetUnion]:
     if not c.is_null("encoder_hid_dim_type"):
-        said = "encoder_hid_dim_type is given, and this class takes none."
-        raise c.error("contradiction", said, "encoder_hid_dim_type", "Set it to null.")
-    own = ControlNetUnion.read(c, control=Control.of(c, middle=False))
-    if own.num_trans_channel % own.num_trans_head:
-        said = f"num_trans_channel is {own.num_trans_channel:,}, no multiple of num_trans_head, {own.num_trans_head:,}."
-        raise c.error("not-divisible", said, "num_trans_channel", "Correct one of them.")
-    return diffusion.diffusing(c, own, own.control.stages.deepest)
+        text = "encoder_hid_dim_type is given, and this class takes none."
+        raise c.error("contradiction", text, "encoder_hid_dim_type", "Set it to null.")
+    sizes = ControlNetUnion.read(c, control=Control.of(c, middle=False))
+    if sizes.num_trans_channel % sizes.num_trans_head:
+        heads = sizes.num_trans_head
+        text = f"num_trans_channel is {sizes.num_trans_channel:,}, no multiple of num_trans_head, {heads:,}."
+        raise c.error("not-divisible", text, "num_trans_channel", "Correct one of them.")
+    return diffusion.diffusing(c, sizes, sizes.control.stages.deepest)
 
 
 def blueprint(s: Spec[ControlNetUnion]) -> Block:

@@ -31,11 +31,11 @@ def spec(c: Config) -> Spec[Convbert]:
         keys.divides(c, "num_groups", groups, key, width, built=True)
     crossed, rows = c.bool("add_cross_attention", default=False), c.int("max_position_embeddings")
     types = c.int("type_vocab_size")
-    own = Convbert.read(c, num_groups=groups)
+    sizes = Convbert.read(c, num_groups=groups)
     layer = Layer(mixer=mixer, ffn=ffn, cross_attention=crossed)
-    whole = keys.decoder_spec(c, layer, heads=_HEADS, tied=True, hidden=d, positions=rows, token_types=types)
+    model = keys.decoder_spec(c, layer, heads=_HEADS, tied=True, hidden=d, positions=rows, token_types=types)
     why = keys.ACROSS if crossed else ""
-    return whole.replace(causal=c.bool("is_decoder", default=False), uncounted=why).having(own)
+    return model.replace(causal=c.bool("is_decoder", default=False), uncounted=why).having(sizes)
 
 
 def blueprint(s: Spec[Convbert]) -> Block:
@@ -45,27 +45,29 @@ def blueprint(s: Spec[Convbert]) -> Block:
         parts = block(weight=Tensor((groups, inputs // groups, outputs // groups)), bias=Tensor((outputs,)))
         return block("mlp", dense=Linear(inputs, outputs, True) if groups == 1 else parts)
 
-    def layer(one: Layer) -> Block:
-        a, kernel, wide = one.attention, of.conv_kernel_size, one.dense.width
+    def layer_block(layer: Layer) -> Block:
+        a, kernel, wide = layer.attention, of.conv_kernel_size, layer.dense.width
         into = a.heads * a.head_dim
         projected = Linear(d, into, True)
         deep, point = block(weight=Tensor((d, 1, kernel))), block(weight=Tensor((into, d, 1)))
-        own = block(
+        projections = block(
             "attention",
             **dict.fromkeys(("query", "key", "value", "conv_out_layer"), projected),
             key_conv_attn_layer=block(bias=Tensor((into, 1)), depthwise=deep, pointwise=point),
             conv_kernel_layer=Linear(into, a.heads * kernel, True),
         )
-        attention = block(self=own, output=block(dense=Linear(d, d, True, "attention"), LayerNorm=layer_norm(d)))
+        attention = block(
+            self=projections, output=block(dense=Linear(d, d, True, "attention"), LayerNorm=layer_norm(d))
+        )
         return block(
             attention=attention,
-            crossattention=attention if one.cross_attention else None,
+            crossattention=attention if layer.cross_attention else None,
             intermediate=projection(d, wide),
             output=altered(projection(wide, d), LayerNorm=layer_norm(d)),
         )
 
     wider = None if width == d else Linear(width, d, True, "embedding")
-    tables, layers = bert_embeddings(s, width), stack(s.layers, layer)
+    tables, layers = bert_embeddings(s, width), stack(s.layers, layer_block)
     body = block(embeddings=tables, embeddings_project=wider, encoder=block(layer=layers))
     words = block(
         generator_predictions=block("lm_head", LayerNorm=layer_norm(width), dense=Linear(d, width, True)),

@@ -25,8 +25,8 @@ def spec(c: Config) -> Spec[Convnext]:
     scaled = c.family == "convnext" and c.number("layer_scale_init_value", default=1e-6, zero=True) > 0
     d = layers[-1].layer.width if len(layers) == len(widths) else keys.dim("d", widths[-1])
     places = tuple(backbones.features(c, c.length("depths") or len(layers)))
-    whole = keys.decoder_spec(c, layers, vocab=0, hidden=d, heads=_HEADS, layer_count=None)
-    return whole.replace(causal=False, patches=keys.patches(c), given_out=places).having(
+    model = keys.decoder_spec(c, layers, vocab=0, hidden=d, heads=_HEADS, layer_count=None)
+    return model.replace(causal=False, patches=keys.patches(c), given_out=places).having(
         Convnext.read(c, scaled=scaled)
     )
 
@@ -34,8 +34,8 @@ def spec(c: Config) -> Spec[Convnext]:
 def blueprint(s: Spec[Convnext]) -> Block:
     second = s.family == "convnextv2"
 
-    def layer(one: Layer) -> Block:
-        d = one.width
+    def layer_block(layer: Layer) -> Block:
+        d = layer.width
         wide = 4 * d
         response = Tensor((1, 1, 1, wide))
         return block(
@@ -52,7 +52,7 @@ def blueprint(s: Spec[Convnext]) -> Block:
     for number, part in enumerate(s.layers):
         width = part.layer.width
         coarser = Block({"0": layer_norm(before), "1": convolution(before, width, 2)}, "other")
-        stages[str(number)] = block(layers=stack((part,), layer), downsampling_layer=coarser if number else None)
+        stages[str(number)] = block(layers=stack((part,), layer_block), downsampling_layer=coarser if number else None)
         before = width
     first = s.layers[0].layer.width
     embeddings = block(patch_embeddings=patch_convolution(s, width=first), layernorm=layer_norm(first))

@@ -32,19 +32,19 @@ class Cosmos3Edge(Sizes):
 
 def spec(c: Config) -> Spec[Cosmos3Edge]:
     text, towers = architectures.part(c, "text_config"), {"vision": architectures.part(c, "vision_config")}
-    own = Cosmos3Edge.read(
+    sizes = Cosmos3Edge.read(
         c,
         spatial_merge_size=keys.dim("m", c.part("vision_config").int("spatial_merge_size")),
         projector_hidden_size=keys.dim("d_p", c.int("projector_hidden_size", default=11_520)),
     )
     heads = ("ForConditionalGeneration", "Model")
-    return keys.composite(c, text, towers, heads=heads).replace(tied=False).having(own)  # its class ties nothing
+    return keys.composite(c, text, towers, heads=heads).replace(tied=False).having(sizes)  # its class ties nothing
 
 
 def blueprint(s: Spec[Cosmos3Edge]) -> Block:
-    seen, wide, merge = s.part("vision").hidden, s.own.projector_hidden_size, s.own.spatial_merge_size
-    two = {"linear_fc1": Linear(merge * merge * seen, wide, True), "linear_fc2": Linear(wide, s.hidden, True)}
-    projector = Block({"norm": layer_norm(seen), **two}, "projector", 0)
+    vision_width, wide, merge = s.part("vision").hidden, s.own.projector_hidden_size, s.own.spatial_merge_size
+    two = {"linear_fc1": Linear(merge * merge * vision_width, wide, True), "linear_fc2": Linear(wide, s.hidden, True)}
+    projector = Block({"norm": layer_norm(vision_width), **two}, "projector", 0)
     tower, text = renamed(architectures.tower(s, "vision"), _NAMES), renamed(architectures.base(s), _NAMES)
     if s.head == "base":
         return towers_in_model(s, text, visual=tower, projector=projector)
@@ -62,10 +62,10 @@ def text_spec(c: Config) -> Spec:
 def text_blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
-        return pre_norm(d, self_attn=gqa(d, one.attention), mlp=mlp(d, one.dense.width, one.dense.bias))
+    def layer_block(layer: Layer) -> Block:
+        return pre_norm(d, self_attn=gqa(d, layer.attention), mlp=mlp(d, layer.dense.width, layer.dense.bias))
 
-    return base(s, layer)
+    return base(s, layer_block)
 
 
 PARTS = (architectures.Family(("cosmos3_edge_text",), text_spec, text_blueprint),)

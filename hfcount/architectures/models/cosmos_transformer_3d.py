@@ -16,7 +16,7 @@ MODEL_TYPES = ("CosmosTransformer3DModel",)  # diffusers 0.42.1: transformer_cos
 
 
 class Cosmos(Sizes):
-    """What Cosmos alone has; `seen` is the width of an image that it sees, `places` rows of its tables of positions.
+    """Sizes specific to Cosmos; `seen` is the width of an image that it sees, `places` rows of its tables of positions.
 
     `projected` is the width of a text before and after it is projected; all three are None where there is none.
     """
@@ -38,17 +38,17 @@ class Cosmos(Sizes):
 
 def spec(c: Config) -> Spec[Cosmos]:
     d = c.int("num_attention_heads") * c.int("attention_head_dim")
-    own = Cosmos.read(
+    sizes = Cosmos.read(
         c,
         width=keys.dim("d_ff", c.times("mlp_ratio", d)),
         places=_places(c) if diffusion.text_of(c, "extra_pos_embed_type") == "learnable" else None,
         projected=_projected(c),
         seen=_seen(c),
     )
-    _check_axes(c, own.attention_head_dim)
+    _check_axes(c, sizes.attention_head_dim)
     if len(c.entries("rope_scale")) < 3:
         raise c.unequal("rope_scale", len(c.entries("rope_scale")), "the number of axes", 3)
-    return diffusion.diffusing(c, own, own.num_attention_heads * own.attention_head_dim)
+    return diffusion.diffusing(c, sizes, sizes.num_attention_heads * sizes.attention_head_dim)
 
 
 def _sides(c: Config) -> tuple[int, ...]:
@@ -58,7 +58,7 @@ def _sides(c: Config) -> tuple[int, ...]:
 
 def _places(c: Config) -> tuple[int, ...]:
     sizes = c.ints("max_size", least=3, minimum=1)[:3]
-    rows = (whole // side for whole, side in zip(sizes, _sides(c), strict=True))
+    rows = (size // side for size, side in zip(sizes, _sides(c), strict=True))
     return tuple(keys.dim(f"n{place}", count) for place, count in enumerate(rows, 1))
 
 
@@ -78,15 +78,15 @@ def _check_axes(c: Config, head: int) -> None:
     """Refuses heads of which an axis of positions has two elements: its frequencies are divided by none."""
     sides = head // 6 * 2
     if 2 in (sides, head - 2 * sides):
-        said = f"attention_head_dim is {int(head):,}, and must not leave two elements to an axis of positions."
-        raise c.error("out-of-range", said, "attention_head_dim", "Correct it.", observed=int(head))
+        text = f"attention_head_dim is {int(head):,}, and must not leave two elements to an axis of positions."
+        raise c.error("out-of-range", text, "attention_head_dim", "Correct it.", observed=int(head))
 
 
 def blueprint(s: Spec[Cosmos]) -> Block:
     d, of, places = s.hidden, s.own, prod(s.own.patch_size)
     channels = of.in_channels + 1 if of.concat_padding_mask else of.in_channels
     step = block(linear_1=Linear(d, d), linear_2=Linear(d, 3 * d))
-    rows, projected, seen = of.places, of.projected, of.seen
+    rows, projected, image = of.places, of.projected, of.seen
     tables = None
     if rows is not None:
         names = ("pos_emb_t", "pos_emb_h", "pos_emb_w")
@@ -99,13 +99,19 @@ def blueprint(s: Spec[Cosmos]) -> Block:
         norm_out=_modulated(of, d, 2 * d),
         proj_out=Linear(d, places * of.out_channels),
         crossattn_proj=None if projected is None else Block({"0": Linear(*projected, True)}, "embedding"),
-        img_context_proj=None if seen is None else Block({"0": Linear(*seen, True)}, "embedding"),
+        img_context_proj=None if image is None else Block({"0": Linear(*image, True)}, "embedding"),
     )
 
 
 def _layer(of: Cosmos, d: int) -> Block:
-    norm, out, one = rms_norm(of.attention_head_dim), Block({"0": Linear(d, d)}), Linear(d, d)
-    image: dict[str, Node | None] = {"q_img": one, "k_img": one, "v_img": one, "q_img_norm": norm, "k_img_norm": norm}
+    norm, out, projection = rms_norm(of.attention_head_dim), Block({"0": Linear(d, d)}), Linear(d, d)
+    image: dict[str, Node | None] = {
+        "q_img": projection,
+        "k_img": projection,
+        "v_img": projection,
+        "q_img_norm": norm,
+        "k_img_norm": norm,
+    }
     more: dict[str, Node | None] = {"to_out": out, **(image if of.seen else {})}
     modulated = _modulated(of, d, 3 * d)
     return block(

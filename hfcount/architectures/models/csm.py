@@ -19,23 +19,23 @@ class Csm(Sizes):
 def spec(c: Config) -> Spec[Csm]:
     layer = Layer(mixer=keys.attention(c, bias=c.bool("attention_bias")), ffn=keys.dense(c, bias=c.bool("mlp_bias")))
     depth = architectures.part(c, "depth_decoder_config").replace(head="causal_lm")
-    own = Csm.read(c)
+    sizes = Csm.read(c)
     parts = {"depth": depth, "audio": architectures.part(c, "codec_config")}
-    whole = keys.decoder_spec(c, layer, heads=("ForConditionalGeneration",), parts=parts)
-    return whole.replace(tied=c.bool("tie_codebooks_embeddings")).having(own)
+    model = keys.decoder_spec(c, layer, heads=("ForConditionalGeneration",), parts=parts)
+    return model.replace(tied=c.bool("tie_codebooks_embeddings")).having(sizes)
 
 
 def blueprint(s: Spec[Csm]) -> Block:
     d, of, rows = s.hidden, s.own, s.own.num_codebooks * s.vocab
 
-    def layer(one: Layer) -> Block:
-        return pre_norm(d, self_attn=gqa(d, one.attention), mlp=swiglu(d, one.dense.width, one.dense.bias))
+    def layer_block(layer: Layer) -> Block:
+        return pre_norm(d, self_attn=gqa(d, layer.attention), mlp=swiglu(d, layer.dense.width, layer.dense.bias))
 
     tied = Tied("depth_decoder.model.embed_tokens.weight", (rows, d), "embedding")
     table = block(embed_audio_tokens=tied if s.tied else embedding(rows, d))
     return block(
         embed_text_tokens=embedding(of.text_vocab_size, d),
-        backbone_model=altered(base(s, layer), embed_tokens=table),
+        backbone_model=altered(base(s, layer_block), embed_tokens=table),
         lm_head=Linear(d, s.vocab, component="lm_head"),
         depth_decoder=architectures.tree(s.part("depth")),
         codec_model=architectures.tower(s, "audio"),
@@ -50,21 +50,21 @@ class CsmDepthDecoderModel(Sizes):
 def depth_spec(c: Config) -> Spec[CsmDepthDecoderModel]:
     """CSM's depth decoder: a small Llama over the codebooks of one frame, with a head for each (model card of CSM)."""
     if c.bool("tie_word_embeddings", default=False):
-        said = "tie_word_embeddings is true, and transformers refuses that: each codebook has a head of its own."
-        raise c.error("contradiction", said, "tie_word_embeddings", "Set it to false.", expected=False, observed=True)
+        text = "tie_word_embeddings is true, and transformers refuses that: each codebook has a head of its own."
+        raise c.error("contradiction", text, "tie_word_embeddings", "Set it to false.", expected=False, observed=True)
     layer = Layer(mixer=keys.attention(c, bias=c.bool("attention_bias")), ffn=keys.dense(c, bias=c.bool("mlp_bias")))
-    own = CsmDepthDecoderModel.read(c)
-    return keys.decoder_spec(c, layer, heads=("ForCausalLM", "Model")).replace(tied=False).having(own)
+    sizes = CsmDepthDecoderModel.read(c)
+    return keys.decoder_spec(c, layer, heads=("ForCausalLM", "Model")).replace(tied=False).having(sizes)
 
 
 def depth_blueprint(s: Spec[CsmDepthDecoderModel]) -> Block:
     d, books, wide = s.hidden, s.own.num_codebooks, s.own.backbone_hidden_size
 
-    def layer(one: Layer) -> Block:
-        return pre_norm(d, self_attn=gqa(d, one.attention), mlp=swiglu(d, one.dense.width, one.dense.bias))
+    def layer_block(layer: Layer) -> Block:
+        return pre_norm(d, self_attn=gqa(d, layer.attention), mlp=swiglu(d, layer.dense.width, layer.dense.bias))
 
     table, into = embedding(books * s.vocab, wide), Linear(wide, d, component="projector")
-    body = altered(base(s, layer), embed_tokens=table, inputs_embeds_projector=into)
+    body = altered(base(s, layer_block), embed_tokens=table, inputs_embeds_projector=into)
     head = block("lm_head", weight=Tensor((books - 1, d, s.vocab)))
     return body if s.head == "base" else block(model=body, codebooks_head=head)
 

@@ -23,8 +23,8 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d, square = s.hidden, Linear(s.hidden, s.hidden, True)
 
-    def layer(one: Layer) -> Block:
-        width = one.dense.width
+    def layer_block(layer: Layer) -> Block:
+        width = layer.dense.width
         return block(
             multi_head_attention=block("attention", Wq=square, Wk=square, Wv=square, dense=square),
             ffn=Block({"0": Linear(d, width, True), "2": Linear(width, d, True)}, "mlp"),
@@ -32,6 +32,6 @@ def blueprint(s: Spec) -> Block:
             layernorm2=layer_norm(d),
         )
 
-    body = block(w=embedding(s.vocab, d), h=stack(s.layers, layer), layernorm=layer_norm(d))
+    body = block(w=embedding(s.vocab, d), h=stack(s.layers, layer_block), layernorm=layer_norm(d))
     labels = block(classifier=classifier(s, bias=False))
     return generative(s, "transformer", body, "w", bias=True, sequence_classification=labels)

@@ -19,7 +19,7 @@ _HEADS = ("ForImageClassification", "Model")
 
 
 class CvtLayer(Record):
-    """What a layer of CvT alone has: kernels, and whether projections have biases, a token or convolutions."""
+    """Sizes specific to a layer of CvT: kernels, and whether projections have biases, a token or convolutions."""
 
     kernel: int
     patch_size: int
@@ -53,8 +53,8 @@ def spec(c: Config) -> Spec[Cvt]:
     ]
     heads = keys.each(c, "num_heads", count)
     layers = keys.stages(c, widths, wide, heads, indivisible="built", depths=depths, own=sizes)
-    own, d = Cvt.read(c), keys.dim("d", c.ints("embed_dim")[-1])
-    return keys.imaging(c, layers, _HEADS, hidden=d, uncounted=keys.COARSER).having(own)
+    model_sizes, d = Cvt.read(c), keys.dim("d", c.ints("embed_dim")[-1])
+    return keys.imaging(c, layers, _HEADS, hidden=d, uncounted=keys.COARSER).having(model_sizes)
 
 
 def blueprint(s: Spec[Cvt]) -> Block:
@@ -75,12 +75,12 @@ def blueprint(s: Spec[Cvt]) -> Block:
     return headed(s, "cvt", block(encoder=block(stages=Block(stages))), image_classification=labels)
 
 
-def _layer(one: Layer) -> Block:
-    d, of = one.width, one.sizes(CvtLayer)
+def _layer(layer: Layer) -> Block:
+    d, of = layer.width, layer.sizes(CvtLayer)
     mixed = block(convolution_projection=normed(d, d, of.kernel, groups=d)) if of.convolved else None
     into, names = Linear(d, d, of.biased), ("query", "key", "value")
-    own = block(
+    projections = block(
         **{f"convolution_projection_{name}": mixed for name in names}, **{f"projection_{name}": into for name in names}
     )
-    attention = block("attention", attention=own, output=block(dense=Linear(d, d, True)))
-    return altered(vit_layer(d, one), attention=attention)
+    attention = block("attention", attention=projections, output=block(dense=Linear(d, d, True)))
+    return altered(vit_layer(d, layer), attention=attention)

@@ -29,7 +29,7 @@ _HEADS = keys.named(ForObjectDetection="object_detection", Model="base")
 
 
 class DFine(Sizes):
-    """What D-FINE alone has: `upper` are the widths of the backbone's features, `lower` that of all for the decoder."""
+    """Sizes of D-FINE: `upper` are the widths of the backbone's features, `lower` that of all for the decoder."""
 
     upper: tuple[int, ...]
     lowers: int
@@ -42,43 +42,47 @@ def spec(c: Config) -> Spec[DFine]:
     backbone = architectures.backbone(c)
     places = [2, 3, 4] if not c.given("backbone_config") else chosen(c.part("backbone_config"))
     widths, lower = channels(places, backbone), c.ints("decoder_in_channels", default=(256, 256, 256), least=1)
-    own = DFine.read(
+    sizes = DFine.read(
         c,
         upper=tuple(widths),
         lowers=len(lower),
         lower=keys.dim("C_d", lower[-1] if lower else 0),
         distributions=distributing(c),
     )
-    whole = detecting(c, _HEADS, backbone, own, inside="encoder_hidden_dim")
-    return whole.replace(tied=c.bool("tie_word_embeddings", default=True))  # it ties the predictions of its decoder
+    model = detecting(c, _HEADS, backbone, sizes, inside="encoder_hidden_dim")
+    return model.replace(tied=c.bool("tie_word_embeddings", default=True))  # it ties the predictions of its decoder
 
 
 def blueprint(s: Spec[DFine]) -> Block:
-    d, own, labels, norm, inside = s.hidden, s.own, s.labels, layer_norm(s.hidden), s.part("encoder").hidden
-    of, seen = own.distributions, architectures.tree(s.part("backbone"))
+    d, sizes, labels, norm, inside = s.hidden, s.own, s.labels, layer_norm(s.hidden), s.part("encoder").hidden
+    of, tower = sizes.distributions, architectures.tree(s.part("backbone"))
 
-    def layer(one: Layer) -> Block:
+    def layer_block(layer: Layer) -> Block:
         gate = block("mlp", gate=Linear(2 * d, 2 * d, True), norm=norm)
         first = {"self_attn": square_attention(d, out="out_proj"), "self_attn_layer_norm": norm}
-        seen = {"encoder_attn": weighing(d, one.attention.heads, of.points)}
-        return Block({**first, **seen, **fc(d, one.dense.width), "final_layer_norm": norm, "gateway": gate})
+        attention = {"encoder_attn": weighing(d, layer.attention.heads, of.points)}
+        return Block({**first, **attention, **fc(d, layer.dense.width), "final_layer_norm": norm, "gateway": gate})
 
-    decoder = {"layers": stack(s.layers, layer), "query_pos_head": perceptron(4, 2 * d, d), **of.refining(d, s.depth)}
+    decoder = {
+        "layers": stack(s.layers, layer_block),
+        "query_pos_head": perceptron(4, 2 * d, d),
+        **of.refining(d, s.depth),
+    }
     refined = {} if s.head == "base" else of.predicting(s)
-    lower = [own.lower] * own.lowers
+    lower = [sizes.lower] * sizes.lowers
     fused = _aggregated(inside, of.encoder_fused, of.blocks)
     body = block(
-        backbone=block(model=frozen(seen) if of.frozen else seen),
-        encoder_input_proj=projected(own.upper, inside),
-        encoder=hybrid_encoder(s.part("encoder"), own.levels, of.attended, fused, separable(inside)),
+        backbone=block(model=frozen(tower) if of.frozen else tower),
+        encoder_input_proj=projected(sizes.upper, inside),
+        encoder=hybrid_encoder(s.part("encoder"), sizes.levels, of.attended, fused, separable(inside)),
         denoising_class_embed=embedding(labels + 1, d) if of.denoised else None,
         weight_embedding=embedding(of.num_queries, d) if of.learned else None,
         enc_output=normed_linear(d),
         enc_score_head=Linear(d, labels, True, "other"),
         enc_bbox_head=perceptron(d, d, d, 4),
         decoder_input_proj=(
-            projected(lower, d, max(0, int(of.num_feature_levels) - own.lowers), own.lower)
-            if int(own.lower) != int(d)
+            projected(lower, d, max(0, int(of.num_feature_levels) - sizes.lowers), sizes.lower)
+            if int(sizes.lower) != int(d)
             else None
         ),
         decoder=Block({**decoder, **refined}),
@@ -99,8 +103,8 @@ def _aggregated(d: int, hidden: int, blocks: int) -> Block:
         return normed(into, out, side, names=("conv", "norm"))
 
     def way(into: int) -> Block:
-        one = block(conv1=step(hidden, hidden, 3), conv2=step(hidden, hidden, 1))
-        same = Repeat(Indices.below(blocks), one) if blocks else None
+        repvgg = block(conv1=step(hidden, hidden, 3), conv2=step(hidden, hidden, 1))
+        same = Repeat(Indices.below(blocks), repvgg) if blocks else None
         return block(conv1=step(into, hidden, 1), conv2=step(into, hidden, 1), bottlenecks=same)
 
     return block(

@@ -34,26 +34,26 @@ class DabDetr(Sizes):
 def spec(c: Config) -> Spec[DabDetr]:
     inner = architectures.convolutional(c)
     widths = channels(chosen(c.part("backbone_config")) if c.given("backbone_config") else [1, 2, 3, 4], inner)
-    own = DabDetr.read(c, learned_slope=c.str("activation_function", default="prelu") == "prelu", seen=widths[-1])
-    return detecting(c, _HEADS, inner, own)
+    sizes = DabDetr.read(c, learned_slope=c.str("activation_function", default="prelu") == "prelu", seen=widths[-1])
+    return detecting(c, _HEADS, inner, sizes)
 
 
 def blueprint(s: Spec[DabDetr]) -> Block:
     d, of, norm = s.hidden, s.own, layer_norm(s.hidden)
     slope = block("mlp", weight=Tensor((1,))) if of.learned_slope else None
-    own, out = Linear(d, d, True), block(output_proj=Linear(d, d, True))
+    sizes, out = Linear(d, d, True), block(output_proj=Linear(d, d, True))
 
-    def encoder(one: Layer) -> Block:
+    def encoder(layer: Layer) -> Block:
         first = {"self_attn": square_attention(d, out="out_proj"), "self_attn_layer_norm": norm}
         more = block(activation_fn=slope).children
-        return Block({**first, **more, **fc(d, one.dense.width), "final_layer_norm": norm})
+        return Block({**first, **more, **fc(d, layer.dense.width), "final_layer_norm": norm})
 
     def decoder(first: bool) -> Block:
         names = ("query_content", "query_pos", "key_content", "key_pos", "value")
-        alone = {f"self_attn_{name}_proj": own for name in names}
+        alone = {f"self_attn_{name}_proj": sizes for name in names}
         # Only the first layer adds what it knows of places to queries, unless all are to.
         kept = [name for name in names if name != "query_pos" or first or of.keep_query_pos]
-        crossed = {f"cross_attn_{name}_proj": own for name in (*kept, "query_pos_sine")}
+        crossed = {f"cross_attn_{name}_proj": sizes for name in (*kept, "query_pos_sine")}
         network = mlp(d, s.layers[0].layer.dense.width)
         return block(
             self_attn=block(
@@ -65,8 +65,8 @@ def blueprint(s: Spec[DabDetr]) -> Block:
             mlp=block(**network.children, final_layer_norm=norm, activation_fn=slope),
         )
 
-    box, seen = perceptron(d, d, d, 4), frozen(architectures.tree(s.part("backbone")))
-    model = block(_backbone=seen) if s.part("backbone").family == "timm_backbone" else seen
+    box, backbone = perceptron(d, d, d, 4), frozen(architectures.tree(s.part("backbone")))
+    model = block(_backbone=backbone) if s.part("backbone").family == "timm_backbone" else backbone
     copy = tied_perceptron("bbox_predictor", d, d, d, 4) if of.tied else box
     body = block(
         backbone=block(conv_encoder=block(model=model)),

@@ -15,7 +15,7 @@ IGNORED = ("hop_length", "sampling_rate")
 
 
 class Dac(Sizes):
-    """What DAC alone has: an encoder, a decoder, and codebooks between them."""
+    """Sizes specific to DAC: an encoder, a decoder, and codebooks between them."""
 
     encoder: DacEncoder
     decoder: DacDecoder
@@ -31,17 +31,17 @@ def spec(c: Config) -> Spec[Dac]:
         raise c.error("out-of-range", f"codebook_size is {words:,}, and must be a power of 2.", "codebook_size")
     narrow, wide = c.int("encoder_hidden_size"), c.int("decoder_hidden_size")
     encoder, decoder = DacEncoder.of(narrow, down), DacDecoder.of(wide, up)
-    own = Dac.read(c, encoder=encoder, decoder=decoder, codebook_size=keys.dim("|V|", words))
-    return keys.encoding(c, [], hidden=c.int("hidden_size", default=narrow * 2 ** len(down))).having(own)
+    sizes = Dac.read(c, encoder=encoder, decoder=decoder, codebook_size=keys.dim("|V|", words))
+    return keys.encoding(c, [], hidden=c.int("hidden_size", default=narrow * 2 ** len(down))).having(sizes)
 
 
 def blueprint(s: Spec[Dac]) -> Block:
-    d, own = s.hidden, s.own
-    narrow, table = own.codebook_dim, embedding(own.codebook_size, own.codebook_dim)
+    d, sizes = s.hidden, s.own
+    narrow, table = sizes.codebook_dim, embedding(sizes.codebook_size, sizes.codebook_dim)
     quantizer = block(in_proj=conv(d, narrow, 1), out_proj=conv(narrow, d, 1), codebook=table)
-    codebooks = Repeat(Indices.below(own.n_codebooks), quantizer)
+    codebooks = Repeat(Indices.below(sizes.n_codebooks), quantizer)
     return block(
-        encoder=own.encoder.tensors(d),
+        encoder=sizes.encoder.tensors(d),
         quantizer=block("embedding", quantizers=codebooks),
-        decoder=own.decoder.tensors(d),
+        decoder=sizes.decoder.tensors(d),
     )

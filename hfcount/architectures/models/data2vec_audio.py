@@ -15,7 +15,7 @@ IGNORED = (*UNHEARD, "feat_extract_norm")
 
 
 class Data2VecAudio(Record):
-    """What data2vec for speech alone has: for positions, so many convolutions."""
+    """Sizes specific to data2vec for speech: for positions, so many convolutions."""
 
     waveform: Waveform
     speech: Speech
@@ -29,23 +29,23 @@ def spec(c: Config) -> Spec[Data2VecAudio]:
     kernel = keys.dim("w_p", c.int("conv_pos_kernel_size"))
     layer = Layer(mixer=mixer, ffn=keys.dense(c, bias=True))
     waveform = Waveform.read(c).replace(each_normed=True, num_conv_pos_embeddings=positions)
-    whole = speech(c, layer)
-    own = Data2VecAudio(waveform=waveform, speech=whole.own, positions=positions, conv_pos_kernel_size=kernel)
-    return whole.having(own)
+    body = speech(c, layer)
+    sizes = Data2VecAudio(waveform=waveform, speech=body.own, positions=positions, conv_pos_kernel_size=kernel)
+    return body.having(sizes)
 
 
 def blueprint(s: Spec[Data2VecAudio]) -> Block:
-    d, own, waves = s.hidden, s.own, s.own.waveform
-    one = block(conv=conv(d // waves.num_conv_pos_embedding_groups, d, own.conv_pos_kernel_size))
+    d, sizes, waves = s.hidden, s.own, s.own.waveform
+    layer = block(conv=conv(d // waves.num_conv_pos_embedding_groups, d, sizes.conv_pos_kernel_size))
     projection = Linear(waves.width, d, True)
     body = block(
         masked_spec_embed=waves.mask(d),
         feature_extractor=waves.filters(),
         feature_projection=block("embedding", layer_norm=layer_norm(waves.width), projection=projection),
         encoder=block(
-            pos_conv_embed=block("embedding", layers=Repeat(Indices.below(own.positions), one)),
+            pos_conv_embed=block("embedding", layers=Repeat(Indices.below(sizes.positions), layer)),
             layer_norm=layer_norm(d),
-            layers=stack(s.layers, lambda one: waveform_layer(d, one)),
+            layers=stack(s.layers, lambda layer: waveform_layer(d, layer)),
         ),
     )
-    return own.speech.heads(s, "data2vec_audio", altered(body, adapter=own.speech.adapted(s)))
+    return sizes.speech.heads(s, "data2vec_audio", altered(body, adapter=sizes.speech.adapted(s)))

@@ -23,8 +23,8 @@ def spec(c: Config) -> Spec:
     mixer = GQA(heads=heads, kv_heads=attn.int("kv_n_heads"), head_dim=hidden // heads)
     experts, active = ffn.int("moe_num_experts"), ffn.int("moe_top_k")
     if active > experts:
-        said = f"moe_top_k {active:,} exceeds moe_num_experts {experts:,}."
-        raise ffn.error("out-of-range", said, "moe_top_k", "Correct one of them.")
+        text = f"moe_top_k {active:,} exceeds moe_num_experts {experts:,}."
+        raise ffn.error("out-of-range", text, "moe_top_k", "Correct one of them.")
     layer = Layer(mixer=mixer, ffn=MoE(experts=experts, active=active, width=ffn.int("ffn_hidden_size")))
     every = Indices.below(c.int("n_layers", "num_hidden_layers", maximum=MAX_LAYERS))
     return keys.decoder_spec(c, [Layers(indices=every, layer=layer)], hidden=hidden, heads=("ForCausalLM", "Model"))
@@ -33,8 +33,8 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
-        a, m = one.attention, one.moe
+    def layer_block(layer: Layer) -> Block:
+        a, m = layer.attention, layer.moe
         attention = block("attention", Wqkv=fused_qkv(d, a), out_proj=Linear(d, d), rotary_emb=inv_freq(a.head_dim))
         matrix = Tensor((m.experts * m.width, d), component="experts", active=(m.active, m.experts))
         return block(
@@ -45,5 +45,5 @@ def blueprint(s: Spec) -> Block:
             ),
         )
 
-    body = block(wte=embedding(s.vocab, d), blocks=stack(s.layers, layer), norm_f=layer_norm(d, False))
+    body = block(wte=embedding(s.vocab, d), blocks=stack(s.layers, layer_block), norm_f=layer_norm(d, False))
     return with_head(s, body, prefix="transformer", table="wte")

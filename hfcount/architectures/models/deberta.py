@@ -14,7 +14,7 @@ _HEADS = ("ForMaskedLM", "Model", "ForSequenceClassification", "ForTokenClassifi
 
 
 class Deberta(Sizes):
-    """What DeBERTa alone has.
+    """Sizes specific to DeBERTa.
 
     `distances` are those with an embedding, if it is relative; `c2p` and `p2c` are whether contents are compared with
     positions, and positions with contents.
@@ -36,20 +36,20 @@ def spec(c: Config) -> Spec[Deberta]:
     kinds = [kind.strip().lower() for kind in c.strs("pos_att_type", parted="|")] if relative else []
     types = c.int("type_vocab_size", default=0, minimum=0)
     distances = keys.dim("n_r", far if far > 0 else rows) if relative else None
-    own = Deberta.read(c, distances=distances, c2p="c2p" in kinds, p2c="p2c" in kinds)
+    sizes = Deberta.read(c, distances=distances, c2p="c2p" in kinds, p2c="p2c" in kinds)
     layer = Layer(mixer=keys.multi_head(c, d, c.int("num_attention_heads")), ffn=keys.dense(c, bias=True))
-    whole = keys.decoder_spec(c, layer, heads=_HEADS, tied=True, hidden=d, token_types=types or None)
+    model = keys.decoder_spec(c, layer, heads=_HEADS, tied=True, hidden=d, token_types=types or None)
     known = rows if c.bool("position_biased_input", default=True) else None
-    return whole.replace(causal=False, positions=known).having(own)
+    return model.replace(causal=False, positions=known).having(sizes)
 
 
 def blueprint(s: Spec[Deberta]) -> Block:
     d, of, width = s.hidden, s.own, s.own.embedding_size
 
-    def layer(one: Layer) -> Block:
-        heads = one.attention.heads
+    def layer_block(layer: Layer) -> Block:
+        heads = layer.attention.heads
         mixed = Linear(heads, heads) if of.talking_head else None
-        own = block(
+        projections = block(
             "attention",
             in_proj=Linear(d, 3 * d),
             q_bias=Tensor((d,)),
@@ -59,13 +59,15 @@ def blueprint(s: Spec[Deberta]) -> Block:
             pos_proj=Linear(d, d) if of.c2p else None,
             pos_q_proj=Linear(d, d, True) if of.p2c else None,
         )
-        attention = block(self=own, output=block(dense=Linear(d, d, True, "attention"), LayerNorm=layer_norm(d)))
-        return altered(bert_layer(d, one.replace(cross_attention=False)), attention=attention)
+        attention = block(
+            self=projections, output=block(dense=Linear(d, d, True, "attention"), LayerNorm=layer_norm(d))
+        )
+        return altered(bert_layer(d, layer.replace(cross_attention=False)), attention=attention)
 
     wider = None if width == d else Linear(width, d, component="embedding")
     tables = bert_embeddings(s, width, norm=False)
     distances = embedding(2 * of.distances, d) if of.distances else None
-    encoder = block(layer=stack(s.layers, layer), rel_embeddings=distances)
+    encoder = block(layer=stack(s.layers, layer_block), rel_embeddings=distances)
     embeddings = altered(tables, LayerNorm=layer_norm(d), embed_proj=wider)
     body = block(embeddings=embeddings, encoder=encoder)
     return deberta_heads(s, body, width, of.pooler_hidden_size, of.legacy)

@@ -14,7 +14,7 @@ _HEADS = [ending for ending in keys.ENCODER_HEADS if ending != "ForCausalLM"]
 
 
 class DebertaV2(Sizes):
-    """What DeBERTa alone has.
+    """Sizes specific to DeBERTa.
 
     `distances` are those with an embedding, if it is relative; `c2p` and `p2c` are whether contents are compared with
     positions, and positions with contents.
@@ -39,30 +39,30 @@ def spec(c: Config) -> Spec[DebertaV2]:
     kinds = c.strs("pos_att_type", parted="|") if relative and not shared else []
     types = c.int("type_vocab_size", default=0, minimum=0)
     distances = keys.dim("n_r", near if near > 0 else far if far > 0 else rows) if relative else None
-    own = DebertaV2.read(c, distances=distances, c2p="c2p" in kinds, p2c="p2c" in kinds)
-    keys.divides(c, "conv_groups", own.conv_groups, "hidden_size", d)
+    sizes = DebertaV2.read(c, distances=distances, c2p="c2p" in kinds, p2c="p2c" in kinds)
+    keys.divides(c, "conv_groups", sizes.conv_groups, "hidden_size", d)
     layer = Layer(mixer=keys.multi_head(c, d, c.int("num_attention_heads")), ffn=keys.dense(c, bias=True))
-    whole = keys.decoder_spec(c, layer, heads=_HEADS, tied=True, hidden=d, token_types=types or None)
+    model = keys.decoder_spec(c, layer, heads=_HEADS, tied=True, hidden=d, token_types=types or None)
     known = rows if c.bool("position_biased_input", default=True) else None
-    return whole.replace(causal=False, positions=known).having(own)
+    return model.replace(causal=False, positions=known).having(sizes)
 
 
 def blueprint(s: Spec[DebertaV2]) -> Block:
     d, of, width = s.hidden, s.own, s.own.embedding_size
     square, norm = Linear(d, d, True), layer_norm(d)
     more = {"pos_key_proj": square if of.c2p else None, "pos_query_proj": square if of.p2c else None}
-    own = block("attention", query_proj=square, key_proj=square, value_proj=square, **more)
-    attention = block(self=own, output=block(dense=Linear(d, d, True, "attention"), LayerNorm=norm))
+    projections = block("attention", query_proj=square, key_proj=square, value_proj=square, **more)
+    attention = block(self=projections, output=block(dense=Linear(d, d, True, "attention"), LayerNorm=norm))
 
-    def layer(one: Layer) -> Block:
-        return altered(bert_layer(d, one.replace(cross_attention=False)), attention=attention)
+    def layer_block(layer: Layer) -> Block:
+        return altered(bert_layer(d, layer.replace(cross_attention=False)), attention=attention)
 
     wider = None if width == d else Linear(width, d, component="embedding")
     tables = bert_embeddings(s, width, norm=False)
     kernel = Tensor((d, d // of.conv_groups, of.conv_kernel_size))
     convolution = block("other", conv=block(weight=kernel, bias=Tensor((d,))), LayerNorm=norm)
     encoder = block(
-        layer=stack(s.layers, layer),
+        layer=stack(s.layers, layer_block),
         rel_embeddings=embedding(2 * of.distances, d) if of.distances else None,
         LayerNorm=norm if of.norm_rel_ebd else None,
         conv=convolution if of.conv_kernel_size else None,

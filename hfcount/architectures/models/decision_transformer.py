@@ -12,7 +12,7 @@ MODEL_TYPES = ("decision_transformer",)  # transformers 5.23: modeling_decision_
 
 
 class DecisionTransformer(Sizes):
-    """What the decision transformer alone has: the widths of states and actions, and the moments of an episode."""
+    """Sizes specific to the decision transformer: the widths of states and actions, and the moments of an episode."""
 
     state_dim: int = size("d_s")
     act_dim: int = size("d_a")
@@ -27,22 +27,22 @@ def spec(c: Config) -> Spec[DecisionTransformer]:
         ffn=Dense(width=c.int("n_inner", default=4 * d), bias=True),
         cross_attention=crossed,
     )
-    own = DecisionTransformer.read(c)
+    sizes = DecisionTransformer.read(c)
     layers, why = (
         keys.uniform(layer, keys.layer_count(c, "n_layer", "num_hidden_layers")),
         keys.ACROSS if crossed else "",
     )
-    return keys.decoder_spec(c, layers, hidden=d, positions=rows, heads=("Model",), uncounted=why).having(own)
+    return keys.decoder_spec(c, layers, hidden=d, positions=rows, heads=("Model",), uncounted=why).having(sizes)
 
 
 def blueprint(s: Spec[DecisionTransformer]) -> Block:
     d, of, norm = s.hidden, s.own, layer_norm(s.hidden)
 
-    def layer(one: Layer) -> Block:
-        crossed = one.cross_attention
-        return gpt_layer(d, one.dense.width, norm, causal_mask(s.positions or 0), crossed)
+    def layer_block(layer: Layer) -> Block:
+        crossed = layer.cross_attention
+        return gpt_layer(d, layer.dense.width, norm, causal_mask(s.positions or 0), crossed)
 
-    encoder = block(wte=embedding(s.vocab, d), wpe=positions(s), h=stack(s.layers, layer), ln_f=norm)
+    encoder = block(wte=embedding(s.vocab, d), wpe=positions(s), h=stack(s.layers, layer_block), ln_f=norm)
     states, actions = of.state_dim, of.act_dim
     return block(
         encoder=encoder,

@@ -27,7 +27,7 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
-        return pre_norm(d, self_attn=gqa(d, one.attention), mlp=network(d, one, lambda m: shared_moe(d, m)))
+    def layer_block(layer: Layer) -> Block:
+        return pre_norm(d, self_attn=gqa(d, layer.attention), mlp=network(d, layer, lambda m: shared_moe(d, m)))
 
-    return decoder(s, layer)
+    return decoder(s, layer_block)

@@ -5,7 +5,7 @@ from dataclasses import replace
 from hfcount.architectures import keys
 from hfcount.architectures.components.drafts import Draft, Needs, series
 from hfcount.architectures.layers.conversions import packed
-from hfcount.architectures.models.deepseek_v3 import blueprint as whole
+from hfcount.architectures.models.deepseek_v3 import blueprint as deepseek_v3
 from hfcount.mapper import Config
 from hfcount.spec import Layer, Layers, Spec
 from hfcount.spec.tree.indices import Indices
@@ -20,21 +20,21 @@ IGNORED = ("num_nextn_predict_layers", "num_mtp_layers", "first_k_dense_replace"
 
 class DeepseekNextn(Draft):
     def needs(self, s: Spec) -> Needs:
-        """What it takes from its target."""
+        """The requirements on its target."""
         return Needs(width=int(s.hidden), alike=True)
 
 
 def spec(c: Config) -> Spec[DeepseekNextn]:
     depth = keys.layer_count(c)
     if depth != 1:
-        said = f"num_hidden_layers is {depth:,}, and the layer is stored alone, as layer 0."
-        c.cannot_run("out-of-range", said, "num_hidden_layers", "Set it to 1.", expected=1, observed=int(depth))
-    one = Layer(mixer=keys.mla(c), ffn=keys.deepseek_moe(c), mtp=True)
-    layers = [Layers(indices=Indices.below(1), layer=one)]
+        text = f"num_hidden_layers is {depth:,}, and the layer is stored alone, as layer 0."
+        c.cannot_run("out-of-range", text, "num_hidden_layers", "Set it to 1.", expected=1, observed=int(depth))
+    layer = Layer(mixer=keys.mla(c), ffn=keys.deepseek_moe(c), mtp=True)
+    layers = [Layers(indices=Indices.below(1), layer=layer)]
     heads = keys.named(("ForCausalLM",), ForCausalLMNextN="causal_lm")
     return keys.decoder_spec(c, layers, heads=heads).replace(tied=False).having(DeepseekNextn.read(c))
 
 
 def blueprint(s: Spec[DeepseekNextn]) -> Block:
-    (layer,) = series(whole(s.replace(head="base")).children["layers"])
+    (layer,) = series(deepseek_v3(s.replace(head="base")).children["layers"])
     return block(model=block(layers=Repeat(Indices.below(1), replace(layer, component=None))))

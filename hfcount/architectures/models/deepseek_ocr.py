@@ -37,8 +37,8 @@ def spec(c: Config) -> Spec:
         "sam": architectures.read(c.part("sam", defaults=SAM_B), "unlimited_ocr_sam_vision_model"),
         "vision": architectures.read(c.part("clip", defaults=_CLIP), "unlimited_ocr_vision_encoder"),
     }
-    whole = keys.decoder_spec(c, text.layers, heads=("ForCausalLM",), parts={**towers, "text": text})
-    return whole.replace(uncounted=_WINDOW) if c.family == "unlimited-ocr" else whole
+    model = keys.decoder_spec(c, text.layers, heads=("ForCausalLM",), parts={**towers, "text": text})
+    return model.replace(uncounted=_WINDOW) if c.family == "unlimited-ocr" else model
 
 
 def blueprint(s: Spec) -> Block:
@@ -47,12 +47,12 @@ def blueprint(s: Spec) -> Block:
     # It builds the projection of patches, in whose place it takes the first tower's output.
     patches = block("embedding", weight=Tensor((clip.hidden, *clip.seen.kernel)))
     projector = block("projector", layers=Linear(clip.hidden + sam.sizes(DeepseekOcr2Sam).second, d, True))
-    seen = within(architectures.tree(clip), embeddings=block(patch_embedding=patches))
+    tower = within(architectures.tree(clip), embeddings=block(patch_embedding=patches))
     return within(
         text,
         model=block(
             sam_model=as_tower(architectures.tree(sam), "vision"),
-            vision_model=as_tower(seen, "vision"),
+            vision_model=as_tower(tower, "vision"),
             projector=projector,
             image_newline=Tensor((d,), component="projector"),
             view_seperator=Tensor((d,), component="projector"),

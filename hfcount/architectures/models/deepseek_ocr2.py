@@ -40,21 +40,21 @@ MERGED = packed()
 
 
 def spec(c: Config) -> Spec:
-    own = c.family
+    family = c.family
     key = "language_config" if not c.sub("text_config") and c.sub("language_config") else "text_config"
-    text = architectures.part(c, key, f"{own}_text")
-    towers = {"vision": architectures.part(c, "vision_config", f"{own}_vision")}
+    text = architectures.part(c, key, f"{family}_text")
+    towers = {"vision": architectures.part(c, "vision_config", f"{family}_vision")}
     return keys.composite(c, text, towers, key=key, heads=("ForConditionalGeneration", "Model"))
 
 
 def blueprint(s: Spec) -> Block:
     d, vision = s.hidden, s.part("vision")
     newline = s.family == "unlimited_ocr"
-    seen = vision.hidden + vision.part("sam").sizes(DeepseekOcr2Sam).second if newline else vision.hidden
-    towers = {name: Block({**one.children}, "vision", 0) for name, one in _towers(vision)}
+    vision_width = vision.hidden + vision.part("sam").sizes(DeepseekOcr2Sam).second if newline else vision.hidden
+    towers = {name: Block({**part.children}, "vision", 0) for name, part in _towers(vision)}
     more: dict[str, Node] = {
         **towers,
-        "projector": block("projector", layers=Linear(seen, d, True)),
+        "projector": block("projector", layers=Linear(vision_width, d, True)),
         "view_seperator": Tensor((d,), component="projector"),
     }
     if newline:
@@ -63,7 +63,7 @@ def blueprint(s: Spec) -> Block:
 
 
 def _towers(vision: Spec) -> list[tuple[str, Block]]:
-    return [(name, one) for name, one in architectures.tree(vision).children.items() if isinstance(one, Block)]
+    return [(name, child) for name, child in architectures.tree(vision).children.items() if isinstance(child, Block)]
 
 
 def text_spec(c: Config) -> Spec:
@@ -79,21 +79,21 @@ def text_spec(c: Config) -> Spec:
 def text_blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
-        ffn = network(d, one, lambda m: shared_moe(d, m, bias=m.bias))
-        return pre_norm(d, self_attn=gqa(d, one.attention), mlp=ffn)
+    def layer_block(layer: Layer) -> Block:
+        ffn = network(d, layer, lambda m: shared_moe(d, m, bias=m.bias))
+        return pre_norm(d, self_attn=gqa(d, layer.attention), mlp=ffn)
 
-    return base(s, layer)
+    return base(s, layer_block)
 
 
 def vision_spec(c: Config) -> Spec:
     """The towers of DeepSeek-OCR 2 and Unlimited OCR: one for details, and one after it that sees all of them."""
-    own, second = (
+    family, second = (
         ("deepseek_ocr2", "encoder") if c.family.startswith("deepseek") else ("unlimited_ocr", "vision_encoder")
     )
     towers = {
-        "sam": architectures.part(c, "sam_config", f"{own}_sam_vision_model"),
-        "encoder": architectures.part(c, "encoder_config", f"{own}_{second}"),
+        "sam": architectures.part(c, "sam_config", f"{family}_sam_vision_model"),
+        "encoder": architectures.part(c, "encoder_config", f"{family}_{second}"),
     }
     return keys.encoding(c, (), hidden=towers["encoder"].hidden, parts=towers)
 
@@ -103,19 +103,19 @@ def vision_blueprint(s: Spec) -> Block:
     released, asked = bool(s.place), s.family.startswith("deepseek")
     if asked and not released:  # alone, it has the names of transformers
         fine, second = fine.replace(place=""), second.replace(place="")
-    detail, whole = architectures.tree(fine), architectures.tree(second)
+    detail, encoder = architectures.tree(fine), architectures.tree(second)
     if not asked:
         names = ("sam_model", "vision_model") if released else ("sam_encoder", "vision_encoder")
-        return Block({names[0]: detail, names[1]: whole})
+        return Block({names[0]: detail, names[1]: encoder})
 
     def queries(across: int) -> Block:
         return block("embedding", weight=Tensor((across * across, s.hidden)))
 
     small, large = queries(12), queries(16)  # for images of 768 and of 1,024 pixels
     if released:
-        return block(sam_model=detail, qwen2_model=Block({**whole.children, "query_768": small, "query_1024": large}))
+        return block(sam_model=detail, qwen2_model=Block({**encoder.children, "query_768": small, "query_1024": large}))
     more: dict[str, Node] = {"query_768_resolution": small, "query_1024_resolution": large}
-    return Block({"sam_encoder": detail, "vision_encoder": whole, **more})
+    return Block({"sam_encoder": detail, "vision_encoder": encoder, **more})
 
 
 def encoder_spec(c: Config) -> Spec:
@@ -128,10 +128,10 @@ def encoder_spec(c: Config) -> Spec:
 def encoder_blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
-        return pre_norm(d, self_attn=gqa(d, one.attention), mlp=swiglu(d, one.dense.width))
+    def layer_block(layer: Layer) -> Block:
+        return pre_norm(d, self_attn=gqa(d, layer.attention), mlp=swiglu(d, layer.dense.width))
 
-    body = block(layers=stack(s.layers, layer), norm=rms_norm(d))
+    body = block(layers=stack(s.layers, layer_block), norm=rms_norm(d))
     return block(model=block(model=body)) if s.place else body  # in a tower the names are those of the release
 
 
@@ -143,19 +143,19 @@ def unlimited_vision_spec(c: Config) -> Spec:
 def unlimited_vision_blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(layer: Layer) -> Block:
         return block(
             layer_norm1=layer_norm(d),
             self_attn=block("attention", qkv_proj=Linear(d, 3 * d, True), out_proj=Linear(d, d, True)),
             layer_norm2=layer_norm(d),
-            mlp=mlp(d, one.dense.width),
+            mlp=mlp(d, layer.dense.width),
         )
 
     # The first tower's output takes the place of patches; releases also hold the projection that it replaces.
     weight = Tensor((d, *s.seen.kernel), presence="obsolete")
     first = Tensor((d,), component="embedding")
     table = block(class_embedding=first, patch_embedding=block(weight=weight), position_embedding=positions(s))
-    layers = stack(s.layers, layer)
+    layers = stack(s.layers, layer_block)
     return block(embeddings=table, pre_layrnorm=layer_norm(d), transformer=block(layers=layers))
 
 
@@ -169,7 +169,7 @@ PARTS = (
         unlimited_vision_blueprint,
         spellings={r"\btransformer\.": "encoder."},
         merged={
-            f"self_attn.qkv_proj.{end}": tuple(f"self_attn.{one}_proj.{end}" for one in "qkv")
+            f"self_attn.qkv_proj.{end}": tuple(f"self_attn.{letter}_proj.{end}" for letter in "qkv")
             for end in ("weight", "bias")
         },
     ),

@@ -25,7 +25,7 @@ SPELLINGS = {
 
 
 class DeepseekOcr2Sam(Record):
-    """What this tower alone has: the channels of its convolutions."""
+    """Sizes specific to this tower: the channels of its convolutions."""
 
     tower: SamTower
     first: int
@@ -38,8 +38,8 @@ def spec(c: Config) -> Spec[DeepseekOcr2Sam]:
     if len(wide) != 2:
         raise c.error("list-length", "downsample_channels must name two widths.", "downsample_channels", "Correct it.")
     first, second = (keys.dim(f"C{number}", width) for number, width in enumerate(wide, 1))
-    whole = sam_tower(c)
-    return whole.having(DeepseekOcr2Sam(tower=whole.own, first=first, second=second))
+    model = sam_tower(c)
+    return model.having(DeepseekOcr2Sam(tower=model.own, first=first, second=second))
 
 
 def blueprint(s: Spec[DeepseekOcr2Sam]) -> Block:

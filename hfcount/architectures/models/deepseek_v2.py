@@ -24,7 +24,9 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
-        return pre_norm(d, self_attn=mla(d, one.latent), mlp=network(d, one, lambda m: shared_moe(d, m, bias=m.bias)))
+    def layer_block(layer: Layer) -> Block:
+        return pre_norm(
+            d, self_attn=mla(d, layer.latent), mlp=network(d, layer, lambda m: shared_moe(d, m, bias=m.bias))
+        )
 
-    return decoder(s, layer)
+    return decoder(s, layer_block)

@@ -22,10 +22,10 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
-        whole = pre_norm(
-            d, self_attn=mla(d, one.latent), mlp=network(d, one, lambda m: shared_moe(d, m, balanced=True))
+    def layer_block(layer: Layer) -> Block:
+        body = pre_norm(
+            d, self_attn=mla(d, layer.latent), mlp=network(d, layer, lambda m: shared_moe(d, m, balanced=True))
         )
-        return predicting(s, one, whole)
+        return predicting(s, layer, body)
 
-    return decoder(s, layer)
+    return decoder(s, layer_block)

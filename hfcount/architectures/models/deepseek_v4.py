@@ -78,25 +78,27 @@ def spec(c: Config) -> Spec[DeepseekV4]:
     heads, groups = c.int("num_attention_heads"), c.int("o_groups")
     attention = GQA(heads=heads, kv_heads=1, head_dim=c.int("head_dim"), keys_are_values=True)
     stages = Stages.read_from(c)
-    own = DeepseekV4.read(c, o_groups=groups, stages=stages)
+    sizes = DeepseekV4.read(c, o_groups=groups, stages=stages)
     keys.divides(c, "o_groups", groups, "num_attention_heads · head_dim", heads * attention.head_dim, built=True)
     ffn = keys.moe(c, "moe_intermediate_size", experts=("n_routed_experts", "num_local_experts", "num_experts"))
     ffn = ffn.replace(shared=ffn.width, bias=c.bool("mlp_bias", default=False))
     networks, compressing = _hashed(c), _compressing(c)
     layers = [
-        Layers(indices=both, layer=Layer(mixer=attention, ffn=ffn, own=one.replace(hashed=hashed)))
-        for part, one in compressing
+        Layers(indices=both, layer=Layer(mixer=attention, ffn=ffn, own=entries.replace(hashed=hashed)))
+        for part, entries in compressing
         for some, hashed in networks
         if (both := intersection(part, some)).count
     ]
     entries = tuple(
-        kept for part, one in compressing for kept in compressed(c, attention, part, one.rate or 0, one.overlap)
+        kept
+        for part, entries in compressing
+        for kept in compressed(c, attention, part, entries.rate or 0, entries.overlap)
     )
     windows, heads_known = keys.sliding_everywhere(c, default=128), ("ForCausalLM", "Model")
     plain = DeepseekV4Layer(rate=None, overlap=False, hashed=False)
     ahead = _ahead(c, stages, Layer(mixer=attention, ffn=ffn, own=plain))
-    whole = keys.decoder_spec(c, layers, heads=heads_known, windows=windows, entries=entries, parts=ahead)
-    return whole.having(own)
+    model = keys.decoder_spec(c, layers, heads=heads_known, windows=windows, entries=entries, parts=ahead)
+    return model.having(sizes)
 
 
 def _ahead(c: Config, stages: Stages | None, layer: Layer) -> dict[str, Spec]:
@@ -141,27 +143,27 @@ def _compressing(c: Config) -> list[tuple[Indices, DeepseekV4Layer]]:
 def blueprint(s: Spec[DeepseekV4]) -> Block:
     d, several = s.hidden, s.own.hc_mult
 
-    def layer(one: Layer) -> Block:
+    def layer_block(layer: Layer) -> Block:
         return block(
             attn_norm=rms_norm(d),
-            attn=_attention(d, one, s.own),
+            attn=_attention(d, layer, s.own),
             ffn_norm=rms_norm(d),
             ffn=_hash_moe(
-                d, one.moe, s.vocab if one.sizes(DeepseekV4Layer).hashed else None, s.own.num_experts_per_tok
+                d, layer.moe, s.vocab if layer.sizes(DeepseekV4Layer).hashed else None, s.own.num_experts_per_tok
             ),
             **mixer("hc_attn", d, several),
             **mixer("hc_ffn", d, several),
         )
 
-    whole = streamed(s, stack(s.layers, layer), several)
+    body = streamed(s, stack(s.layers, layer_block), several)
     if "mtp" not in s.parts:
-        return whole
+        return body
     join = joining(d, several)
     if s.own.stages:
-        mtp: Node = s.own.stages.tensors(s, layer, ("markov_w1", "markov_w2"), **join)
+        mtp: Node = s.own.stages.tensors(s, layer_block, ("markov_w1", "markov_w2"), **join)
     else:
-        mtp = stack(s.stack("mtp"), lambda one: _predicting(s, layer(one), join))
-    return Block({**whole.children, "mtp": mtp})
+        mtp = stack(s.stack("mtp"), lambda layer: _predicting(s, layer_block(layer), join))
+    return Block({**body.children, "mtp": mtp})
 
 
 def _predicting(s: Spec[DeepseekV4], layer: Block, join: Mapping[str, Node]) -> Block:
@@ -191,14 +193,14 @@ def _compressor(d: int, width: int, rate: int, overlap: bool) -> Block:
     return block(wkv=Linear(d, inner), wgate=Linear(d, inner), ape=Tensor((rate, inner)), norm=rms_norm(width))
 
 
-def _attention(d: int, one: Layer, of: DeepseekV4) -> Block:
+def _attention(d: int, layer: Layer, of: DeepseekV4) -> Block:
     """Attention with one key/value head, low-rank queries and outputs, and compressed tokens if it compresses any.
 
     Tensors: wq_a, q_norm, wq_b, wkv, norm, wo_a (o_groups·o_lora_rank, h·h_d/o_groups), wo_b, attn_sink (h), the
     compressor, and if groups overlap an indexer with wq_b, weights_proj and a compressor of its own.
     """
-    a, rank, inner, own = one.attention, of.q_lora_rank, of.o_groups * of.o_lora_rank, one.sizes(DeepseekV4Layer)
-    rate, overlap = own.rate or 0, own.overlap
+    a, rank, inner, sizes = layer.attention, of.q_lora_rank, of.o_groups * of.o_lora_rank, layer.sizes(DeepseekV4Layer)
+    rate, overlap = sizes.rate or 0, sizes.overlap
     indexer = block(
         wq_b=Linear(rank, of.index_n_heads * of.index_head_dim),
         weights_proj=Linear(d, of.index_n_heads),

@@ -67,17 +67,17 @@ def spec(c: Config) -> Spec[DeepseekV41]:
     keys.divides(text, "o_groups", groups, "num_attention_heads · head_dim", heads * attention.head_dim)
     ffn = keys.moe(text, "moe_intermediate_size", experts=("n_routed_experts",))
     ffn = ffn.replace(shared=ffn.width * text.int("n_shared_experts", default=1, minimum=1))
-    one = Layer(mixer=attention, ffn=ffn)
-    layers = [Layers(indices=part, layer=one.replace(own=own)) for part, own in _kinds(text)]
+    layer = Layer(mixer=attention, ffn=ffn)
+    layers = [Layers(indices=part, layer=layer.replace(own=sizes)) for part, sizes in _kinds(text)]
     parts = {"vision": architectures.part(c, "vision_config", "deepseek_v41_vision")} if c.sub("vision_config") else {}
-    seen, drafted = bool(parts), text if any(text.value(key) for key in _AHEAD) else c
+    has_vision, drafted = bool(parts), text if any(text.value(key) for key in _AHEAD) else c
     ahead, stages = any(drafted.value(key) for key in _AHEAD), Stages.read_from(drafted)
-    own = DeepseekV41.read(text, o_groups=groups, stages=stages, ahead=ahead, seen=seen)
+    sizes = DeepseekV41.read(text, o_groups=groups, stages=stages, ahead=ahead, seen=has_vision)
     if stages:
         plain = DeepseekV41Layer(compresses=False, gated=False, selects=False, engram=None)
-        parts |= stages.layers(drafted, text, one.replace(own=plain))
+        parts |= stages.layers(drafted, text, layer.replace(own=plain))
     ratios, sources, selecting = _compressing(text, keys.layer_count(text))
-    whole = keys.decoder_spec(
+    model = keys.decoder_spec(
         text,
         layers,
         whole=c,
@@ -86,7 +86,7 @@ def spec(c: Config) -> Spec[DeepseekV41]:
         entries=sharing(text, attention, ratios, sources, selecting),
         parts=parts,
     )
-    return whole.replace(tied=False).having(own)
+    return model.replace(tied=False).having(sizes)
 
 
 def _compressing(c: Config, count: int) -> tuple[list[int], list[int], list[int]]:
@@ -114,10 +114,10 @@ def _kinds(c: Config) -> list[tuple[Indices, DeepseekV41Layer]]:
         marks.setdefault(mark, []).append(place)
     some = [(Indices.of(places), mark) for mark, places in marks.items()]
     rest = every.difference(*(intersection(every, part) for part, _ in some))
-    found = [*some, *([(rest, (False, False, False, None))] if rest.count else [])]
+    kinds = [*some, *([(rest, (False, False, False, None))] if rest.count else [])]
     return [
-        (part, DeepseekV41Layer(compresses=one, gated=gate, selects=select, engram=table))
-        for part, (one, gate, select, table) in found
+        (part, DeepseekV41Layer(compresses=compresses, gated=gate, selects=select, engram=table))
+        for part, (compresses, gate, select, table) in kinds
     ]
 
 
@@ -143,22 +143,22 @@ def _engrams(c: Config, most: int) -> dict[int, Engram]:
     read = keys.dim("n_g", lengths * c.int("engram_n_heads", maximum=MAX_LAYERS))
     width = keys.dim("d_g", c.int("engram_head_dim"))
     return {
-        place: Engram(rows=keys.dim(f"|V_g{number}|", one), width=width, read=read)
-        for number, (place, one) in enumerate(zip(places, rows, strict=True), 1)
+        place: Engram(rows=keys.dim(f"|V_g{number}|", size), width=width, read=read)
+        for number, (place, size) in enumerate(zip(places, rows, strict=True), 1)
     }
 
 
 def blueprint(s: Spec[DeepseekV41]) -> Block:
     d, of = s.hidden, s.own
 
-    def layer(one: Layer) -> Block:
-        own = one.sizes(DeepseekV41Layer)
+    def layer_block(layer: Layer) -> Block:
+        sizes = layer.sizes(DeepseekV41Layer)
         return block(
-            engram=_engram(d, own.engram, of.hc_mult) if own.engram else None,
+            engram=_engram(d, sizes.engram, of.hc_mult) if sizes.engram else None,
             attn_norm=rms_norm(d),
-            attn=_attention(d, one.attention, of, own),
+            attn=_attention(d, layer.attention, of, sizes),
             ffn_norm=rms_norm(d),
-            ffn=_balanced(d, one.moe),
+            ffn=_balanced(d, layer.moe),
             **mixer("hc_attn", d, of.hc_mult),
             **mixer("hc_ffn", d, of.hc_mult),
         )
@@ -167,10 +167,10 @@ def blueprint(s: Spec[DeepseekV41]) -> Block:
     marks: dict[str, Node] = {f"image_{name}": mark for name in ("start", "end", "newline")} if of.seen else {}
     mtp: Node | None = Undescribed("layers that draft further tokens") if of.ahead else None
     if of.stages:
-        mtp = of.stages.tensors(s, layer)
+        mtp = of.stages.tensors(s, layer_block)
     return block(
         embed=embedding(s.vocab, d),
-        layers=stack(s.layers, layer),
+        layers=stack(s.layers, layer_block),
         norm=rms_norm(d),
         head=lm_head(s, "embed.weight"),
         vision=architectures.tower(s, "vision") if of.seen else None,
@@ -180,25 +180,25 @@ def blueprint(s: Spec[DeepseekV41]) -> Block:
     )
 
 
-def _engram(d: int, one: Engram, several: int) -> Block:
+def _engram(d: int, engram: Engram, several: int) -> Block:
     """Tables of n-grams, from whose rows a gate adds values to all residual streams."""
-    table = block("embedding", weight=Tensor((one.rows, one.width), active=(one.read, one.rows)))
+    table = block("embedding", weight=Tensor((engram.rows, engram.width), active=(engram.read, engram.rows)))
     scale = Tensor((several, d), component="other")
-    wkv = Linear(one.read * one.width, d * (several + 1), component="other")
+    wkv = Linear(engram.read * engram.width, d * (several + 1), component="other")
     return block(embed=table, wkv=wkv, q_weight=scale, k_weight=scale)
 
 
-def _attention(d: int, a: GQA, of: DeepseekV41, own: DeepseekV41Layer) -> Block:
+def _attention(d: int, a: GQA, of: DeepseekV41, sizes: DeepseekV41Layer) -> Block:
     """Attention with one key/value head, low-rank queries and outputs; some layers compress tokens or select them."""
     inner, wide = of.o_groups * of.o_lora_rank, a.heads * a.head_dim
     compressor = block(
-        wkv=Linear(d, a.head_dim), wgate=Linear(d, a.head_dim) if own.gated else None, norm=rms_norm(a.head_dim)
+        wkv=Linear(d, a.head_dim), wgate=Linear(d, a.head_dim) if sizes.gated else None, norm=rms_norm(a.head_dim)
     )
     indexer = block(
         wq_b=Linear(of.q_lora_rank, of.index_n_heads * of.index_head_dim),
         weights_proj=Linear(d, of.index_n_heads),
-        wk=Linear(a.head_dim, of.index_head_dim) if own.compresses else None,
-        k_norm=rms_norm(of.index_head_dim) if own.compresses else None,
+        wk=Linear(a.head_dim, of.index_head_dim) if sizes.compresses else None,
+        k_norm=rms_norm(of.index_head_dim) if sizes.compresses else None,
     )
     return block(
         "attention",
@@ -210,8 +210,8 @@ def _attention(d: int, a: GQA, of: DeepseekV41, own: DeepseekV41Layer) -> Block:
         wo_a=Linear(wide // of.o_groups, inner),
         wo_b=Linear(inner, d),
         attn_sink=Tensor((a.heads,)),
-        compressor=compressor if own.compresses else None,
-        indexer=indexer if own.selects else None,
+        compressor=compressor if sizes.compresses else None,
+        indexer=indexer if sizes.selects else None,
     )
 
 
@@ -238,7 +238,7 @@ def _aligner(s: Spec[DeepseekV41]) -> Block:
 
 
 class DeepseekV41Vision(Sizes):
-    """What the tower alone has: its patches' side, and how many of them along a side become one token."""
+    """Sizes specific to the tower: its patches' side, and how many of them along a side become one token."""
 
     patch_size: int = size("p", absent=14)
     downsample_ratio: int = size("d_s", absent=3)
@@ -253,8 +253,8 @@ def vision_spec(c: Config) -> Spec[DeepseekV41Vision]:
 def vision_blueprint(s: Spec[DeepseekV41Vision]) -> Block:
     d, side = s.hidden, s.own.patch_size
 
-    def layer(one: Layer) -> Block:
-        width = one.dense.width
+    def layer_block(layer: Layer) -> Block:
+        width = layer.dense.width
         return block(
             norm1=rms_norm(d),
             attn=block("attention", wqkv=Linear(d, 3 * d, True), wo=Linear(d, d, True)),
@@ -263,7 +263,7 @@ def vision_blueprint(s: Spec[DeepseekV41Vision]) -> Block:
         )
 
     patches = block("embedding", proj=Linear(3 * side * side, d, True))
-    return block(patch_embed=patches, blocks=stack(s.layers, layer), norm=rms_norm(d))
+    return block(patch_embed=patches, blocks=stack(s.layers, layer_block), norm=rms_norm(d))
 
 
 PARTS = (

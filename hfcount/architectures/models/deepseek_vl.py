@@ -21,10 +21,10 @@ def spec(c: Config) -> Spec:
 
 
 def blueprint(s: Spec) -> Block:
-    d, seen = s.hidden, s.part("vision").hidden
+    d, vision_width = s.hidden, s.part("vision").hidden
     tower = architectures.tower(s, "vision")
     if "high_res_vision" not in s.parts:
-        aligner = block("projector", linear1=Linear(seen, d, True), linear2=Linear(d, d, True))
+        aligner = block("projector", linear1=Linear(vision_width, d, True), linear2=Linear(d, d, True))
         return towers_in_model(s, architectures.base(s), vision_model=tower, aligner=aligner)
     fine = s.part("high_res_vision")
     out = fine.output
@@ -37,7 +37,7 @@ def blueprint(s: Spec) -> Block:
     halves = block(conv1=convolution(out, 2 * out, 3, bias=False), conv2=convolution(2 * out, 4 * out, 3, bias=False))
     both = block(
         "projector",
-        vision_proj=Linear(seen, d // 2, True),
+        vision_proj=Linear(vision_width, d // 2, True),
         high_res_vision_proj=Linear(4 * out, d // 2, True),
         proj=Linear(d, d, True),
     )

@@ -44,34 +44,34 @@ def spec(c: Config) -> Spec[DeepseekVlV2]:
     keys.head_of(c, heads)  # other classes have this type, too, and other keys
     text = architectures.part(c, "language_config", "deepseek_vl_v2_text")
     vision = architectures.part(c, "vision_config", "deepseek_vl_v2_vision")
-    own, tag = c.part("projector_config"), c.str("tile_tag", default="tile_tag")
-    kind = own.str("projector_type", default="downsample_mlp_gelu")
+    projector, tag = c.part("projector_config"), c.str("tile_tag", default="tile_tag")
+    kind = projector.str("projector_type", default="downsample_mlp_gelu")
     if kind not in _PROJECTORS:
-        raise own.error(
+        raise projector.error(
             "not-described", "projector_type names a projector that is not described.", "projector_type", observed=kind
         )
     if tag != "2D":
         raise c.error(
             "not-described", "tile_tag is not 2D, for which alone the model has weights.", "tile_tag", observed=tag
         )
-    side = own.int("downsample_ratio", default=2)
+    side = projector.int("downsample_ratio", default=2)
     sizes = DeepseekVlV2.read(
         c,
-        seen=keys.dim("d_p", own.int("input_dim", default=1152)),
-        out=keys.dim("d_o", own.int("n_embed", default=2048)),
+        seen=keys.dim("d_p", projector.int("input_dim", default=1152)),
+        out=keys.dim("d_o", projector.int("n_embed", default=2048)),
         joined=side * side if kind == _PROJECTORS[2] else 1,
-        widened=own.int("mlp_ratio", default=1) if kind == _PROJECTORS[2] else 1,
-        depth=max(own.int("depth", default=2, maximum=MAX_LAYERS), 2 if kind == _PROJECTORS[2] else 1),
+        widened=projector.int("mlp_ratio", default=1) if kind == _PROJECTORS[2] else 1,
+        depth=max(projector.int("depth", default=2, maximum=MAX_LAYERS), 2 if kind == _PROJECTORS[2] else 1),
         single=kind == "linear",
-        token_pooling=own.bool("token_pooling", default=False),
+        token_pooling=projector.bool("token_pooling", default=False),
     )
     return keys.composite(c, text, {"vision": vision}, key="language_config", heads=heads).having(sizes)
 
 
 def blueprint(s: Spec[DeepseekVlV2]) -> Block:
     of = s.own
-    seen, out, last = of.seen, of.out, 2 * (int(of.depth) - 1)
-    first, wide = of.joined * seen, of.widened * out
+    vision_width, out, last = of.seen, of.out, 2 * (int(of.depth) - 1)
+    first, wide = of.joined * vision_width, of.widened * out
 
     def linear(places: range, inputs: int, outputs: int) -> Repeat:  # an activation follows each but the last
         return Repeat(Indices.of(places), Linear(inputs, outputs, True))
@@ -79,7 +79,7 @@ def blueprint(s: Spec[DeepseekVlV2]) -> Block:
     ends = linear(range(1), first, wide if last else out), linear(range(last, last + 1), wide, out)
     chain = (ends[0], linear(range(2, last, 2), wide, wide), ends[1]) if last > 2 else ends[: 1 + bool(last)]
     layers = Linear(first, out, True) if of.single else chain
-    pooling = Linear(4 * seen, seen, True) if of.token_pooling else None
+    pooling = Linear(4 * vision_width, vision_width, True) if of.token_pooling else None
     return block(
         language=rebased(architectures.tree(s.part("text")), "language"),
         vision=architectures.tower(s, "vision"),
@@ -122,19 +122,19 @@ def text_spec(c: Config) -> Spec[DeepseekVlV2Text]:
     places = keys.dense_and_stepped(c)
     if c.is_null("n_routed_experts"):
         places = Indices.below(keys.layer_count(c)), Indices.below(0)
-    own = DeepseekVlV2Text.read(c, balanced=c.str("topk_method", default="greedy") == "noaux_tc")
+    sizes = DeepseekVlV2Text.read(c, balanced=c.str("topk_method", default="greedy") == "noaux_tc")
     layers = keys.networks(c, places, lambda: keys.deepseek_moe(c), mixer)
-    return keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model")).having(own)
+    return keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model")).having(sizes)
 
 
 def text_blueprint(s: Spec[DeepseekVlV2Text]) -> Block:
     d, balanced = s.hidden, s.own.balanced
 
-    def layer(one: Layer) -> Block:
-        attention = mla(d, one.latent) if isinstance(one.mixer, MLA) else gqa(d, one.attention)
-        return pre_norm(d, self_attn=attention, mlp=network(d, one, lambda m: shared_moe(d, m, balanced=balanced)))
+    def layer_block(layer: Layer) -> Block:
+        attention = mla(d, layer.latent) if isinstance(layer.mixer, MLA) else gqa(d, layer.attention)
+        return pre_norm(d, self_attn=attention, mlp=network(d, layer, lambda m: shared_moe(d, m, balanced=balanced)))
 
-    return decoder(s, layer)
+    return decoder(s, layer_block)
 
 
 # modeling_deepseek_vl_v2.py of deepseek-ai/DeepSeek-VL2.
@@ -156,19 +156,19 @@ def vision_spec(c: Config) -> Spec[DeepseekVlV2Vision]:
         raise c.error(
             "unknown-kind", "global_pool names no way to pool that the tower has.", "global_pool", observed=pooled
         )
-    own = DeepseekVlV2Vision.read(c, pooled=pooled == "map", averaged=pooled == "avg", class_token=first)
+    sizes = DeepseekVlV2Vision.read(c, pooled=pooled == "map", averaged=pooled == "avg", class_token=first)
     ffn = Dense(width=c.times("mlp_ratio", d), bias=True)
     rows = keys.squares(c) + first
-    seen = keys.patches(c, "in_chans")
-    return keys.tower(c, hidden=d, ffn=ffn, heads=("heads",), depth=("layers",), patches=seen, positions=rows).having(
-        own
-    )
+    patches = keys.patches(c, "in_chans")
+    return keys.tower(
+        c, hidden=d, ffn=ffn, heads=("heads",), depth=("layers",), patches=patches, positions=rows
+    ).having(sizes)
 
 
 def vision_blueprint(s: Spec[DeepseekVlV2Vision]) -> Block:
     d, width, of = s.hidden, s.layers[0].layer.dense.width, s.own
 
-    def layer(one: Layer) -> Block:
+    def layer_block(layer: Layer) -> Block:
         return block(norm1=layer_norm(d), attn=fused_square_attention(d), norm2=layer_norm(d), mlp=mlp(d, width))
 
     square, token = Linear(d, d, True), Tensor((1, 1, d))
@@ -177,7 +177,7 @@ def vision_blueprint(s: Spec[DeepseekVlV2Vision]) -> Block:
         patch_embed=block(proj=patch_convolution(s)),
         cls_token=token if of.class_token else None,
         pos_embed=Tensor((1, s.positions or 0, d), component="embedding"),
-        blocks=stack(s.layers, layer),
+        blocks=stack(s.layers, layer_block),
         norm=None if of.averaged else layer_norm(d),
         fc_norm=layer_norm(d) if of.averaged else None,
         attn_pool=Block({**pool.children, "norm": layer_norm(d), "mlp": mlp(d, width)}) if of.pooled else None,

@@ -50,12 +50,12 @@ def blueprint(s: Spec) -> Block:
     def queries(across: int) -> Block:
         return block("embedding", weight=Tensor((across * across, qwen2.hidden)))
 
-    seen = Block({**architectures.tree(qwen2).children, "query_768": queries(12), "query_1024": queries(16)})
+    vision_width = Block({**architectures.tree(qwen2).children, "query_768": queries(12), "query_1024": queries(16)})
     return within(
         architectures.tree(s.part("text").replace(head=s.head, tied=s.tied)),
         model=block(
             sam_model=as_tower(architectures.tree(sam), "vision"),
-            qwen2_model=as_tower(seen, "vision"),
+            qwen2_model=as_tower(vision_width, "vision"),
             projector=block("projector", layers=Linear(sam.sizes(DeepseekOcr2Sam).second, d, True)),
             view_seperator=Tensor((d,), component="projector"),
         ),

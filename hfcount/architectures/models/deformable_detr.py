@@ -49,33 +49,33 @@ def spec(c: Config) -> Spec[DeformableDetr]:
     inner = architectures.convolutional(c, first)
     places = chosen(c.part("backbone_config")) if c.given("backbone_config") else list(first)
     widths = channels(places, inner)
-    own = DeformableDetr.read(c, levels=Levels(widths=tuple(widths), count=keys.dim("n_l", levels)))
-    if c.bool("with_box_refine", default=False) or own.two_stage or not c.bool("tie_word_embeddings", default=True):
+    sizes = DeformableDetr.read(c, levels=Levels(widths=tuple(widths), count=keys.dim("n_l", levels)))
+    if c.bool("with_box_refine", default=False) or sizes.two_stage or not c.bool("tie_word_embeddings", default=True):
         raise UnknownArchitecture(
             f"{c.where}: what with_box_refine, two_stage and untied predictions add is not described."
         )
-    return detecting(c, _HEADS, inner, own)
+    return detecting(c, _HEADS, inner, sizes)
 
 
 def blueprint(s: Spec[DeformableDetr]) -> Block:
-    d, own, norm, levels = s.hidden, s.own, layer_norm(s.hidden), s.own.levels.count
+    d, sizes, norm, levels = s.hidden, s.own, layer_norm(s.hidden), s.own.levels.count
     table = embedding(_ROWS, d // 2)
 
-    def encoder(one: Layer) -> Block:
-        seen = sampling(d, levels * own.encoder_n_points, one.attention.heads)
-        first = {"self_attn": seen, "self_attn_layer_norm": norm}
-        return Block({**first, **fc(d, one.dense.width), "final_layer_norm": norm})
+    def encoder(layer: Layer) -> Block:
+        vision_width = sampling(d, levels * sizes.encoder_n_points, layer.attention.heads)
+        first = {"self_attn": vision_width, "self_attn_layer_norm": norm}
+        return Block({**first, **fc(d, layer.dense.width), "final_layer_norm": norm})
 
-    def decoder(one: Layer) -> Block:
-        return detr_layer(d, one, sampling(d, levels * own.decoder_n_points, one.attention.heads))
+    def decoder(layer: Layer) -> Block:
+        return detr_layer(d, layer, sampling(d, levels * sizes.decoder_n_points, layer.attention.heads))
 
     body = block(
         backbone=block(
             conv_encoder=block(model=frozen(architectures.tree(s.part("backbone")))),
         ),
-        position_embedding=block("embedding", row_embeddings=table, column_embeddings=table) if own.learned else None,
-        input_proj=own.levels.tensors(d),
-        query_position_embeddings=embedding(own.num_queries, 2 * d),
+        position_embedding=block("embedding", row_embeddings=table, column_embeddings=table) if sizes.learned else None,
+        input_proj=sizes.levels.tensors(d),
+        query_position_embeddings=embedding(sizes.num_queries, 2 * d),
         encoder=block(layers=stack(s.stack("encoder"), encoder)),
         decoder=block(layers=stack(s.layers, decoder)),
         level_embed=Tensor((levels, d), component="embedding"),

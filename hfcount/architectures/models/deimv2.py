@@ -27,7 +27,7 @@ _HEADS = keys.named(ForObjectDetection="object_detection", Model="base")
 
 
 class Deimv2(Sizes):
-    """What DEIMv2 alone has.
+    """Sizes specific to DEIMv2.
 
     `upper` are the widths of the backbone's features, `inner` those that the encoder takes, and `lower` is that of all
     `lowers` for the decoder.
@@ -50,7 +50,7 @@ def spec(c: Config) -> Spec[Deimv2]:
     backbone = architectures.backbone(c)
     widths = channels(chosen(c.part("backbone_config")), backbone)
     upper, lower = c.ints("encoder_in_channels", least=1), c.ints("decoder_in_channels", least=1)
-    own = Deimv2.read(
+    sizes = Deimv2.read(
         c,
         upper=tuple(widths),
         inner=tuple(keys.dim(f"E{number}", width) for number, width in enumerate(upper, 1)),
@@ -58,31 +58,33 @@ def spec(c: Config) -> Spec[Deimv2]:
         lower=keys.dim("C_d", lower[-1]),
         distributions=distributing(c),
     )
-    whole = detecting(c, _HEADS, backbone, own, inside="encoder_hidden_dim")
-    if own.shared and not own.tied and whole.head != "base":
+    model = detecting(c, _HEADS, backbone, sizes, inside="encoder_hidden_dim")
+    if sizes.shared and not sizes.tied and model.head != "base":
         raise UnknownArchitecture(f"{c.where}: boxes that share_bbox_head shares, with untied predictions.")
-    return whole
+    return model
 
 
-def _features(s: Spec[Deimv2], seen: Block) -> Block:
-    """The backbone, `seen`, and its features as the encoder takes them."""
-    own, inner, backbone = s.own, s.part("encoder").hidden, s.part("backbone")
+def _features(s: Spec[Deimv2], features: Block) -> Block:
+    """The backbone and its `features`, projected for the encoder."""
+    sizes, inner, backbone = s.own, s.part("encoder").hidden, s.part("backbone")
     if backbone.family == "dinov3_vit":
-        widths = [backbone.hidden + times * own.planes for times in (2, 4, 4)]
+        widths = [backbone.hidden + times * sizes.planes for times in (2, 4, 4)]
         joined = {str(place): _step(width, inner, 1) for place, width in enumerate(widths)}
-        return block(backbone=seen, spatial_tuning_adapter=_adapter(own.planes), fusion_proj=Block(joined, "projector"))
-    taken = {str(place): _step(width, inner, 1) for place, width in enumerate(own.upper)}
-    model = frozen(seen) if own.distributions.frozen else seen
-    return block(model=model, encoder_input_proj=None if own.lite else Block(taken, "projector"))
+        return block(
+            backbone=features, spatial_tuning_adapter=_adapter(sizes.planes), fusion_proj=Block(joined, "projector")
+        )
+    taken = {str(place): _step(width, inner, 1) for place, width in enumerate(sizes.upper)}
+    model = frozen(features) if sizes.distributions.frozen else features
+    return block(model=model, encoder_input_proj=None if sizes.lite else Block(taken, "projector"))
 
 
 def _encoder(s: Spec[Deimv2]) -> Block:
     """The hybrid encoder, as `hybrid_encoder` but with aifi for its layers, or a lighter one of convolutions alone."""
-    own, of, inner = s.own, s.own.distributions, s.part("encoder")
+    sizes, of, inner = s.own, s.own.distributions, s.part("encoder")
     d, norm = inner.hidden, layer_norm(inner.hidden)
-    joined = _fused(d, of.encoder_fused, of.blocks, own.trailing)
-    if own.lite:
-        taken = {str(place): _step(width, d, 1) for place, width in enumerate(own.inner)}
+    joined = _fused(d, of.encoder_fused, of.blocks, sizes.trailing)
+    if sizes.lite:
+        taken = {str(place): _step(width, d, 1) for place, width in enumerate(sizes.inner)}
         same = _step(d, d, 1)
         return block(
             input_proj=Block(taken),
@@ -93,39 +95,39 @@ def _encoder(s: Spec[Deimv2]) -> Block:
             pan_block=joined,
         )
 
-    def layer(one: Layer) -> Block:
-        network = perceptron(d, one.dense.width, d, component="mlp")
+    def layer_block(layer: Layer) -> Block:
+        network = perceptron(d, layer.dense.width, d, component="mlp")
         return block(self_attn=square_attention(d), self_attn_layer_norm=norm, mlp=network, final_layer_norm=norm)
 
-    aifi = Repeat(Indices.below(of.attended), block(layers=stack(inner.layers, layer)))
-    encoder = hybrid_encoder(inner, len(own.inner), of.attended, joined, separable(d))
+    aifi = Repeat(Indices.below(of.attended), block(layers=stack(inner.layers, layer_block)))
+    encoder = hybrid_encoder(inner, len(sizes.inner), of.attended, joined, separable(d))
     return altered(encoder, encoder=None, aifi=aifi)
 
 
 def _decoder(s: Spec[Deimv2]) -> dict[str, Node]:
     """Layers of attention and a gated network, and what refines boxes."""
-    d, own, of, norm = s.hidden, s.own, s.own.distributions, rms_norm(s.hidden)
+    d, sizes, of, norm = s.hidden, s.own, s.own.distributions, rms_norm(s.hidden)
 
-    def layer(one: Layer) -> Block:
+    def layer_block(layer: Layer) -> Block:
         gate = block("mlp", gate=Linear(2 * d, 2 * d, True), norm=norm)
         return block(
             self_attn=square_attention(d),
             self_attn_layer_norm=norm,
-            encoder_attn=weighing(d, one.attention.heads, of.points),
-            encoder_attn_layer_norm=None if own.gated else norm,
-            mlp=swiglu(d, one.dense.width // 2, bias=True),
+            encoder_attn=weighing(d, layer.attention.heads, of.points),
+            encoder_attn_layer_norm=None if sizes.gated else norm,
+            mlp=swiglu(d, layer.dense.width // 2, bias=True),
             final_layer_norm=norm,
-            gateway=gate if own.gated else None,
+            gateway=gate if sizes.gated else None,
         )
 
-    return {"layers": stack(s.layers, layer), "query_pos_head": perceptron(4, d, d, d), **of.refining(d, s.depth)}
+    return {"layers": stack(s.layers, layer_block), "query_pos_head": perceptron(4, d, d, d), **of.refining(d, s.depth)}
 
 
 def blueprint(s: Spec[Deimv2]) -> Block:
-    d, own, of = s.hidden, s.own, s.own.distributions
-    same, levels = int(own.lower) == int(d), max(own.lowers, of.num_feature_levels)
-    sides = [1 if place < own.lowers else 3 for place in range(levels)]
-    taken = {str(place): _step(own.lower, d, side) for place, side in enumerate(sides)}
+    d, sizes, of = s.hidden, s.own, s.own.distributions
+    same, levels = int(sizes.lower) == int(d), max(sizes.lowers, of.num_feature_levels)
+    sides = [1 if place < sizes.lowers else 3 for place in range(levels)]
+    taken = {str(place): _step(sizes.lower, d, side) for place, side in enumerate(sides)}
 
     body = block(
         conv_encoder=_features(s, architectures.tree(s.part("backbone"))),
@@ -136,12 +138,12 @@ def blueprint(s: Spec[Deimv2]) -> Block:
         enc_score_head=Linear(d, s.labels, True, "other"),
         enc_bbox_head=perceptron(d, d, d, 4),
         decoder_input_proj=None if same else Block(taken, "projector"),
-        decoder=Block({**_decoder(s), **({} if s.head == "base" else of.predicting(s, own.shared))}),
+        decoder=Block({**_decoder(s), **({} if s.head == "base" else of.predicting(s, sizes.shared))}),
     )
     if s.head == "base":
         return body
-    further = second_names(s.depth, s.labels, d, d, d, of.sides) if own.tied else of.predicting(s)
-    if own.shared:
+    further = second_names(s.depth, s.labels, d, d, d, of.sides) if sizes.tied else of.predicting(s)
+    if sizes.shared:
         further["bbox_embed"] = Repeat(Indices.below(s.depth), of.same_boxes(d))
     return block(model=body, **further)
 
@@ -156,10 +158,10 @@ def _fused(d: int, inner: int, blocks: int, trailing: bool) -> Block:
 
     `trailing` says whether each way ends in a further convolution.
     """
-    one = block(conv1=_step(inner, inner, 3), conv2=_step(inner, inner, 1))
+    repvgg = block(conv1=_step(inner, inner, 3), conv2=_step(inner, inner, 1))
 
     def way(inputs: int) -> Block:
-        deep = Repeat(Indices.below(blocks), one) if blocks else None
+        deep = Repeat(Indices.below(blocks), repvgg) if blocks else None
         last = _step(inner, inner, 3) if trailing else None
         return block(conv1=_step(inputs, 2 * inner, 1), bottlenecks=deep, conv2=last)
 

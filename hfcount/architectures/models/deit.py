@@ -30,10 +30,10 @@ def spec(c: Config) -> Spec[Deit]:
     heads, bias = c.int("num_attention_heads"), c.bool("qkv_bias", default=True)
     mixer = keys.multi_head(c, d, heads, qkv_bias=bias, indivisible="run", own_width=True)
     layer, rows = Layer(mixer=mixer, ffn=keys.dense(c, bias=True)), keys.squares(c) + tokens
-    own = Deit.read(c, tokens=tokens)
-    whole = keys.decoder_spec(c, layer, vocab=0, hidden=d, positions=rows, heads=_HEADS)
+    sizes = Deit.read(c, tokens=tokens)
+    model = keys.decoder_spec(c, layer, vocab=0, hidden=d, positions=rows, heads=_HEADS)
     out = c.int("pooler_output_size", default=None)
-    return whole.replace(causal=False, patches=keys.patches(c), out=out).having(own)
+    return model.replace(causal=False, patches=keys.patches(c), out=out).having(sizes)
 
 
 def blueprint(s: Spec[Deit]) -> Block:
@@ -48,7 +48,7 @@ def blueprint(s: Spec[Deit]) -> Block:
         position_embeddings=Tensor((1, s.positions or 0, d)),
     )
     pooled = block("other", dense=Linear(d, s.out or d, True)) if distilled and s.head == "base" else None
-    layers = block(layer=stack(s.layers, lambda one: vit_layer(d, one)))
+    layers = block(layer=stack(s.layers, lambda layer: vit_layer(d, layer)))
     body = block(embeddings=embeddings, encoder=layers, layernorm=layer_norm(d), pooler=pooled)
     taught = block(cls_classifier=labels, distillation_classifier=labels)
     pixels = s.own.encoder_stride * s.own.encoder_stride * s.seen.channels

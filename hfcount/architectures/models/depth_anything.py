@@ -23,19 +23,19 @@ class DepthAnything(Sizes):
 
 
 def spec(c: Config) -> Spec[DepthAnything]:
-    own = DepthAnything.read(c)
-    d, parts = own.neck.levels.fusion_hidden_size, {"backbone": architectures.backbone(c)}
-    whole = keys.decoder_spec(c, (), vocab=0, hidden=d, layer_count=None, heads=_HEADS, parts=parts)
-    return whole.replace(causal=False).having(own)
+    sizes = DepthAnything.read(c)
+    d, parts = sizes.neck.levels.fusion_hidden_size, {"backbone": architectures.backbone(c)}
+    model = keys.decoder_spec(c, (), vocab=0, hidden=d, layer_count=None, heads=_HEADS, parts=parts)
+    return model.replace(causal=False).having(sizes)
 
 
 def blueprint(s: Spec[DepthAnything]) -> Block:
-    own, levels, d = s.own, s.own.neck.levels, s.own.neck.levels.fusion_hidden_size
+    sizes, levels, d = s.own, s.own.neck.levels, s.own.neck.levels.fusion_hidden_size
     square = conv(d, d, 3, bias=True)
     prompt = block(convolution1=conv(1, d, 3, bias=True), convolution2=square, convolution3=square)
     more = {"prompt_depth_layer": prompt} if s.family == "prompt_depth_anything" else {}
     return block(
         backbone=architectures.tree(s.part("backbone")),
-        neck=own.neck.tensors(levels.reassembling(own.reassemble_hidden_size), True, **more),
-        head=shrinking(d, own.head_hidden_size),
+        neck=sizes.neck.tensors(levels.reassembling(sizes.reassemble_hidden_size), True, **more),
+        head=shrinking(d, sizes.head_hidden_size),
     )

@@ -18,7 +18,7 @@ _SEEN = {"image": "image_model_config", "patch": "patch_model_config", "fov": "f
 
 
 class DepthPro(Record):
-    """What Depth Pro alone has: how many features are joined, and the widths of those of scaled images and of layers.
+    """Sizes of Depth Pro: how many features are joined, and the widths of those of scaled images and of layers.
 
     `steps` are those of the head for the field of view, and `last` is the width of its last kernel.
     """
@@ -44,17 +44,17 @@ def spec(c: Config) -> Spec[DepthPro]:
     d = keys.dim("d_f", c.int("fusion_hidden_size"))
     steps, image = c.int("num_fov_head_layers", minimum=0, maximum=30), c.part("image_model_config")
     size = side // image.int("patch_size") if viewed else 1
-    own = DepthPro(
+    sizes = DepthPro(
         fusion=Fusion(normed=normed, biased=biased),
         fusion_hidden_size=d,
         joined=sum(counts),
-        scaled=tuple(keys.dim(f"C{number}", one) for number, one in enumerate(scaled, 1)),
-        between=tuple(keys.dim(f"D{number}", one) for number, one in enumerate(between, 1)),
+        scaled=tuple(keys.dim(f"C{number}", width) for number, width in enumerate(scaled, 1)),
+        between=tuple(keys.dim(f"D{number}", width) for number, width in enumerate(between, 1)),
         steps=steps,
         last=keys.dim("w_l", (size - 1) // 2 ** int(steps) + 1),
     )
-    whole = keys.decoder_spec(c, (), vocab=0, hidden=d, layer_count=None, heads=_HEADS, parts=parts)
-    return whole.replace(causal=False).having(own)
+    model = keys.decoder_spec(c, (), vocab=0, hidden=d, layer_count=None, heads=_HEADS, parts=parts)
+    return model.replace(causal=False).having(sizes)
 
 
 def _seeing(c: Config, key: str, side: int) -> Spec:
@@ -79,21 +79,21 @@ def _view(s: Spec[DepthPro]) -> Block:
     widths = [(d + 2**power - 1) // 2**power for power in range(1, steps + 2)]
     layers = {str(2 * place): conv(widths[place], widths[place + 1], 3, bias=True) for place in range(steps)}
     layers[str(2 * steps)] = conv(widths[-1], 1, s.own.last, bias=True)
-    seen = s.part("fov")
-    encoder = block(model=architectures.tree(seen), neck=Linear(seen.hidden, d // 2, True))
+    vision = s.part("fov")
+    encoder = block(model=architectures.tree(vision), neck=Linear(vision.hidden, d // 2, True))
     return block("other", fov_encoder=encoder, conv=conv(d, d // 2, 3, bias=True), head=block(layers=Block(layers)))
 
 
 def blueprint(s: Spec[DepthPro]) -> Block:
-    d, own, image, patch = s.hidden, s.own, s.part("image").hidden, s.part("patch").hidden
-    scaled, between = own.scaled, own.between
+    d, sizes, image, patch = s.hidden, s.own, s.part("image").hidden, s.part("patch").hidden
+    scaled, between = sizes.scaled, sizes.between
     all_widths = [*scaled, *between]
     spare = len(all_widths) - 1 if int(all_widths[-1]) == int(d) else len(all_widths)
     upsample = block(
         image_block=block(layers=Block({"0": transposed(image, scaled[0], 2)})),
-        scaled_images=Block({str(place): _larger(patch, one, one, 1) for place, one in enumerate(scaled)}),
+        scaled_images=Block({str(place): _larger(patch, width, width, 1) for place, width in enumerate(scaled)}),
         intermediate=Block(
-            {str(place): _larger(patch, one if place else d, one, 2 + place) for place, one in enumerate(between)}
+            {str(place): _larger(patch, width if place else d, width, 2 + place) for place, width in enumerate(between)}
         ),
     )
     projections = Block({str(place): conv(all_widths[place], d, 3) for place in range(spare)})
@@ -113,7 +113,7 @@ def blueprint(s: Spec[DepthPro]) -> Block:
     deconv = transposed(d, d, 2, bias=False)
     layers = {"0": conv(d, d // 2, 3, bias=True), "1": transposed(d // 2, d // 2, 2)}
     layers |= {"2": conv(d // 2, _FINE, 3, bias=True), "4": conv(_FINE, 1, 1, bias=True)}
-    fused = Repeat(Indices.below(own.joined - 1), own.fusion.tensors(own.fusion_hidden_size, deconv=deconv))
-    stage = block("other", intermediate=fused, final=own.fusion.tensors(own.fusion_hidden_size))
+    fused = Repeat(Indices.below(sizes.joined - 1), sizes.fusion.tensors(sizes.fusion_hidden_size, deconv=deconv))
+    stage = block("other", intermediate=fused, final=sizes.fusion.tensors(sizes.fusion_hidden_size))
     view = _view(s) if "fov" in s.parts else None
     return block(depth_pro=body, fusion_stage=stage, head=block("other", layers=Block(layers)), fov_model=view)

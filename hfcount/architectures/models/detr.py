@@ -34,21 +34,23 @@ def spec(c: Config) -> Spec[LearnedQueries]:
 
 
 def blueprint(s: Spec[LearnedQueries]) -> Block:
-    d, own, norm, widths = s.hidden, s.own, layer_norm(s.hidden), s.own.widths
+    d, sizes, norm, widths = s.hidden, s.own, layer_norm(s.hidden), s.own.widths
     table = embedding(_ROWS, d // 2)
-    places = block("embedding", row_embeddings=table, column_embeddings=table) if own.learned else None
-    encoder = stack(s.stack("encoder"), lambda one: detr_layer(d, one))
+    places = block("embedding", row_embeddings=table, column_embeddings=table) if sizes.learned else None
+    encoder = stack(s.stack("encoder"), lambda layer: detr_layer(d, layer))
     body = block(
         backbone=block(conv_encoder=block(model=frozen(architectures.tree(s.part("backbone"))))),
         position_embedding=places,
-        query_position_embeddings=embedding(own.num_queries, d),
+        query_position_embeddings=embedding(sizes.num_queries, d),
         input_projection=block("projector", **conv(widths[-1], d, 1, bias=True).children),
         encoder=block(layers=encoder, layernorm=norm if s.family == "table-transformer" else None),
-        decoder=block(layers=stack(s.layers, lambda one: detr_layer(d, one, crossed=True)), layernorm=norm),
+        decoder=block(layers=stack(s.layers, lambda layer: detr_layer(d, layer, crossed=True)), layernorm=norm),
     )
-    found = block(class_labels_classifier=Linear(d, s.labels + 1, True, "other"), bbox_predictor=perceptron(d, d, d, 4))
+    predictors = block(
+        class_labels_classifier=Linear(d, s.labels + 1, True, "other"), bbox_predictor=perceptron(d, d, d, 4)
+    )
     if s.head != "panoptic_segmentation":
-        return headed(s, "model", body, object_detection=found)
+        return headed(s, "model", body, object_detection=predictors)
     heads = s.part("encoder").layers[0].layer.attention.heads
     masks = mask_head(d, heads, widths[::-1][-3:])
-    return Block({"detr": Block({"model": body, **found.children}), **masks.children})
+    return Block({"detr": Block({"model": body, **predictors.children}), **masks.children})

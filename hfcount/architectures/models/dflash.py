@@ -78,33 +78,33 @@ class DFlash(Draft):
     head: Head
 
     def needs(self, s: Spec) -> Needs:
-        """What it takes from its target."""
+        """The requirements on its target."""
         width = self.target_hidden_size
         return Needs(width=width, layers=self.layers, last=self.last, depth=self.depth, masked=True)
 
 
 def spec(c: Config) -> Spec[DFlash]:
     text, flat = layers_of(c), not of_speculators(c)
-    own = (c.sub("dflash_config") or c) if flat else c
+    draft = (c.sub("dflash_config") or c) if flat else c
     layer = Layer(
         mixer=keys.attention(
             text,
             bias=text.bool("attention_bias", default=False),
             qk_norm=True,
-            sinks=flat and _sinks(c, own),
+            sinks=flat and _sinks(c, draft),
         ),
         ffn=keys.dense(text),
     )
     d, vocab, depth = text.int("hidden_size"), text.int("vocab_size"), keys.layer_count(text)
-    listed = (numbers(own, _FLAT) or numbers(c, _FLAT)) if flat else numbers(c, _IDS)
+    listed = (numbers(draft, _FLAT) or numbers(c, _FLAT)) if flat else numbers(c, _IDS)
     if not (flat or listed):
         raise c.malformed(f"no {_IDS}, which says how many states it reads.", _IDS, "HF101")
     of_target = c.int("num_target_layers", default=None) if flat else None
     vocabulary = Vocabulary.read(c, vocab, absent=None if flat else 32000)
-    kind = _kind(c, own)
+    kind = _kind(c, draft)
     if kind == "dflash2" and vocabulary.reduced:
-        said = f"draft_vocab_size is {vocabulary.size:,}, and DFlash 2 knows all {vocab:,} words of its target."
-        raise c.error("contradiction", said, "draft_vocab_size", "Correct it.", expected=int(vocab))
+        message = f"draft_vocab_size is {vocabulary.size:,}, and DFlash 2 knows all {vocab:,} words of its target."
+        raise c.error("contradiction", message, "draft_vocab_size", "Correct it.", expected=int(vocab))
     sizes = DFlash.read(
         c,
         layers=listed,
@@ -113,39 +113,39 @@ def spec(c: Config) -> Spec[DFlash]:
         seen=keys.dim("n_s", len(listed) or int(depth)),  # without a list it reads as many layers as it has
         target_hidden_size=keys.dim("d_t", c.int("target_hidden_size", default=None) or d),
         vocabulary=vocabulary,
-        head=_head(kind, own, d, flat),
+        head=_head(kind, draft, d, flat),
     )
     heads = keys.named(DraftModel="causal_lm", Speculator="causal_lm")
-    whole = keys.decoder_spec(
+    model = keys.decoder_spec(
         text, layer, whole=c, vocab=vocab, hidden=d, heads=heads, windows=keys.sliding(text, default=None)
     )
-    return whole.replace(tied=False).having(sizes)
+    return model.replace(tied=False).having(sizes)
 
 
-def _sinks(c: Config, own: Config) -> bool:
-    return own.bool("attention_sink_bias", default=c.bool("add_swa_attention_sink_bias", default=False))
+def _sinks(c: Config, draft: Config) -> bool:
+    return draft.bool("attention_sink_bias", default=c.bool("add_swa_attention_sink_bias", default=False))
 
 
-def _kind(c: Config, own: Config) -> str:
+def _kind(c: Config, draft: Config) -> str:
     """Which of the drafts it is: by its type, else by its class, else by projector_type."""
     named = c.family.removeprefix("speculators_")
     if named != "dflash" or of_speculators(c):
         return named
     by_class = _KINDS.get(next(iter(c.strs("architectures")), ""), "")
-    said = own.choice("projector_type", ("dflash", "dflash2", "domino", "dspark"), default=by_class or "dflash")
-    return by_class or said
+    projector = draft.choice("projector_type", ("dflash", "dflash2", "domino", "dspark"), default=by_class or "dflash")
+    return by_class or projector
 
 
-def _head(kind: str, own: Config, d: int, flat: bool) -> Head:
+def _head(kind: str, draft: Config, d: int, flat: bool) -> Head:
     match kind:
         case "dspark":
-            return Markov.read_from(own, d, flat)
+            return Markov.read_from(draft, d, flat)
         case "domino":
-            return Correction.read(own)
+            return Correction.read(draft)
         case "dflash2":
-            return selection(own, d)
+            return selection(draft, d)
         case "xpress":
-            return Refinement.read(own)
+            return Refinement.read(draft)
         case _:
             return None
 
@@ -155,16 +155,16 @@ def blueprint(s: Spec[DFlash]) -> Block:
     words, head = of.vocabulary, of.head
     convolution = head.convolution(d) if isinstance(head, Selection) else None
 
-    def layer(one: Layer) -> Block:
-        attention = gqa(d, one.attention, sinks="attention_sink_bias")
-        whole = pre_norm(d, self_attn=attention, mlp=swiglu(d, one.dense.width))
-        return altered(whole, attention_conv=convolution, mlp_conv=convolution)
+    def layer_block(layer: Layer) -> Block:
+        attention = gqa(d, layer.attention, sinks="attention_sink_bias")
+        body = pre_norm(d, self_attn=attention, mlp=swiglu(d, layer.dense.width))
+        return altered(body, attention_conv=convolution, mlp_conv=convolution)
 
     common = block(
         **words.tensors(d, own_head=False).children,
         fc=Linear(of.seen * of.target_hidden_size, d, component="projector"),
         hidden_norm=rms_norm(d),
-        layers=stack(s.layers, layer),
+        layers=stack(s.layers, layer_block),
         norm=rms_norm(d),
     )
     if isinstance(head, Markov | Refinement):

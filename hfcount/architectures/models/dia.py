@@ -43,24 +43,24 @@ class DiaDecoder(Sizes):
 def half_spec(c: Config) -> Spec[DiaDecoder | None]:
     """Dia's halves: an encoder of bytes, and a decoder of the codes of several channels."""
     encoder = c.family == "dia_encoder"
-    own = None if encoder else DiaDecoder.read(c)
+    sizes = None if encoder else DiaDecoder.read(c)
     heads = keys.named(Encoder="base") if encoder else keys.named(Decoder="base")
-    whole = keys.decoder_spec(c, Layer(mixer=keys.attention(c), ffn=keys.dense(c)), heads=heads)
-    return whole.replace(causal=not encoder, uncounted="" if encoder else keys.ACROSS).having(own)
+    model = keys.decoder_spec(c, Layer(mixer=keys.attention(c), ffn=keys.dense(c)), heads=heads)
+    return model.replace(causal=not encoder, uncounted="" if encoder else keys.ACROSS).having(sizes)
 
 
 def half_blueprint(s: Spec[DiaDecoder | None]) -> Block:
     d, decoding, norm = s.hidden, s.own, rms_norm(s.hidden)
 
-    def layer(one: Layer) -> Block:
-        attention, network = mha(d, one.attention, "o_proj"), fused_swiglu(d, one.dense.width)
-        own = block(self_attention=attention, mlp=network, pre_sa_norm=norm)
+    def layer_block(layer: Layer) -> Block:
+        attention, network = mha(d, layer.attention, "o_proj"), fused_swiglu(d, layer.dense.width)
+        body = block(self_attention=attention, mlp=network, pre_sa_norm=norm)
         if decoding is None:
-            return Block({**own.children, "post_sa_norm": norm})
+            return Block({**body.children, "post_sa_norm": norm})
         crossing = _crossing(d, decoding)
-        return Block({**own.children, "cross_attention": crossing, "pre_ca_norm": norm, "pre_mlp_norm": norm})
+        return Block({**body.children, "cross_attention": crossing, "pre_ca_norm": norm, "pre_mlp_norm": norm})
 
-    layers = stack(s.layers, layer)
+    layers = stack(s.layers, layer_block)
     if decoding is None:
         return block(embedding=embedding(s.vocab, d), layers=layers, norm=norm)
     table = block(embed=embedding(decoding.num_channels * s.vocab, d))

@@ -17,14 +17,14 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
-        weigh = Tensor((one.attention.head_dim,))
+    def layer_block(layer: Layer) -> Block:
+        weigh = Tensor((layer.attention.head_dim,))
         return pre_norm(
             d,
             self_attn=altered(
-                gqa(d, one.attention), lambda_q1=weigh, lambda_k1=weigh, lambda_q2=weigh, lambda_k2=weigh
+                gqa(d, layer.attention), lambda_q1=weigh, lambda_k1=weigh, lambda_q2=weigh, lambda_k2=weigh
             ),
-            mlp=swiglu(d, one.dense.width),
+            mlp=swiglu(d, layer.dense.width),
         )
 
-    return decoder(s, layer, question_answering="transformer")
+    return decoder(s, layer_block, question_answering="transformer")

@@ -11,8 +11,9 @@ from hfcount.architectures.components.gemma import (
     lending_attention,
     local_and_global,
 )
-from hfcount.architectures.layers import base, lm_head, rms_norm, swiglu
+from hfcount.architectures.layers import altered, base, lm_head, rms_norm, swiglu
 from hfcount.architectures.layers.composite import shared_copy
+from hfcount.architectures.layers.sandwich import sandwich_norm
 from hfcount.mapper import Config
 from hfcount.mapper.sizes import Sizes
 from hfcount.spec import Layer, Layers, Record, Spec
@@ -38,13 +39,13 @@ def spec(c: Config) -> Spec[DiffusionGemma]:
 
 
 def blueprint(s: Spec[DiffusionGemma]) -> Block:
-    d, text, seen = s.hidden, architectures.base(s), s.part("vision")
+    d, text, vision = s.hidden, architectures.base(s), s.part("vision")
     network = swiglu(d, s.own.intermediate_size)
     decoder = Block({**text.children, "self_conditioning": Block({"pre_norm": rms_norm(d), **network.children}, "mlp")})
     encoder = block(
         language_model=shared_copy(text) if s.tied else text,
         vision_tower=architectures.tower(s, "vision"),
-        embed_vision=Block({"embedding_projection": Linear(seen.output, d)}, "projector", 0),
+        embed_vision=Block({"embedding_projection": Linear(vision.output, d)}, "projector", 0),
     )
     body = block(encoder=encoder, decoder=decoder)
     return body if s.head == "base" else block(model=body, lm_head=lm_head(s, "model.decoder.embed_tokens.weight"))
@@ -64,26 +65,22 @@ def text_spec(c: Config) -> Spec:
     ]
     size = keys.extent(c, "sliding_window", default=512)
     windows = [window for indices, local in placed if local and size for window in keys.within(indices, size)]
-    whole = keys.decoder_spec(c, layers, heads=("Model",), windows=tuple(windows))
-    return keys.seeing_both_ways(whole) if c.str("use_bidirectional_attention", default="") == "all" else whole
+    model = keys.decoder_spec(c, layers, heads=("Model",), windows=tuple(windows))
+    return keys.seeing_both_ways(model) if c.str("use_bidirectional_attention", default="") == "all" else model
 
 
 def text_blueprint(s: Spec) -> Block:
-    d, norm = s.hidden, rms_norm(s.hidden)
+    d = s.hidden
 
-    def layer(one: Layer) -> Block:
-        named = block(
-            self_attn=lending_attention(d, one.attention, bool(one.sizes(DiffusionGemmaTextLayer).values)),
-            mlp=swiglu(d, one.moe.shared or 0),
-            input_layernorm=norm,
-            post_attention_layernorm=norm,
-            pre_feedforward_layernorm=norm,
-            post_feedforward_layernorm=norm,
-            layer_scalar=buffer(1),
+    def layer_block(layer: Layer) -> Block:
+        body = sandwich_norm(
+            d,
+            self_attn=lending_attention(d, layer.attention, bool(layer.sizes(DiffusionGemmaTextLayer).values)),
+            mlp=swiglu(d, layer.moe.shared or 0),
         )
-        return Block({**named.children, **experts_beside(d, one.moe)})
+        return altered(body, layer_scalar=buffer(1), **experts_beside(d, layer.moe))
 
-    return base(s, layer)
+    return base(s, layer_block)
 
 
 PARTS = (architectures.Family(("diffusion_gemma_text",), text_spec, text_blueprint),)

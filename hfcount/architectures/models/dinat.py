@@ -18,13 +18,13 @@ _HEADS = keys.named(("ForImageClassification", "Model"), Backbone="backbone")
 
 
 class DinatLayer(Record):
-    """What a layer of DiNAT alone has: whether its stage is given out."""
+    """Sizes specific to a layer of DiNAT: whether its stage is given out."""
 
     shown: bool
 
 
 class Dinat(Sizes):
-    """What DiNAT alone has; `stem` says whether what the stem makes is given out."""
+    """Sizes specific to DiNAT; `stem` says whether what the stem makes is given out."""
 
     num_channels: int = size("C")
     kernel_size: int = size("w")
@@ -36,24 +36,24 @@ def spec(c: Config) -> Spec[Dinat]:
     first, count = c.int("embed_dim"), len(c.ints("depths"))
     widths = [first * 2 ** min(number, 32) for number in range(count)]
     heads, bias = keys.each(c, "num_heads", count), c.bool("qkv_bias", default=True)
-    seen = backbones.outputs(c, ["stem", *(f"stage{number + 1}" for number in range(count))])
-    shown = [DinatLayer(shown=number + 1 in seen) for number in range(count)]
+    vision_width = backbones.outputs(c, ["stem", *(f"stage{number + 1}" for number in range(count))])
+    shown = [DinatLayer(shown=number + 1 in vision_width) for number in range(count)]
     layers = keys.stages(c, widths, lambda d: c.times("mlp_ratio", d), heads, bias=bias, own=shown)
-    own, d = Dinat.read(c, stem=0 in seen), layers[-1].layer.width
-    return keys.imaging(c, layers, _HEADS, hidden=d, uncounted=keys.COARSER).having(own)
+    sizes, d = Dinat.read(c, stem=0 in vision_width), layers[-1].layer.width
+    return keys.imaging(c, layers, _HEADS, hidden=d, uncounted=keys.COARSER).having(sizes)
 
 
 def blueprint(s: Spec[Dinat]) -> Block:
     of, first, levels, shown = s.own, s.layers[0].layer.width, dict[str, Block](), dict[str, Block]()
     side, half = 2 * of.kernel_size - 1, first // 2
 
-    def layer(one: Layer) -> Block:
-        a, d = one.attention, one.width
+    def layer_block(layer: Layer) -> Block:
+        a, d = layer.attention, layer.width
         into = Linear(d, d, a.qkv_bias)
-        own = block(rpb=Tensor((a.heads, side, side)), query=into, key=into, value=into)
-        attention = block("attention", self=own, output=block(dense=Linear(d, d, True)))
+        projections = block(rpb=Tensor((a.heads, side, side)), query=into, key=into, value=into)
+        attention = block("attention", self=projections, output=block(dense=Linear(d, d, True)))
         scale = Tensor((2, d)) if of.scaled else None
-        return altered(vit_layer(d, one), attention=attention, layer_scale_parameters=scale)
+        return altered(vit_layer(d, layer), attention=attention, layer_scale_parameters=scale)
 
     if of.stem:
         shown["stem"] = layer_norm(first)
@@ -61,7 +61,7 @@ def blueprint(s: Spec[Dinat]) -> Block:
         d = part.layer.width
         coarser = block(reduction=conv(d, 2 * d, 3), norm=layer_norm(2 * d))
         levels[str(number)] = block(
-            layers=stack((part,), layer), downsample=coarser if number < len(s.layers) - 1 else None
+            layers=stack((part,), layer_block), downsample=coarser if number < len(s.layers) - 1 else None
         )
         if part.layer.sizes(DinatLayer).shown:
             shown[f"stage{number + 1}"] = layer_norm(d)
@@ -70,5 +70,5 @@ def blueprint(s: Spec[Dinat]) -> Block:
     body = block(embeddings=embeddings, encoder=block(levels=Block(levels)))
     if s.head == "backbone":
         return altered(body, hidden_states_norms=Block(shown))
-    whole = altered(body, layernorm=layer_norm(s.hidden))
-    return headed(s, "dinat", whole, image_classification=block(classifier=classifier(s)))
+    tree = altered(body, layernorm=layer_norm(s.hidden))
+    return headed(s, "dinat", tree, image_classification=block(classifier=classifier(s)))

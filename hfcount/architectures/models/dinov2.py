@@ -32,14 +32,14 @@ def spec(c: Config) -> Spec[Dinov2]:
     ffn = Dense(width=round_up(2 * wide // 3, 8) if gated else wide, bias=True)
     bias, heads = c.bool("qkv_bias", default=True), c.int("num_attention_heads")
     mixer = keys.multi_head(c, d, heads, qkv_bias=bias, indivisible="run", own_width=True)
-    own = Dinov2.read(
+    sizes = Dinov2.read(
         c,
         gated=gated,
         num_register_tokens=keys.dim("n_r", c.int("num_register_tokens", minimum=0) if _registers(c) else 0),
     )
     rows, layer = keys.squares(c) + 1, Layer(mixer=mixer, ffn=ffn)
-    whole = keys.decoder_spec(c, layer, vocab=0, hidden=d, heads=_HEADS, positions=rows)
-    return whole.replace(causal=False, patches=keys.patches(c)).having(own)
+    model = keys.decoder_spec(c, layer, vocab=0, hidden=d, heads=_HEADS, positions=rows)
+    return model.replace(causal=False, patches=keys.patches(c)).having(sizes)
 
 
 def _registers(c: Config) -> bool:
@@ -49,11 +49,11 @@ def _registers(c: Config) -> bool:
 def blueprint(s: Spec[Dinov2]) -> Block:
     d, of, scale = s.hidden, s.own, block(lambda1=Tensor((s.hidden,)))
 
-    def layer(one: Layer) -> Block:
-        width = one.dense.width
+    def layer_block(layer: Layer) -> Block:
+        width = layer.dense.width
         gated = block("mlp", weights_in=Linear(d, 2 * width, True), weights_out=Linear(width, d, True))
         network = gated if of.gated else mlp(d, width)
-        attention = vit_attention(d, one.attention)
+        attention = vit_attention(d, layer.attention)
         norm = layer_norm(d)
         return block(norm1=norm, attention=attention, layer_scale1=scale, norm2=norm, mlp=network, layer_scale2=scale)
 
@@ -66,5 +66,5 @@ def blueprint(s: Spec[Dinov2]) -> Block:
         patch_embeddings=block(projection=patch_convolution(s)),
         position_embeddings=Tensor((1, s.positions or 0, d)),
     )
-    body = block(embeddings=embeddings, encoder=block(layer=stack(s.layers, layer)), layernorm=layer_norm(d))
+    body = block(embeddings=embeddings, encoder=block(layer=stack(s.layers, layer_block)), layernorm=layer_norm(d))
     return headed(s, s.family, body, image_classification=block(classifier=classifier(s, 2 * d)))

@@ -23,8 +23,8 @@ def spec(c: Config) -> Spec[Dinov3Convnext]:
     widths, depths = c.ints("hidden_sizes", default=(96, 192, 384, 768)), c.ints("depths", default=(3, 3, 9, 3))
     layers = keys.stages(c, widths, depths=depths)
     d = layers[-1].layer.width
-    own = Dinov3Convnext.read(c)
-    return keys.imaging(c, layers, _HEADS, hidden=d, uncounted=keys.COARSER).having(own)
+    sizes = Dinov3Convnext.read(c)
+    return keys.imaging(c, layers, _HEADS, hidden=d, uncounted=keys.COARSER).having(sizes)
 
 
 def blueprint(s: Spec[Dinov3Convnext]) -> Block:
@@ -41,8 +41,8 @@ def blueprint(s: Spec[Dinov3Convnext]) -> Block:
     return block(stages=Block(stages), layer_norm=norm)
 
 
-def _layer(one: Layer) -> Block:
-    d = one.width
+def _layer(layer: Layer) -> Block:
+    d = layer.width
     wide = 4 * d
     return block(
         depthwise_conv=depthwise(d, 7, bias=True),

@@ -24,8 +24,8 @@ class Dinov3Vit(Sizes):
 
 
 def spec(c: Config) -> Spec[Dinov3Vit]:
-    own, further = Dinov3Vit.read(c), keys.named(Backbone="base", Encoder="encoder")
-    return keys.tower(c, patches=keys.patches(c), further=further, indivisible="built").having(own)
+    sizes, further = Dinov3Vit.read(c), keys.named(Backbone="base", Encoder="encoder")
+    return keys.tower(c, patches=keys.patches(c), further=further, indivisible="built").having(sizes)
 
 
 def blueprint(s: Spec[Dinov3Vit]) -> Block:
@@ -38,13 +38,13 @@ def blueprint(s: Spec[Dinov3Vit]) -> Block:
         o_proj=Linear(d, d, of.proj_bias),
     )
 
-    def layer(one: Layer) -> Block:
-        width, bias = one.dense.width, of.mlp_bias
+    def layer_block(layer: Layer) -> Block:
+        width, bias = layer.dense.width, of.mlp_bias
         plain = mlp(d, width, bias, up="up_proj", down="down_proj")
         network = swiglu(d, width, bias) if of.use_gated_mlp else plain
         return block(norm1=norm, attention=attention, layer_scale1=scale, norm2=norm, mlp=network, layer_scale2=scale)
 
-    layers = stack(s.layers, layer)
+    layers = stack(s.layers, layer_block)
     if s.head == "encoder":
         return block(layer=layers)
     embeddings = block(

@@ -18,23 +18,23 @@ def spec(c: Config) -> Spec:
     d = c.int("dim")
     layer = Layer(mixer=keys.multi_head(c, d, c.int("n_heads")), ffn=Dense(width=c.int("hidden_dim"), bias=True))
     layers, rows = keys.uniform(layer, keys.layer_count(c, "n_layers")), c.int("max_position_embeddings")
-    whole = keys.decoder_spec(c, layers, heads=("ForMaskedLM", *_CLASSES), tied=True, hidden=d, positions=rows)
-    return whole.replace(causal=False)
+    model = keys.decoder_spec(c, layers, heads=("ForMaskedLM", *_CLASSES), tied=True, hidden=d, positions=rows)
+    return model.replace(causal=False)
 
 
 def blueprint(s: Spec) -> Block:
     d, square = s.hidden, Linear(s.hidden, s.hidden, True)
 
-    def layer(one: Layer) -> Block:
+    def layer_block(layer: Layer) -> Block:
         return block(
             attention=block("attention", q_lin=square, k_lin=square, v_lin=square, out_lin=square),
             sa_layer_norm=layer_norm(d),
-            ffn=mlp(d, one.dense.width, up="lin1", down="lin2"),
+            ffn=mlp(d, layer.dense.width, up="lin1", down="lin2"),
             output_layer_norm=layer_norm(d),
         )
 
     embeddings = bert_embeddings(s)
-    body = block(embeddings=embeddings, transformer=block(layer=stack(s.layers, layer)))
+    body = block(embeddings=embeddings, transformer=block(layer=stack(s.layers, layer_block)))
     words = block(
         vocab_transform=Linear(d, d, True, "lm_head"),
         vocab_layer_norm=block("lm_head", **layer_norm(d).children),

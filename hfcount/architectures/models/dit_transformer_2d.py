@@ -28,10 +28,10 @@ class DiT(Sizes):
 def spec(c: Config) -> Spec[DiT]:
     c.choice("norm_type", ("ada_norm_zero",))
     out = diffusion.nullable(c, "out_channels", "C_o")
-    own = DiT.read(c, out_channels=c.int("in_channels") if out is None else out)
-    diffusion.check_places(c, own.num_attention_heads * own.attention_head_dim)
+    sizes = DiT.read(c, out_channels=c.int("in_channels") if out is None else out)
+    diffusion.check_places(c, sizes.num_attention_heads * sizes.attention_head_dim)
     diffusion.dropout(c)
-    return diffusion.diffusing(c, own, own.num_attention_heads * own.attention_head_dim)
+    return diffusion.diffusing(c, sizes, sizes.num_attention_heads * sizes.attention_head_dim)
 
 
 def blueprint(s: Spec[DiT]) -> Block:

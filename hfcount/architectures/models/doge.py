@@ -44,16 +44,16 @@ def blueprint(s: Spec) -> Block:
     d = s.hidden
     weights = Tensor((d,), component="other")
 
-    def layer(one: Layer) -> Block:
-        a = one.attention
-        seen = Linear(a.kv_heads * a.head_dim, a.kv_heads, a.qkv_bias)
+    def layer_block(layer: Layer) -> Block:
+        a = layer.attention
+        vision_width = Linear(a.kv_heads * a.head_dim, a.kv_heads, a.qkv_bias)
         return block(
             input_layernorm=rms_norm(d),
-            self_attn=altered(gqa(d, a), A=Tensor((a.kv_heads,)), dt_proj=seen),
+            self_attn=altered(gqa(d, a), A=Tensor((a.kv_heads,)), dt_proj=vision_width),
             input_residual=weights,
             post_attention_layernorm=rms_norm(d),
-            mlp=network(d, one, lambda m: _neurons(d, m)),
+            mlp=network(d, layer, lambda m: _neurons(d, m)),
             post_attention_residual=weights,
         )
 
-    return decoder(s, layer)
+    return decoder(s, layer_block)

@@ -40,8 +40,8 @@ def vision_spec(c: Config) -> Spec:
     d, heads = c.int("embed_dim", "hidden_size"), c.int("num_heads", "num_attention_heads")
     mixer = keys.multi_head(c, d, heads, bias=c.bool("use_bias", "attention_bias", default=False))
     placed = [part.replace(layer=part.layer.replace(mixer=mixer)) for part in _networks(c)]
-    seen = keys.patches(c, merge=c.int("adapter_merge_size"))
-    return keys.encoding(c, placed, hidden=d, patches=seen, out=c.int("adapter_out_dim"))
+    patches = keys.patches(c, merge=c.int("adapter_merge_size"))
+    return keys.encoding(c, placed, hidden=d, patches=patches, out=c.int("adapter_out_dim"))
 
 
 def _networks(c: Config) -> list[Layers]:
@@ -50,7 +50,7 @@ def _networks(c: Config) -> list[Layers]:
     Without either the first 25 layers have one network, and the others 4, 8, 12 and so on to 64 experts. Source:
     transformers 5.23, configuration_dots3_note.py, Dots3NoteVisionConfig.
     """
-    count, listed, own = (
+    count, listed, per_layer = (
         keys.layer_count(c, "num_hidden_layers"),
         c.strs("mlp_layer_types"),
         c.given("per_layer_config"),
@@ -62,21 +62,21 @@ def _networks(c: Config) -> list[Layers]:
     width, bias = c.int("moe_intermediate_size"), c.bool("mlp_bias", default=False)
     usual = [("sparse" if number > 0 else "dense") for number in counts] if counts else listed
     if len(usual) != count:
-        said = f"the networks of {len(usual):,} layers are given, and num_hidden_layers is {count:,}."
+        text = f"the networks of {len(usual):,} layers are given, and num_hidden_layers is {count:,}."
         raise c.error(
-            "list-length", said, "pyramid_num_routed" if counts else "mlp_layer_types", "Correct one of them."
+            "list-length", text, "pyramid_num_routed" if counts else "mlp_layer_types", "Correct one of them."
         )
     wanted = dict(enumerate(counts)) if counts else {}
-    if own:
-        for numbers, seen in overrides(c, ("num_local_experts", "num_experts_per_tok"), count):
-            wanted |= dict.fromkeys(numbers, seen.int("num_local_experts"))
+    if per_layer:
+        for numbers, config in overrides(c, ("num_local_experts", "num_experts_per_tok"), count):
+            wanted |= dict.fromkeys(numbers, config.int("num_local_experts"))
     places: dict[int, list[int]] = {}
     for place, kind in enumerate(usual):
         among = wanted.get(place) or c.int("num_local_experts") if kind == "sparse" else 0
         places.setdefault(among, []).append(place)
 
     def layers(some: list[int]) -> Indices:
-        if own or not counts:
+        if per_layer or not counts:
             return Indices.of(some)
         return entries(c, "pyramid_num_routed", some) if given else Indices.fixed(*some)
 
@@ -98,10 +98,10 @@ def vision_blueprint(s: Spec) -> Block:
         wide = Linear(d, width, bias)
         return block(component, fc1=wide, fc2=Linear(width, d, bias), fc3=wide)
 
-    def layer(one: Layer) -> Block:
-        a, ffn = one.attention, one.ffn
+    def layer_block(layer: Layer) -> Block:
+        a, ffn = layer.attention, layer.ffn
         attention = fused_square_attention(d, a.qkv_bias, a.out_bias).children
-        mlp = network(one.dense.width, one.dense.bias, "mlp") if not isinstance(ffn, MoE) else None
+        mlp = network(layer.dense.width, layer.dense.bias, "mlp") if not isinstance(ffn, MoE) else None
         if isinstance(ffn, MoE):
             gate = Tensor((ffn.experts, d), component="router")
             mlp = block(
@@ -119,7 +119,7 @@ def vision_blueprint(s: Spec) -> Block:
     merger = {"0": Linear(merged, merged, True), "2": Linear(merged, s.output, True)}
     return block(
         patch_embed=block(proj=patch_convolution(s), norm=rms_norm(d)),
-        blocks=stack(s.layers, layer),
+        blocks=stack(s.layers, layer_block),
         adapter=block("projector", ln_q=layer_norm(d), mlp=Block(merger)),
         post_trunk_norm=rms_norm(d),
     )
@@ -145,20 +145,20 @@ def audio_spec(c: Config) -> Spec[Dots3NoteAudioEncoder]:
     left = (bins + (1 << _HALVES) - 1) // (1 << _HALVES)
     out = c.int("whisper_adapter_out_dim", "adapter_output_size", default=None) or c.int("adapter_out_dim")
     channels = keys.dim("C", c.int("downsample_hidden_size"))
-    own = Dots3NoteAudioEncoder.read(c, left=keys.computed(c, "d_c", "conv_output_size", channels * left))
+    sizes = Dots3NoteAudioEncoder.read(c, left=keys.computed(c, "d_c", "conv_output_size", channels * left))
     layers = keys.uniform(Layer(mixer=mixer, ffn=Dense(width=width, bias=True)), depth)
-    return keys.encoding(c, layers, hidden=d, out=out).having(own)
+    return keys.encoding(c, layers, hidden=d, out=out).having(sizes)
 
 
 def audio_blueprint(s: Spec[Dots3NoteAudioEncoder]) -> Block:
     d, out, channels = s.hidden, s.output, s.own.downsample_hidden_size
 
-    def layer(one: Layer) -> Block:
-        bias, width = one.attention.qkv_bias, one.dense.width
-        own, plain = Linear(d, d, bias), Linear(d, d)
+    def layer_block(layer: Layer) -> Block:
+        bias, width = layer.attention.qkv_bias, layer.dense.width
+        sizes, plain = Linear(d, d, bias), Linear(d, d)
         return block(
             self_attn_layer_norm=rms_norm(d),
-            self_attn=block("attention", q_proj=own, k_proj=plain, v_proj=own, out_proj=own),
+            self_attn=block("attention", q_proj=sizes, k_proj=plain, v_proj=sizes, out_proj=sizes),
             final_layer_norm=rms_norm(d),
             fc1=Linear(d, 2 * width, True, "mlp"),
             fc2=Linear(width, d, True, "mlp"),
@@ -170,7 +170,7 @@ def audio_blueprint(s: Spec[Dots3NoteAudioEncoder]) -> Block:
         conv2d2=again,
         conv2d3=again,
         conv_out=Linear(s.own.left, d, component="embedding"),
-        layers=stack(s.layers, layer),
+        layers=stack(s.layers, layer_block),
         layer_norm=rms_norm(d),
     )
     adapter: dict[str, Node] = {"0": layer_norm(d), "1": Linear(d, out, True), "3": Linear(out, out, True)}

@@ -65,7 +65,7 @@ def _mixers(c: Config) -> list[Layers]:
     selects = c.bool("use_dsa", default=not c.given("per_layer_config"))
     far = keys.indexed(c, usual)[0]
     near = Layer(mixer=usual, own=Dots3NoteLayer(near=True))
-    full, chosen = (Layer(mixer=one, own=Dots3NoteLayer(near=False)) for one in (usual, far))
+    full, chosen = (Layer(mixer=mixer, own=Dots3NoteLayer(near=False)) for mixer in (usual, far))
     forced = c.given("use_dsa") or not c.given("per_layer_config")
     known: dict[str, Layer | Callable[[], Layer]] = {
         "sliding_attention": near,
@@ -88,18 +88,18 @@ def _shaped(c: Config, placed: list[Layers], usual: MLA, count: int) -> list[Lay
     if not c.given("per_layer_config"):
         window = _windowed(c, usual)
         return [part.replace(layer=part.layer.replace(mixer=window)) if _near(part) else part for part in placed]
-    own = [(Indices.of(numbers), keys.mla(seen)) for numbers, seen in overrides(c, (*_OWN, *_FURTHER), count)]
-    found = []
+    latents = [(Indices.of(numbers), keys.mla(config)) for numbers, config in overrides(c, (*_OWN, *_FURTHER), count)]
+    layers = []
     for part in placed:
         left = part.indices
-        for some, mixer in own:
+        for some, mixer in latents:
             both = intersection(part.indices, some)
             left = left.difference(both)
-            one = part.layer.latent
-            shaped = mixer.replace(top_k=one.top_k, index_heads=one.index_heads, index_dim=one.index_dim)
-            found.append(Layers(indices=both, layer=part.layer.replace(mixer=shaped)))
-        found.append(part.replace(indices=left))
-    return [part for part in found if part.indices.count]
+            latent = part.layer.latent
+            shaped = mixer.replace(top_k=latent.top_k, index_heads=latent.index_heads, index_dim=latent.index_dim)
+            layers.append(Layers(indices=both, layer=part.layer.replace(mixer=shaped)))
+        layers.append(part.replace(indices=left))
+    return [part for part in layers if part.indices.count]
 
 
 def _windowed(c: Config, usual: MLA) -> MLA:
@@ -118,8 +118,8 @@ def _windowed(c: Config, usual: MLA) -> MLA:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
-        a = one.latent
+    def layer_block(layer: Layer) -> Block:
+        a = layer.latent
         attention = altered(
             mla(d, a),
             g_proj=Linear(d, a.heads),
@@ -127,7 +127,7 @@ def blueprint(s: Spec) -> Block:
             indexer=indexer(d, a) if a.index_heads else None,
         )
         return pre_norm(
-            d, self_attn=attention, mlp=network(d, one, lambda m: shared_moe(d, m, balanced=True, bias=m.bias))
+            d, self_attn=attention, mlp=network(d, layer, lambda m: shared_moe(d, m, balanced=True, bias=m.bias))
         )
 
-    return decoder(s, layer)
+    return decoder(s, layer_block)

@@ -16,8 +16,8 @@ IGNORED = ("attention_bias",)  # queries, keys and values always have biases
 
 def spec(c: Config) -> Spec:
     text = architectures.read(c.as_part().varied("", {"architectures": None}), "qwen2")
-    own = {"vision": architectures.part(c, "vision_config", "dots_vit"), "text": text}
-    return keys.decoder_spec(c, text.layers, heads=("ForCausalLM",), windows=text.windows, parts=own)
+    parts = {"vision": architectures.part(c, "vision_config", "dots_vit"), "text": text}
+    return keys.decoder_spec(c, text.layers, heads=("ForCausalLM",), windows=text.windows, parts=parts)
 
 
 def blueprint(s: Spec) -> Block:
@@ -62,8 +62,8 @@ def vision_spec(c: Config) -> Spec[DotsVit]:
 def vision_blueprint(s: Spec[DotsVit]) -> Block:
     d, merged = s.hidden, s.seen.merged(s.hidden)
 
-    def layer(one: Layer) -> Block:
-        width, bias = one.dense.width, one.dense.bias
+    def layer_block(layer: Layer) -> Block:
+        width, bias = layer.dense.width, layer.dense.bias
         wide = Linear(d, width, bias)
         attention = fused_square_attention(d, bias, bias)
         network = block("mlp", fc1=wide, fc2=Linear(width, d, bias), fc3=wide)
@@ -72,7 +72,7 @@ def vision_blueprint(s: Spec[DotsVit]) -> Block:
     merger = {"0": Linear(merged, merged, bias=True), "2": Linear(merged, s.output, bias=True)}
     return block(
         patch_embed=block(patchifier=block(proj=patch_convolution(s), norm=rms_norm(d))),
-        blocks=stack(s.layers, layer),
+        blocks=stack(s.layers, layer_block),
         post_trunk_norm=rms_norm(d) if s.own.post_norm else None,
         merger=block("projector", ln_q=layer_norm(d), mlp=Block(merger)),
     )

@@ -35,8 +35,8 @@ def spec(c: Config) -> Spec:
     third = c.given("n_routed_experts") and c.str("topk_method", default="") == "noaux_tc"
     third = third and c.int("moe_layer_freq", default=1) == 1
     if not third and c.int("num_nextn_predict_layers", default=0, minimum=0):
-        said = "num_nextn_predict_layers is described with experts that are balanced by a bias alone."
-        raise c.error("not-described", said, "num_nextn_predict_layers")
+        message = "num_nextn_predict_layers is described with experts that are balanced by a bias alone."
+        raise c.error("not-described", message, "num_nextn_predict_layers")
     # Its language model's keys stand beside the tower's; attention is latent, whatever use_mla says.
     inner = c.as_part().varied("", {"architectures": None, "use_mla": True})
     text = architectures.read(inner, "deepseek_v3" if third else "deepseek_vl_v2_text")

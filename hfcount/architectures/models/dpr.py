@@ -12,9 +12,9 @@ _HEADS = keys.named(QuestionEncoder="encoder", ContextEncoder="base", Reader="qu
 
 
 def spec(c: Config) -> Spec:
-    whole = keys.encoder(c, heads=_HEADS).replace(causal=False)
+    model = keys.encoder(c, heads=_HEADS).replace(causal=False)
     out = c.int("projection_dim", default=0, minimum=0)
-    return whole.replace(out=keys.dim("d_p", out) if out else None)
+    return model.replace(out=keys.dim("d_p", out) if out else None)
 
 
 def blueprint(s: Spec) -> Block:

@@ -21,7 +21,7 @@ _DEEP, _FINE = 256, 32  # widths of the head for depth that no key gives
 
 
 class Dpt(Sizes):
-    """What DPT alone has; `features` are those of the backbone that a `hybrid` has below its own layers."""
+    """Sizes specific to DPT; `features` are those of the backbone that a `hybrid` has below its own layers."""
 
     hybrid: bool
     features: int
@@ -48,40 +48,40 @@ def spec(c: Config) -> Spec[Dpt]:
     given = hybrid or c.given("backbone_config")
     parts = {"backbone": architectures.backbone(c)} if given else {}
     shape = c.ints("backbone_featmap_shape", default=(1, 1024, 24, 24)) if hybrid else []
-    own = Dpt.read(c, hybrid=hybrid, features=keys.dim("C_b", shape[1] if len(shape) > 1 else 0))
+    sizes = Dpt.read(c, hybrid=hybrid, features=keys.dim("C_b", shape[1] if len(shape) > 1 else 0))
     rows = keys.squares(c) + 1
-    whole = keys.decoder_spec(c, layer, vocab=0, hidden=d, heads=_HEADS, positions=rows, parts=parts)
-    return whole.replace(causal=False, patches=keys.patches(c)).having(own)
+    model = keys.decoder_spec(c, layer, vocab=0, hidden=d, heads=_HEADS, positions=rows, parts=parts)
+    return model.replace(causal=False, patches=keys.patches(c)).having(sizes)
 
 
 def blueprint(s: Spec[Dpt]) -> Block:
-    d, own, levels, inner = s.hidden, s.own, s.own.neck.levels, s.parts.get("backbone")
-    alone, fused = inner is not None and not own.hybrid, levels.fusion_hidden_size
+    d, sizes, levels, inner = s.hidden, s.own, s.own.neck.levels, s.parts.get("backbone")
+    alone, fused = inner is not None and not sizes.hybrid, levels.fusion_hidden_size
     embeddings = block(
         "embedding",
-        backbone=architectures.tree(inner) if inner and own.hybrid else None,
+        backbone=architectures.tree(inner) if inner and sizes.hybrid else None,
         cls_token=Tensor((1, 1, d)),
         position_embeddings=Tensor((1, s.positions or 0, d)),
-        patch_embeddings=None if own.hybrid else block(projection=patch_convolution(s)),
-        projection=conv(own.features, d, 1, bias=True) if own.hybrid else None,
+        patch_embeddings=None if sizes.hybrid else block(projection=patch_convolution(s)),
+        projection=conv(sizes.features, d, 1, bias=True) if sizes.hybrid else None,
     )
     body = block(
         embeddings=embeddings,
-        encoder=block(layer=stack(s.layers, lambda one: vit_layer(d, one))),
+        encoder=block(layer=stack(s.layers, lambda layer: vit_layer(d, layer))),
         layernorm=layer_norm(d),
-        pooler=block("other", dense=Linear(d, own.pooler_output_size, True)) if s.head == "base" else None,
+        pooler=block("other", dense=Linear(d, sizes.pooler_output_size, True)) if s.head == "base" else None,
     )
     if s.head == "base":
         return body
     # A backbone that is coarser from stage to stage needs no sizes made.
     width = inner.hidden if inner and alone else d
-    spared = 2 if own.hybrid else 0
+    spared = 2 if sizes.hybrid else 0
     coarser = inner is not None and inner.family == "swinv2"
-    joined = own.neck.tensors(None if coarser else levels.reassembling(width, own.readout, spared))
+    joined = sizes.neck.tensors(None if coarser else levels.reassembling(width, sizes.readout, spared))
     if s.head == "depth_estimation":
         steps = {"0": conv(fused, fused // 2, 3, bias=True), "2": conv(fused // 2, _FINE, 3, bias=True)}
         head = {
-            "projection": conv(_DEEP, _DEEP, 3, bias=True) if own.add_projection else None,
+            "projection": conv(_DEEP, _DEEP, 3, bias=True) if sizes.add_projection else None,
             "head": Block({**steps, "4": conv(_FINE, 1, 1, bias=True)}),
         }
         model = {"backbone": architectures.tree(inner)} if inner and alone else {"dpt": body}
@@ -90,4 +90,4 @@ def blueprint(s: Spec[Dpt]) -> Block:
         {"head": Block({"0": conv(fused, fused, 3), "1": batch_norm(fused), "4": conv(fused, s.labels, 1, bias=True)})},
         "other",
     )
-    return block(dpt=body, neck=joined, head=labels, auxiliary_head=labels if own.use_auxiliary_head else None)
+    return block(dpt=body, neck=joined, head=labels, auxiliary_head=labels if sizes.use_auxiliary_head else None)

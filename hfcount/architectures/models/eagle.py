@@ -22,7 +22,7 @@ class Eagle(Draft):
     add_para_norm: bool = flag(absent=False)
 
     def needs(self, s: Spec) -> Needs:
-        """What it takes from its target."""
+        """The requirements on its target."""
         return Needs(width=s.hidden)
 
 
@@ -31,18 +31,18 @@ def spec(c: Config) -> Spec[Eagle]:
     bias, both = text.bool("qkv_bias", default=False), text.bool("attention_bias", default=False)
     layer = Layer(mixer=keys.attention(text, qkv_bias=bias or both, out_bias=both, alone=True), ffn=keys.dense(text))
     heads = keys.named(("ForCausalLM",), ForCausalLMEagle="causal_lm", EAGLEModel="causal_lm")
-    own = Eagle.read(c, bias=c.bool("bias", default=False) if c.given("bias") else None)
-    return keys.decoder_spec(text, layer, whole=c, heads=heads).replace(tied=False).having(own)
+    sizes = Eagle.read(c, bias=c.bool("bias", default=False) if c.given("bias") else None)
+    return keys.decoder_spec(text, layer, whole=c, heads=heads).replace(tied=False).having(sizes)
 
 
 def blueprint(s: Spec[Eagle]) -> Block:
     d, of, depth = s.hidden, s.own, s.depth
-    one = s.layers[0].layer
+    layer = s.layers[0].layer
     later = block(
-        self_attn=gqa(d, one.attention),
+        self_attn=gqa(d, layer.attention),
         input_layernorm=rms_norm(d),
         post_attention_layernorm=rms_norm(d),
-        mlp=swiglu(d, one.dense.width),
+        mlp=swiglu(d, layer.dense.width),
     )
     # The first layer reads what is normed already; some writers store a norm of ones.
     first = altered(later, input_layernorm=block("norm", weight=Tensor((d,), presence="spare")))

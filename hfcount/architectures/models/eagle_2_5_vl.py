@@ -23,7 +23,7 @@ SPELLINGS = {r"^vision_model\.vision_model\.": "vision_model."}
 
 
 class Eagle25Vl(Sizes):
-    """What Eagle 2.5 alone has; patches are joined `merge` times along each side, and projected once or `twice`."""
+    """Sizes specific to Eagle 2.5; patches are joined `merge` times along each side, and projected once or `twice`."""
 
     merge: int
     twice: bool
@@ -35,7 +35,7 @@ def spec(c: Config) -> Spec[Eagle25Vl]:
             raise c.error("not-described", f"{key} asks for adapters within the model, which are not described.", key)
     key = "llm_config" if c.given("llm_config") else "text_config"
     text = architectures.part(c, key).replace(head="causal_lm")
-    seen = backbones.only(c, architectures.part(c, "vision_config"), "siglip_vision_model")
+    vision = backbones.only(c, architectures.part(c, "vision_config"), "siglip_vision_model")
     layers = c.int("mlp_connector_layers", default=2)
     if layers > 2:
         raise c.error(
@@ -45,17 +45,17 @@ def spec(c: Config) -> Spec[Eagle25Vl]:
     merge = keys.inverse(c, "m", "downsample_ratio", default=0.5)
     if not merge:
         raise c.error("out-of-range", "downsample_ratio must be at most 1.", "downsample_ratio")
-    own = Eagle25Vl.read(c, merge=merge if merged else 1, twice=layers == 2)
+    sizes = Eagle25Vl.read(c, merge=merge if merged else 1, twice=layers == 2)
     heads = keys.named(("ForConditionalGeneration",))
-    return keys.composite(c, text, {"vision": seen}, key=key, heads=heads).replace(tied=text.tied).having(own)
+    return keys.composite(c, text, {"vision": vision}, key=key, heads=heads).replace(tied=text.tied).having(sizes)
 
 
 def blueprint(s: Spec[Eagle25Vl]) -> Block:
-    d, seen = s.hidden, s.own.merge * s.own.merge * s.part("vision").hidden
-    first = Linear(seen, d, True)
+    d, vision_width = s.hidden, s.own.merge * s.own.merge * s.part("vision").hidden
+    first = Linear(vision_width, d, True)
     layers: dict[str, Node] = {"0": first}
     if s.own.twice:
-        layers = {"0": layer_norm(seen), "1": first, "3": Linear(d, d, True)}
+        layers = {"0": layer_norm(vision_width), "1": first, "3": Linear(d, d, True)}
     return block(
         vision_model=Block({"vision_model": architectures.tower(s, "vision")}, repeats=0),
         mlp1=Block(layers, "projector", 0),

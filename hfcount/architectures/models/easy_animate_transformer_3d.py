@@ -17,7 +17,7 @@ MODEL_TYPES = ("EasyAnimateTransformer3DModel",)  # diffusers 0.42.1: transforme
 
 
 class EasyAnimate(Sizes):
-    """What EasyAnimate alone has; `joint` are the layers with weights of their own for the text.
+    """Sizes specific to EasyAnimate; `joint` are the layers with weights of their own for the text.
 
     `text_embed_dim_t5` is the width of a second text, None without one.
     """
@@ -41,10 +41,10 @@ class EasyAnimate(Sizes):
 def spec(c: Config) -> Spec[EasyAnimate]:
     layers = c.int("num_layers", maximum=MAX_LAYERS)
     joint = min(layers, c.int("mmdit_layers", minimum=0, maximum=MAX_LAYERS))
-    own = EasyAnimate.read(c, joint=Indices.span(0, joint))
+    sizes = EasyAnimate.read(c, joint=Indices.span(0, joint))
     diffusion.activation(c, "timestep_activation_fn")
     diffusion.dropout(c)
-    return diffusion.diffusing(c, own, own.num_attention_heads * own.attention_head_dim)
+    return diffusion.diffusing(c, sizes, sizes.num_attention_heads * sizes.attention_head_dim)
 
 
 def blueprint(s: Spec[EasyAnimate]) -> Block:

@@ -20,7 +20,7 @@ _HEADS = keys.named(ForKeypointMatching="keypoint_matching", Model="base")
 
 
 class EfficientLoftr(Sizes):
-    """What EfficientLoFTR alone has; `fine` are the widths through which features are joined from coarse to fine."""
+    """Sizes specific to EfficientLoFTR; `fine` are the widths through which features are joined from coarse to fine."""
 
     backbone: RepVGG = part(RepVGG)
     q_aggregation_kernel_size: int = size("w")
@@ -30,14 +30,14 @@ class EfficientLoftr(Sizes):
 def spec(c: Config) -> Spec[EfficientLoftr]:
     d, features = c.int("hidden_size"), c.ints("out_features", default=(64, 64, 128, 256), least=2, minimum=0)
     if features[-1] != d:
-        said = f"hidden_size is {d:,}, and out_features ends in {features[-1]:,}."
+        text = f"hidden_size is {d:,}, and out_features ends in {features[-1]:,}."
         raise c.error(
-            "contradiction", said, "hidden_size", "Correct one of them.", expected=int(features[-1]), observed=int(d)
+            "contradiction", text, "hidden_size", "Correct one of them.", expected=int(features[-1]), observed=int(d)
         )
-    own = c.int("intermediate_size", default=None)
+    width = c.int("intermediate_size", default=None)
     shared = c.assuming({"num_key_value_heads": None})
     mixer = keys.attention(shared, bias=c.bool("attention_bias", default=False), indivisible="built")
-    layer = Layer(mixer=mixer, ffn=Dense(width=2 * d if own is None else own))
+    layer = Layer(mixer=mixer, ffn=Dense(width=2 * d if width is None else width))
     fine = c.ints("fine_fusion_dims", default=features[:0:-1], least=1, minimum=0)
     sizes = EfficientLoftr.read(c, fine=tuple(keys.dim(f"F{place}", width) for place, width in enumerate(fine, 1)))
     layers = keys.uniform(layer, c.int("num_attention_layers", minimum=0, maximum=MAX_LAYERS))
@@ -47,15 +47,15 @@ def spec(c: Config) -> Spec[EfficientLoftr]:
 def blueprint(s: Spec[EfficientLoftr]) -> Block:
     d, of = s.hidden, s.own
 
-    def layer(one: Layer) -> Block:
+    def layer_block(layer: Layer) -> Block:
         pooled = block("attention", q_aggregation=depthwise(d, of.q_aggregation_kernel_size), norm=layer_norm(d))
         network = block(
-            "mlp", fc1=Linear(2 * d, one.dense.width), fc2=Linear(one.dense.width, d), layer_norm=layer_norm(d)
+            "mlp", fc1=Linear(2 * d, layer.dense.width), fc2=Linear(layer.dense.width, d), layer_norm=layer_norm(d)
         )
-        whole = block(aggregation=pooled, attention=mha(d, one.attention, out="o_proj"), mlp=network)
-        return block(self_attention=whole, cross_attention=whole)
+        body = block(aggregation=pooled, attention=mha(d, layer.attention, out="o_proj"), mlp=network)
+        return block(self_attention=body, cross_attention=body)
 
-    body = block(backbone=of.backbone.tensors(), local_feature_transformer=block(layers=stack(s.layers, layer)))
+    body = block(backbone=of.backbone.tensors(), local_feature_transformer=block(layers=stack(s.layers, layer_block)))
     return headed(s, "efficientloftr", body, keypoint_matching=block(refinement_layer=_refinement(of.fine)))
 
 

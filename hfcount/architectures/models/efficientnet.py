@@ -20,7 +20,7 @@ _STEM, _TOP = 32, 1280  # channels, before they are scaled
 
 
 class EfficientnetLayer(Record):
-    """What a layer of EfficientNet alone has.
+    """Sizes specific to a layer of EfficientNet.
 
     `inputs` are the channels that its stage takes; `inputs_narrow` and `narrow` what those of its first block, and of
     the others, are squeezed to.
@@ -34,7 +34,7 @@ class EfficientnetLayer(Record):
 
 
 class Efficientnet(Sizes):
-    """What EfficientNet alone has; `stem` and `top` are channels before and behind its blocks."""
+    """Sizes specific to EfficientNet; `stem` and `top` are channels before and behind its blocks."""
 
     num_channels: int = size("C")
     stem: int
@@ -62,14 +62,14 @@ def spec(c: Config) -> Spec[Efficientnet]:
         inputs, d, many = width(f"C{number}", before), width(f"d{number}", after), origin(repeats).partition(", ")[0]
         deep = f"{many} · {{depth_coefficient}}, rounded"
         depth = keys.derived_dim(c, "", ceil(deeper * max(0, repeats)), deep)
-        own = EfficientnetLayer(
+        model_sizes = EfficientnetLayer(
             inputs=inputs,
             inputs_narrow=narrow(f"s{number}", inputs),
             narrow=narrow(f"r{number}", d),
             kernel=keys.dim(f"w{number}", side),
             ratio=keys.dim(f"e{number}", ratio),
         )
-        layer = Layer(stage_width=d, own=own)
+        layer = Layer(stage_width=d, own=model_sizes)
         layers.append(Layers(indices=Indices(range(start, start + int(depth)), depth), layer=layer))
         start += int(depth)
     if not layers:
@@ -81,10 +81,10 @@ def spec(c: Config) -> Spec[Efficientnet]:
 
 
 def blueprint(s: Spec[Efficientnet]) -> Block:
-    def layer(one: Layer, inputs: int, narrow: int) -> Block:
-        of = one.sizes(EfficientnetLayer)
+    def layer_block(layer: Layer, inputs: int, narrow: int) -> Block:
+        of = layer.sizes(EfficientnetLayer)
         wide = inputs * of.ratio
-        side, d, names = of.kernel, one.width, ("project_conv", "project_bn")
+        side, d, names = of.kernel, layer.width, ("project_conv", "project_bn")
         return block(
             expansion=normed(inputs, wide, 1, names=("expand_conv", "expand_bn")) if of.ratio != 1 else None,
             depthwise_conv=block(depthwise_conv=depthwise(wide, side), depthwise_norm=batch_norm(wide)),
@@ -94,13 +94,13 @@ def blueprint(s: Spec[Efficientnet]) -> Block:
 
     layers = list[Node]()
     for part in s.layers:
-        one, own, numbers = part.layer, part.layer.sizes(EfficientnetLayer), part.indices
+        layer, shape, numbers = part.layer, part.layer.sizes(EfficientnetLayer), part.indices
         start, count = numbers.base[0] if numbers.base else 0, numbers.count
         if count > 0:
-            layers.append(Repeat(Indices.of((start,)), layer(one, own.inputs, own.inputs_narrow)))
+            layers.append(Repeat(Indices.of((start,)), layer_block(layer, shape.inputs, shape.inputs_narrow)))
         if count > 1:
             later = Indices(range(start + 1, start + int(count)), count - 1)
-            layers.append(Repeat(later, layer(one, one.width, own.narrow)))
+            layers.append(Repeat(later, layer_block(layer, layer.width, shape.narrow)))
     of = s.own
     top, last = of.top, s.layers[-1].layer.width
     ends = block(top_conv=conv(last, top, 1), top_bn=batch_norm(s.hidden)).children

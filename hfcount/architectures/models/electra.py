@@ -20,8 +20,8 @@ class Electra(Sizes):
 
 
 def spec(c: Config) -> Spec[Electra]:
-    own = Electra.read(c)
-    return keys.encoder(c, heads=_HEADS, narrow=True).having(own)
+    sizes = Electra.read(c)
+    return keys.encoder(c, heads=_HEADS, narrow=True).having(sizes)
 
 
 def blueprint(s: Spec[Electra]) -> Block:

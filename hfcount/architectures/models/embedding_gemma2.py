@@ -5,8 +5,10 @@ from typing import Literal
 from hfcount import architectures
 from hfcount.architectures import keys
 from hfcount.architectures.components import gemma
-from hfcount.architectures.layers import base, rms_norm, swiglu
+from hfcount.architectures.components.gemma import attention_by_place, local_and_global
+from hfcount.architectures.layers import altered, base, rms_norm, swiglu
 from hfcount.architectures.layers.composite import towers_in_model
+from hfcount.architectures.layers.sandwich import sandwich_norm
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.mapper.sizes import Sizes, size
 from hfcount.spec import Layer, Layers, Spec
@@ -43,37 +45,29 @@ def text_spec(c: Config) -> Spec[EmbeddingGemma2Text]:
     """EmbeddingGemma 2's text encoder: Gemma 4's layers, seeing both ways, and inputs of their own (transformers)."""
     bias, ffn = c.bool("attention_bias", default=False), keys.dense(c)
     period = c.int("sliding_window_pattern", default=6, minimum=1, maximum=MAX_LAYERS)
-    placed = gemma.local_and_global(c, period=period)
+    placed = local_and_global(c, period=period)
     layers = [
         Layers(indices=indices, layer=Layer(mixer=mixer, ffn=ffn))
-        for indices, _, mixer in gemma.attention_by_place(c, placed, bias, False, kv_heads=1)
+        for indices, _, mixer in attention_by_place(c, placed, bias, False, kv_heads=1)
     ]
     size = keys.extent(c, "sliding_window", default=512)
     windows = [window for indices, local in placed if local and size for window in keys.within(indices, size)]
-    own = EmbeddingGemma2Text.read(c)
-    whole = keys.decoder_spec(c, layers, heads=("Model",), windows=tuple(windows))
-    return keys.seeing_both_ways(whole).having(own)
+    sizes = EmbeddingGemma2Text.read(c)
+    model = keys.decoder_spec(c, layers, heads=("Model",), windows=tuple(windows))
+    return keys.seeing_both_ways(model).having(sizes)
 
 
 def text_blueprint(s: Spec[EmbeddingGemma2Text]) -> Block:
-    d, norm, per_layer = s.hidden, rms_norm(s.hidden), s.own.per_layer
+    d, per_layer = s.hidden, s.own.per_layer
 
-    def layer(one: Layer) -> Block:
-        return block(
-            self_attn=gemma.lending_attention(d, one.attention),
-            mlp=swiglu(d, one.dense.width),
-            input_layernorm=norm,
-            post_attention_layernorm=norm,
-            pre_feedforward_layernorm=norm,
-            post_feedforward_layernorm=norm,
-            ple_block=Block(gemma.per_layer_input(d, per_layer)),
-            layer_scalar=buffer(1),
-        )
+    def layer_block(layer: Layer) -> Block:
+        body = sandwich_norm(d, gemma.lending_attention(d, layer.attention), swiglu(d, layer.dense.width))
+        return altered(body, ple_block=Block(gemma.per_layer_input(d, per_layer)), layer_scalar=buffer(1))
 
     projection = Linear(d, s.depth * per_layer, component="embedding")
-    own = block(per_layer_model_projection=projection, per_layer_projection_norm=rms_norm(per_layer))
+    children = block(per_layer_model_projection=projection, per_layer_projection_norm=rms_norm(per_layer))
     out = Linear(d, s.own.embedding_dim, component="projector")
-    return Block({**base(s, layer).children, "ple": own, "embedding_projection": out})
+    return Block({**base(s, layer_block).children, "ple": children, "embedding_projection": out})
 
 
 PARTS = (architectures.Family(("embedding_gemma2_text",), text_spec, text_blueprint),)

@@ -48,7 +48,7 @@ class Level(Record):
 
 
 class Emu3Vqgan(Sizes):
-    """What Emu3's tokeniser alone has.
+    """Sizes specific to Emu3's tokeniser.
 
     `double` is 2 if the encoder makes means and variances, else 1; `times` is how often it halves the frames.
     """
@@ -70,20 +70,20 @@ def vqgan_spec(c: Config) -> Spec[Emu3Vqgan]:
     first, factors = c.int("base_channels"), c.ints("channel_multiplier")
     if not factors:
         raise c.error("out-of-range", "channel_multiplier names no level.", "channel_multiplier")
-    seen = c.ints("attn_resolutions")
+    resolutions = c.ints("attn_resolutions")
     factor = c.int("temporal_downsample_factor")
     times = keys.derived_dim(c, "N_t", int(log2(max(1, factor))), "{temporal_downsample_factor}, as a power of 2")
     levels = tuple(
-        Level(width=keys.dim(f"d{number + 1}", first * wider), attends=number in map(int, seen))
+        Level(width=keys.dim(f"d{number + 1}", first * wider), attends=number in map(int, resolutions))
         for number, wider in enumerate(factors)
     )
-    own = Emu3Vqgan.read(c, times=times, levels=levels)
-    return keys.encoding(c, [], _HEADS, hidden=c.int("hidden_size")).having(own)
+    sizes = Emu3Vqgan.read(c, times=times, levels=levels)
+    return keys.encoding(c, [], _HEADS, hidden=c.int("hidden_size")).having(sizes)
 
 
 def vqgan_blueprint(s: Spec[Emu3Vqgan]) -> Block:
     of, blocks = s.own, s.own.num_res_blocks
-    widths = [one.width for one in of.levels]
+    widths = [level.width for level in of.levels]
     ends, last = len(widths) - 1, widths[-1]
     attention = square_attention(s.hidden, out="out_proj")
 
@@ -91,8 +91,8 @@ def vqgan_blueprint(s: Spec[Emu3Vqgan]) -> Block:
         """A norm; of the decoder, one whose scale and shift are made of the codes."""
         if not coded:
             return layer_norm(width)
-        one = conv(of.embed_dim, width, 1, bias=True)
-        return block(norm_layer=layer_norm(width), conv_y=one, conv_b=one)
+        projection = conv(of.embed_dim, width, 1, bias=True)
+        return block(norm_layer=layer_norm(width), conv_y=projection, conv_b=projection)
 
     def residual(inputs: int, outputs: int, coded: bool) -> Block:
         return block(
@@ -119,8 +119,8 @@ def vqgan_blueprint(s: Spec[Emu3Vqgan]) -> Block:
         )
 
     def middle(coded: bool) -> Block:
-        one = residual(last, last, coded)
-        return block(block_1=one, attn_1=attention, attn_norm=norm(last, coded), block_2=one)
+        resnet = residual(last, last, coded)
+        return block(block_1=resnet, attn_1=attention, attn_norm=norm(last, coded), block_2=resnet)
 
     def across(width: int) -> Node:
         inner = block(conv=conv(width, width, 3, 3, 3, bias=True))
@@ -128,8 +128,8 @@ def vqgan_blueprint(s: Spec[Emu3Vqgan]) -> Block:
         return Repeat(Indices.below(blocks), block(norm1=normed, conv1=inner, norm2=normed, conv2=inner))
 
     def along(width: int, frames: int) -> Node:
-        one = block(conv=block(conv=conv(width, width, frames, 3, 3, bias=True)))
-        return Repeat(Indices.below(of.times), one)
+        convolution = block(conv=block(conv=conv(width, width, frames, 3, 3, bias=True)))
+        return Repeat(Indices.below(of.times), convolution)
 
     out, latent = of.double * of.latent_channels, of.latent_channels
     down = {

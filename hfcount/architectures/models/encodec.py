@@ -21,7 +21,7 @@ _RECURRENT = 1000  # layers of a recurrent network, whose tensors are numbered w
 
 
 class Encodec(Sizes):
-    """What EnCodec alone has; `grouped` says whether norms stand behind its convolutions."""
+    """Sizes specific to EnCodec; `grouped` says whether norms stand behind its convolutions."""
 
     coder: Seanet
     codebooks: int
@@ -40,7 +40,7 @@ def spec(c: Config) -> Spec[Encodec]:
     if not rates or not isinstance(rates[-1], int | float):
         raise c.malformed("target_bandwidths must list numbers.", "target_bandwidths")
     frames, bits = -(-c.int("sampling_rate") // product(coder.ratios)), max(1, ceil(log2(max(1, words))))
-    own = Encodec.read(
+    sizes = Encodec.read(
         c,
         coder=coder,
         codebooks=Dim.named("n_q", int(1000 * rates[-1] // (int(frames) * bits)), "target_bandwidths"),
@@ -48,17 +48,17 @@ def spec(c: Config) -> Spec[Encodec]:
         codebook_dim=keys.dim("d_q", c.int("codebook_dim", default=d)),
         grouped=norm == "time_group_norm",
     )
-    return keys.encoding(c, [], hidden=d).having(own)
+    return keys.encoding(c, [], hidden=d).having(sizes)
 
 
 def blueprint(s: Spec[Encodec]) -> Block:
-    own, build = s.own, grouped if s.own.grouped else _weight_normed
-    table = buffer(own.codebook_size, own.codebook_dim)
-    codebook = block(inited=buffer(1), cluster_size=buffer(own.codebook_size), embed=table, embed_avg=table)
+    sizes, build = s.own, grouped if s.own.grouped else _weight_normed
+    table = buffer(sizes.codebook_size, sizes.codebook_dim)
+    codebook = block(inited=buffer(1), cluster_size=buffer(sizes.codebook_size), embed=table, embed_avg=table)
     return block(
-        encoder=own.coder.encoder(s.hidden, build, own.num_lstm_layers),
-        decoder=own.coder.decoder(s.hidden, build, own.num_lstm_layers),
-        quantizer=block("embedding", layers=Repeat(Indices.below(own.codebooks), block(codebook=codebook))),
+        encoder=sizes.coder.encoder(s.hidden, build, sizes.num_lstm_layers),
+        decoder=sizes.coder.decoder(s.hidden, build, sizes.num_lstm_layers),
+        quantizer=block("embedding", layers=Repeat(Indices.below(sizes.codebooks), block(codebook=codebook))),
     )
 
 

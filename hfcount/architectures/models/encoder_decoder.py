@@ -33,20 +33,20 @@ def spec(c: Config) -> Spec[EncoderDecoder]:
         raise UnknownArchitecture(f"{c.where}: decoder: no class of {decoder.family} generates text by itself.")
     width = c.part("decoder").int("cross_attention_hidden_size", default=None)
     if width is not None and width != encoder.hidden:
-        said = f"cross_attention_hidden_size is {width:,}, and the encoder is {encoder.hidden:,} wide."
-        raise c.error("contradiction", said, "decoder.cross_attention_hidden_size", "Correct one of them.")
+        text = f"cross_attention_hidden_size is {width:,}, and the encoder is {encoder.hidden:,} wide."
+        raise c.error("contradiction", text, "decoder.cross_attention_hidden_size", "Correct one of them.")
     out = encoder.output if c.family == "speech-encoder-decoder" else encoder.hidden
-    own = EncoderDecoder.read(c, projected=width is None and out != decoder.hidden)
-    whole = keys.composite(c, decoder, {"encoder": encoder}, key="decoder", heads=("Model",))
-    return whole.replace(tied=decoder.tied, uncounted=keys.ACROSS).having(own)
+    sizes = EncoderDecoder.read(c, projected=width is None and out != decoder.hidden)
+    model = keys.composite(c, decoder, {"encoder": encoder}, key="decoder", heads=("Model",))
+    return model.replace(tied=decoder.tied, uncounted=keys.ACROSS).having(sizes)
 
 
 def blueprint(s: Spec[EncoderDecoder]) -> Block:
     encoder, decoder = s.part("encoder"), s.part("text")
-    seen = replace(architectures.tree(encoder.replace(head="base")), component=_COUNTED.get(s.family), repeats=0)
+    tower = replace(architectures.tree(encoder.replace(head="base")), component=_COUNTED.get(s.family), repeats=0)
     across = Linear(encoder.hidden, s.hidden, True, "projector")
     return block(
-        encoder=rebased(seen, "encoder"),
+        encoder=rebased(tower, "encoder"),
         decoder=rebased(architectures.tree(decoder.replace(head="causal_lm")), "decoder"),
         enc_to_dec_proj=across if s.own.projected else None,
     )

@@ -37,7 +37,7 @@ class Queries(Sizes):
 
 
 class Eomt(Record):
-    """What EoMT alone has; with `biases` its attention is DINOv3's."""
+    """Sizes specific to EoMT; with `biases` its attention is DINOv3's."""
 
     queries: Queries
     gated: bool
@@ -51,10 +51,10 @@ def spec(c: Config) -> Spec[Eomt]:
     bias = c.bool("mlp_bias", default=True) if third else True
     width = round_up(2 * wide // 3, 8) if gated and not third else wide
     layer = Layer(mixer=keys.multi_head(c, d, c.int("num_attention_heads")), ffn=Dense(width=width, bias=bias))
-    own = Eomt(queries=Queries.read(c), gated=gated, biases=Biases.read(c) if third else None)
+    sizes = Eomt(queries=Queries.read(c), gated=gated, biases=Biases.read(c) if third else None)
     rows = None if third else keys.squares(c)
-    whole = keys.decoder_spec(c, layer, vocab=0, hidden=d, heads=_HEADS, positions=rows)
-    return whole.replace(causal=False, patches=keys.patches(c)).having(own)
+    model = keys.decoder_spec(c, layer, vocab=0, hidden=d, heads=_HEADS, positions=rows)
+    return model.replace(causal=False, patches=keys.patches(c)).having(sizes)
 
 
 def _attention(d: int, of: Biases | None) -> Block:
@@ -70,17 +70,17 @@ def _attention(d: int, of: Biases | None) -> Block:
 
 
 def blueprint(s: Spec[Eomt]) -> Block:
-    d, own, of, norm = s.hidden, s.own, s.own.queries, layer_norm(s.hidden)
-    scale, third, videos = block(lambda1=Tensor((d,))), own.biases is not None, s.family == "videomt"
-    attention = _attention(d, own.biases)
+    d, sizes, of, norm = s.hidden, s.own, s.own.queries, layer_norm(s.hidden)
+    scale, third, videos = block(lambda1=Tensor((d,))), sizes.biases is not None, s.family == "videomt"
+    attention = _attention(d, sizes.biases)
 
-    def layer(one: Layer) -> Block:
-        width, bias = one.dense.width, one.dense.bias
+    def layer_block(layer: Layer) -> Block:
+        width, bias = layer.dense.width, layer.dense.bias
         if third:
-            network = swiglu(d, width, bias) if own.gated else mlp(d, width, bias, up="up_proj", down="down_proj")
+            network = swiglu(d, width, bias) if sizes.gated else mlp(d, width, bias, up="up_proj", down="down_proj")
         else:
             gated = block("mlp", weights_in=Linear(d, 2 * width, True), weights_out=Linear(width, d, True))
-            network = gated if own.gated else mlp(d, width)
+            network = gated if sizes.gated else mlp(d, width)
         return block(norm1=norm, attention=attention, layer_scale1=scale, norm2=norm, mlp=network, layer_scale2=scale)
 
     patch = patch_convolution(s)
@@ -98,7 +98,7 @@ def blueprint(s: Spec[Eomt]) -> Block:
         ),
         layernorm=norm,
         query=embedding(of.num_queries, d),
-        layers=stack(s.layers, layer),
+        layers=stack(s.layers, layer_block),
         upscale_block=block(block=Repeat(Indices.below(of.num_upscale_blocks), larger)),
         mask_head=block("other", fc1=square, fc2=square, fc3=square),
         class_predictor=Linear(d, s.labels + 1, True, "other"),

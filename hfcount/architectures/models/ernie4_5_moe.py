@@ -45,7 +45,7 @@ def blueprint(s: Spec[Ernie45Moe]) -> Block:
         balance = block("router", e_score_correction_bias=Tensor((1, m.experts)))
         return altered(shared_moe(d, m, bias=m.bias), moe_statics=balance)
 
-    def layer(one: Layer) -> Block:
-        return pre_norm(d, self_attn=gqa(d, one.attention), mlp=network(d, one, experts))
+    def layer_block(layer: Layer) -> Block:
+        return pre_norm(d, self_attn=gqa(d, layer.attention), mlp=network(d, layer, experts))
 
-    return with_head(s, base(s, layer), bias=bool(s.own.use_bias))
+    return with_head(s, base(s, layer_block), bias=bool(s.own.use_bias))

@@ -95,12 +95,12 @@ def text_spec(c: Config) -> Spec[Ernie45VlMoeText]:
     places = keys.dense_and_sparse(c, default=1)
     layers = keys.networks(c, places, routed, keys.attention(c, bias=bias), bias=bias)
     # Within the whole model, the experts of a layer are numbered through.
-    own = Ernie45VlMoeText.read(c, seen=keys.dim("d_g", widths[1]), use_bias=bias, within=c.nested)
-    return keys.decoder_spec(c, layers, heads=("Model",)).having(own)
+    sizes = Ernie45VlMoeText.read(c, seen=keys.dim("d_g", widths[1]), use_bias=bias, within=c.nested)
+    return keys.decoder_spec(c, layers, heads=("Model",)).having(sizes)
 
 
 def text_blueprint(s: Spec[Ernie45VlMoeText]) -> Block:
-    d, bias, seen = s.hidden, s.own.use_bias, s.own.seen
+    d, bias, vision_width = s.hidden, s.own.use_bias, s.own.seen
 
     def apart(m: MoE) -> Block:
         statics = block(e_score_correction_bias=Tensor((1, m.experts)))
@@ -112,22 +112,22 @@ def text_blueprint(s: Spec[Ernie45VlMoeText]) -> Block:
         shared = None if m.shared is None else swiglu(d, m.shared, bias)
         if not s.own.within:
             # No text token uses the experts for images, nor what chooses among them.
-            other = Block(apart(m.replace(width=seen, active=0)).children, repeats=0)
+            other = Block(apart(m.replace(width=vision_width, active=0)).children, repeats=0)
             return block(text_moe=apart(m), vision_moe=other, shared_experts=shared)
-        one, other = (swiglu(d, width, component="experts") for width in (m.width, seen))
+        expert, other = (swiglu(d, width, component="experts") for width in (m.width, vision_width))
         later = Indices(range(m.experts, 2 * m.experts), m.experts)
         chooses = Tensor((d, m.experts))
         return block(
             gate=(block("router", weight=chooses), Block({"weight_1": chooses}, "router", repeats=0)),
             moe_statics=block("router", e_score_correction_bias=Tensor((2, m.experts))),
-            experts=(experts(m, one), Repeat(later, other, active=0)),
+            experts=(experts(m, expert), Repeat(later, other, active=0)),
             shared_experts=shared,
         )
 
-    def layer(one: Layer) -> Block:
-        return pre_norm(d, self_attn=gqa(d, one.attention), mlp=network(d, one, routed))
+    def layer_block(layer: Layer) -> Block:
+        return pre_norm(d, self_attn=gqa(d, layer.attention), mlp=network(d, layer, routed))
 
-    return base(s, layer)
+    return base(s, layer_block)
 
 
 def vision_spec(c: Config) -> Spec:
@@ -146,11 +146,11 @@ def vision_spec(c: Config) -> Spec:
 def vision_blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
-        network = mlp(d, one.dense.width)
+    def layer_block(layer: Layer) -> Block:
+        network = mlp(d, layer.dense.width)
         return block(norm1=layer_norm(d), norm2=layer_norm(d), attn=fused_square_attention(d), mlp=network)
 
-    return block(patch_embed=block(proj=patch_projection(s)), blocks=stack(s.layers, layer), ln=layer_norm(d))
+    return block(patch_embed=block(proj=patch_projection(s)), blocks=stack(s.layers, layer_block), ln=layer_norm(d))
 
 
 PARTS = (

@@ -25,11 +25,11 @@ class ErnieImage(Sizes):
 
 
 def spec(c: Config) -> Spec[ErnieImage]:
-    own = ErnieImage.read(c)
-    if own.num_layers and not own.qk_layernorm:
-        said = "qk_layernorm is false, which diffusers builds no layer with."
-        raise c.error("out-of-range", said, "qk_layernorm", "Write true.", observed=False)
-    return diffusion.diffusing(c, own, own.hidden_size)
+    sizes = ErnieImage.read(c)
+    if sizes.num_layers and not sizes.qk_layernorm:
+        text = "qk_layernorm is false, which diffusers builds no layer with."
+        raise c.error("out-of-range", text, "qk_layernorm", "Write true.", observed=False)
+    return diffusion.diffusing(c, sizes, sizes.hidden_size)
 
 
 def blueprint(s: Spec[ErnieImage]) -> Block:

@@ -15,7 +15,7 @@ _HEADS = ("ForMaskedLM", "Model", "ForSequenceClassification", "ForTokenClassifi
 
 
 class Esm(Sizes):
-    """What ESM alone has; its positions may be rotary, absolute or neither."""
+    """Sizes specific to ESM; its positions may be rotary, absolute or neither."""
 
     emb_layer_norm_before: bool = flag(absent=False)
     rotary: bool
@@ -26,8 +26,8 @@ def spec(c: Config) -> Spec[Esm]:
     kind = c.str("position_embedding_type", default="absolute")
     if c.bool("is_folding_model", default=False):
         raise c.error("not-described", "is_folding_model asks for ESMFold, which is not described.", "is_folding_model")
-    own = Esm.read(c, rotary=kind == "rotary", absolute=kind == "absolute")
-    return keys.encoder(c, rotary=True, types=False, heads=_HEADS).having(own)
+    sizes = Esm.read(c, rotary=kind == "rotary", absolute=kind == "absolute")
+    return keys.encoder(c, rotary=True, types=False, heads=_HEADS).having(sizes)
 
 
 def blueprint(s: Spec[Esm]) -> Block:
@@ -37,14 +37,14 @@ def blueprint(s: Spec[Esm]) -> Block:
     def frequencies(width: int) -> Block | None:
         return block(inv_freq=obsolete(width // 2)) if of.rotary else None
 
-    def layer(one: Layer) -> Block:
+    def layer_block(layer: Layer) -> Block:
         # Norms come before attention and networks.
-        rotary = frequencies(one.attention.head_dim)
-        own = block("attention", query=square, key=square, value=square, rotary_embeddings=rotary)
-        attention = block(self=own, output=block("attention", dense=square), LayerNorm=norm)
-        crossed = attention if one.cross_attention else None
-        back = block("mlp", dense=Linear(one.dense.width, d, True))
-        return altered(bert_layer(d, one), attention=attention, crossattention=crossed, output=back, LayerNorm=norm)
+        rotary = frequencies(layer.attention.head_dim)
+        projections = block("attention", query=square, key=square, value=square, rotary_embeddings=rotary)
+        attention = block(self=projections, output=block("attention", dense=square), LayerNorm=norm)
+        crossed = attention if layer.cross_attention else None
+        back = block("mlp", dense=Linear(layer.dense.width, d, True))
+        return altered(bert_layer(d, layer), attention=attention, crossattention=crossed, output=back, LayerNorm=norm)
 
     # Earlier versions of transformers stored a table whatever the kind of positions.
     embeddings = block(
@@ -60,7 +60,7 @@ def blueprint(s: Spec[Esm]) -> Block:
     body = block(
         embeddings=embeddings,
         rotary_embeddings=turned,
-        encoder=block(layer=(*stack(s.layers, layer), joined), emb_layer_norm_after=norm),
+        encoder=block(layer=(*stack(s.layers, layer_block), joined), emb_layer_norm_after=norm),
         pooler=pooler(s, ("base",)),
         contact_head=block("other", regression=Linear(counted, 1, True)),
     )

@@ -16,9 +16,9 @@ _HEADS = ("ForMaskedLM", "Model", "ForSequenceClassification", "ForTokenClassifi
 def spec(c: Config) -> Spec:
     attention = keys.attention(c, bias=c.bool("attention_bias", default=False), indivisible="refused")
     if attention.kv_heads != attention.heads:
-        said = "num_key_value_heads must be num_attention_heads."
+        text = "num_key_value_heads must be num_attention_heads."
         raise c.error(
-            "contradiction", said, "num_key_value_heads", "Correct one of them.", expected=int(attention.heads)
+            "contradiction", text, "num_key_value_heads", "Correct one of them.", expected=int(attention.heads)
         )
     layer = Layer(mixer=attention, ffn=keys.dense(c, bias=c.bool("mlp_bias", default=False)))
     return keys.decoder_spec(c, layer, heads=_HEADS).replace(causal=False, tied=False)
@@ -27,15 +27,15 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d, norm = s.hidden, layer_norm(s.hidden, bias=False)
 
-    def layer(one: Layer) -> Block:
-        attention = altered(gqa(d, one.attention), q_norm=norm, k_norm=norm)  # over all heads at once
-        return pre_norm(d, layer_norm, self_attn=attention, mlp=swiglu(d, one.dense.width, one.dense.bias))
+    def layer_block(layer: Layer) -> Block:
+        attention = altered(gqa(d, layer.attention), q_norm=norm, k_norm=norm)  # over all heads at once
+        return pre_norm(d, layer_norm, self_attn=attention, mlp=swiglu(d, layer.dense.width, layer.dense.bias))
 
     dense, decoder = Linear(d, d, True), Linear(d, s.vocab, True)
     return headed(
         s,
         "esmc",
-        block(embed_tokens=embedding(s.vocab, d), layers=stack(s.layers, layer), norm=norm),
+        block(embed_tokens=embedding(s.vocab, d), layers=stack(s.layers, layer_block), norm=norm),
         masked_lm=block(lm_head=block("lm_head", dense=dense, layer_norm=layer_norm(d), decoder=decoder)),
         sequence_classification=block(classifier=dense_classifier(s)),
         token_classification=block(score=classifier(s)),

@@ -49,7 +49,7 @@ def _described(c: Config) -> int:
 
 
 class Esmfold2(Sizes):
-    """What ESMFold2 alone has; `relative` are the features of how far residues and chains are from each other."""
+    """Sizes specific to ESMFold2; `relative` are the features of how far residues and chains are from each other."""
 
     hidden_size: int = size("d_s")
     single_inputs_size: int = size("d_i")
@@ -71,14 +71,14 @@ def spec(c: Config) -> Spec[Esmfold2]:
     c.part("confidence_head")
     head, msa = c.part("structure_head"), c.part("msa_encoder")
     module = head.part("diffusion_module")
-    own = Esmfold2.read(c)
+    sizes = Esmfold2.read(c)
     parts = {
         "esmc": architectures.part(c, "esmc_config").replace(head="base"),
         "atoms": _atoms(c.part("atom_encoder")),
         "placing": _layers(module),
         "diffused": _atoms(module.part("atom_encoder")),
     }
-    rest = own.single_inputs_size - (2 * own.num_res_types + 1)
+    rest = sizes.single_inputs_size - (2 * sizes.num_res_types + 1)
     for where, name, width in (
         ("atom_encoder", "atoms", rest),
         ("structure_head", "diffused", parts["placing"].hidden),
@@ -89,12 +89,12 @@ def spec(c: Config) -> Spec[Esmfold2]:
             )
     if msa.bool("enabled", default=True):
         parts["msa"] = _layers(msa)
-        own = own.replace(outer_hidden_size=keys.dim("d_o", msa.int("outer_hidden_size")))
+        sizes = sizes.replace(outer_hidden_size=keys.dim("d_o", msa.int("outer_hidden_size")))
     else:
         msa.ignored = tuple(c.object("msa_encoder") or ())
-    d, pairs = c.int("pairwise_hidden_size"), Dense(width=own.pair_transition_intermediate_size)
+    d, pairs = c.int("pairwise_hidden_size"), Dense(width=sizes.pair_transition_intermediate_size)
     layers = keys.uniform(Layer(ffn=pairs), c.int("folding_trunk_num_hidden_layers", maximum=MAX_LAYERS))
-    return keys.encoding(c, layers, hidden=d, parts=parts).having(own)
+    return keys.encoding(c, layers, hidden=d, parts=parts).having(sizes)
 
 
 def _layers(c: Config) -> Spec:
@@ -107,13 +107,13 @@ def _layers(c: Config) -> Spec:
 
 
 def _atoms(c: Config) -> Spec:
-    found = _layers(c)
-    width = found.layers[0].layer.attention.head_dim if found.layers else c.int("hidden_size")
+    model = _layers(c)
+    width = model.layers[0].layer.attention.head_dim if model.layers else c.int("hidden_size")
     turned = 3 * c.int("num_spatial_rope_pairs_per_axis", minimum=0) + c.int("num_uid_rope_pairs", minimum=0)
     if turned > width // 2:
-        said = f"num_spatial_rope_pairs_per_axis and num_uid_rope_pairs turn {turned:,} pairs, and a head has"
-        raise c.error("contradiction", f"{said} {width // 2:,}.", "num_uid_rope_pairs", "Correct one of them.")
-    return found.replace(out=c.int("output_dim"))
+        text = f"num_spatial_rope_pairs_per_axis and num_uid_rope_pairs turn {turned:,} pairs, and a head has"
+        raise c.error("contradiction", f"{text} {width // 2:,}.", "num_uid_rope_pairs", "Correct one of them.")
+    return model.replace(out=c.int("output_dim"))
 
 
 def blueprint(s: Spec[Esmfold2]) -> Block:
@@ -161,11 +161,11 @@ def blueprint(s: Spec[Esmfold2]) -> Block:
 
 def _placing(s: Spec[Esmfold2]) -> Block:
     """The network that takes noise from places."""
-    module, atoms, own = s.part("placing"), s.part("diffused"), s.own.diffusion
+    module, atoms, sizes = s.part("placing"), s.part("diffused"), s.own.diffusion
     t, d, single = module.hidden, s.hidden, s.own.single_inputs_size
-    gate, pairs = Linear(t, t, True), transition(d, own.pair_intermediate_size)
+    gate, pairs = Linear(t, t, True), transition(d, sizes.pair_intermediate_size)
 
-    def layer(one: Layer) -> Block:
+    def layer_block(layer: Layer) -> Block:
         adapted = block("norm", cond_norm=layer_norm(t, False), gate_proj=gate, shift_proj=Linear(t, t))
         named: dict[str, Node] = dict.fromkeys(("k_proj", "v_proj", "gate_proj", "o_proj"), Linear(t, t))
         return block(
@@ -173,14 +173,14 @@ def _placing(s: Spec[Esmfold2]) -> Block:
             self_attn=Block({"q_proj": gate, **named}, "attention"),
             attn_gate=gate,
             post_attention_layernorm=adapted,
-            mlp=fused_swiglu(t, one.dense.width),
+            mlp=fused_swiglu(t, layer.dense.width),
             mlp_gate=gate,
             pair_norm=layer_norm(d),
-            pair_bias_proj=Linear(d, one.attention.heads, component="attention"),
+            pair_bias_proj=Linear(d, layer.attention.heads, component="attention"),
         )
 
-    deeper = transition(t, own.intermediate_size)
-    waves, noise = buffer(own.fourier_dim), layer_norm(own.fourier_dim)
+    deeper = transition(t, sizes.intermediate_size)
+    waves, noise = buffer(sizes.fourier_dim), layer_norm(sizes.fourier_dim)
     conditioning = block(
         pair_input_norm=layer_norm(2 * d),
         pair_proj=Linear(2 * d, d),
@@ -190,7 +190,7 @@ def _placing(s: Spec[Esmfold2]) -> Block:
         single_proj=Linear(single, t),
         fourier=block(frequencies=waves, phases=waves),
         noise_norm=noise,
-        noise_proj=Linear(own.fourier_dim, t),
+        noise_proj=Linear(sizes.fourier_dim, t),
         single_transition_0=deeper,
         single_transition_1=deeper,
     )
@@ -206,7 +206,7 @@ def _placing(s: Spec[Esmfold2]) -> Block:
         atom_encoder=atom_encoder(atoms, s.own.atom_feature_dim),
         atom_decoder=decoder,
         single_to_token=Linear(t, t),
-        token_transformer=block(layers=stack(module.layers, layer)),
+        token_transformer=block(layers=stack(module.layers, layer_block)),
         single_step_norm=layer_norm(t),
         token_norm=layer_norm(t),
     )
@@ -215,38 +215,38 @@ def _placing(s: Spec[Esmfold2]) -> Block:
 def _confidence(s: Spec[Esmfold2]) -> Block:
     """What says how sure a place is."""
     d, bins, of = s.hidden, s.own.confidence, s.own
-    many, own, single = of.max_atoms_per_token, of.hidden_size, of.single_inputs_size
+    many, width, single = of.max_atoms_per_token, of.hidden_size, of.single_inputs_size
     into = dict.fromkeys(_INTO_PAIRS, Linear(single, d))
     norms = {"single_inputs_norm": layer_norm(single), "pair_norm": layer_norm(d)}
     return block(
         "other",
-        plddt_weight=Tensor((many, own, bins.num_plddt_bins)),
-        resolved_weight=Tensor((many, own, _RESOLVED)),
+        plddt_weight=Tensor((many, width, bins.num_plddt_bins)),
+        resolved_weight=Tensor((many, width, _RESOLVED)),
         boundaries=buffer(bins.distogram_bins - 1),
         dist_bin_pairwise_embed=embedding(bins.distogram_bins, d),
         input_embedder=Block({**norms, **into, "single_to_pair_prod_out": Linear(d, d)}),
-        row_attention_pooling=block(attn_proj=Linear(d, 1), out_proj=Linear(d, own)),
+        row_attention_pooling=block(attn_proj=Linear(d, 1), out_proj=Linear(d, width)),
         folding_trunk=pair_layers(of.confidence_layers, d, of.pair_transition_intermediate_size),
-        plddt_layernorm=layer_norm(own),
+        plddt_layernorm=layer_norm(width),
         pae_layernorm=layer_norm(d),
         pae_head=Linear(d, bins.num_pae_bins),
         pde_layernorm=layer_norm(d),
         pde_head=Linear(d, bins.num_pde_bins),
-        resolved_layernorm=layer_norm(own),
+        resolved_layernorm=layer_norm(width),
     )
 
 
 def _aligned(s: Spec[Esmfold2]) -> Block:
     """What reads sequences that are aligned with this one."""
     msa, of, d = s.part("msa"), s.own, s.hidden
-    found = tuple[Node, ...]()
+    layers = tuple[Node, ...]()
     if msa.layers and of.outer_hidden_size is not None:
-        one, wide = msa.layers[0].layer, of.pair_transition_intermediate_size
-        found = aligned_layers(
-            msa.depth, d, wide, msa.hidden, outer=of.outer_hidden_size, a=one.attention, wide=one.dense.width
+        layer, wide = msa.layers[0].layer, of.pair_transition_intermediate_size
+        layers = aligned_layers(
+            msa.depth, d, wide, msa.hidden, outer=of.outer_hidden_size, a=layer.attention, wide=layer.dense.width
         )
     return block(
         embed=Linear(of.num_res_types + 2, msa.hidden, component="embedding"),
         project_inputs=Linear(of.single_inputs_size, msa.hidden, component="projector"),
-        layers=found,
+        layers=layers,
     )

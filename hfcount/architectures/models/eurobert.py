@@ -23,13 +23,13 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d, biased = s.hidden, s.layers[0].layer.dense.bias
 
-    def layer(one: Layer) -> Block:
-        return pre_norm(d, self_attn=gqa(d, one.attention), mlp=swiglu(d, one.dense.width, one.dense.bias))
+    def layer_block(layer: Layer) -> Block:
+        return pre_norm(d, self_attn=gqa(d, layer.attention), mlp=swiglu(d, layer.dense.width, layer.dense.bias))
 
     return headed(
         s,
         "model",
-        base(s, layer),
+        base(s, layer_block),
         masked_lm=block(lm_head=lm_head(s, "model.embed_tokens.weight", biased)),
         sequence_classification=block(dense=Linear(d, d, True, "other"), classifier=classifier(s)),
         token_classification=block(classifier=classifier(s)),

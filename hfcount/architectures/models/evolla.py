@@ -25,7 +25,7 @@ MODEL_TYPES = ("evolla",)  # transformers 5.23: modeling_evolla.py
 
 
 class Evolla(Sizes):
-    """What Evolla alone has: what reads proteins, and adapters."""
+    """Sizes specific to Evolla: what reads proteins, and adapters."""
 
     resampler_depth: int = size()
     resampler_dim_head: int = size()
@@ -47,12 +47,12 @@ def spec(c: Config) -> Spec[Evolla]:
     ffn, count = keys.dense(c, bias=c.bool("mlp_bias", default=False)), keys.layer_count(c)
     step = max(count // c.int("aligner_num_add_layers", default=8), 1)
     some = Indices.span(step - 1, count, step)
-    plain, adapted = (Layer(mixer=mixer, ffn=ffn, own=EvollaLayer(adapted=one)) for one in (False, True))
+    plain, adapted = (Layer(mixer=mixer, ffn=ffn, own=EvollaLayer(adapted=adapted)) for adapted in (False, True))
     layers = keys.split((some, lambda: adapted), (Indices.below(count).difference(some), lambda: plain))
-    own = Evolla.read(c)
+    sizes = Evolla.read(c)
     parts = {"protein": architectures.part(c, "protein_encoder_config", "evolla_protein")}
     heads: dict[str, Head] = {"ForProteinText2Text": "causal_lm", "Model": "base"}
-    return keys.decoder_spec(c, layers, heads=heads, parts=parts).replace(tied=False).having(own)
+    return keys.decoder_spec(c, layers, heads=heads, parts=parts).replace(tied=False).having(sizes)
 
 
 def _network(width: int, times: int) -> Block:
@@ -63,25 +63,25 @@ def _network(width: int, times: int) -> Block:
 def blueprint(s: Spec[Evolla]) -> Block:
     d, of, protein = s.hidden, s.own, s.part("protein")
     heads, p = s.layers[0].layer.attention.heads, protein.hidden
-    seen = Linear(d, heads * (d // heads), True)
+    vision_width = Linear(d, heads * (d // heads), True)
     inner = of.resampler_dim_head * of.resampler_heads
     adapter = block(
         "attention",
         gate_attention=Tensor((1,)),
         gate_ffw=Tensor((1,)),
-        query=seen,
-        key_protein=seen,
-        value_protein=seen,
+        query=vision_width,
+        key_protein=vision_width,
+        value_protein=vision_width,
         attention_norm=rms_norm(d),
         out_proj=Linear(d, d, of.aligner_enable_bias),
         ff=_network(d, of.aligner_ffn_mult),
     )
 
-    def layer(one: Layer) -> Block:
-        network = swiglu(d, one.dense.width, one.dense.bias)
+    def layer_block(layer: Layer) -> Block:
+        network = swiglu(d, layer.dense.width, layer.dense.bias)
         return altered(
-            pre_norm(d, self_attn=gqa(d, one.attention), mlp=network),
-            adapter=adapter if one.sizes(EvollaLayer).adapted else None,
+            pre_norm(d, self_attn=gqa(d, layer.attention), mlp=network),
+            adapter=adapter if layer.sizes(EvollaLayer).adapted else None,
         )
 
     attention = block(
@@ -100,7 +100,7 @@ def blueprint(s: Spec[Evolla]) -> Block:
         protein_projector=Linear(p, d, True),
     )
     encoder = Block({"model": architectures.tree(protein), "sequence_compressor_resampler": resampler}, repeats=0)
-    return with_head(s, altered(base(s, layer), protein_encoder=encoder))
+    return with_head(s, altered(base(s, layer_block), protein_encoder=encoder))
 
 
 class EvollaProtein(Sizes):
@@ -118,21 +118,21 @@ def protein_spec(c: Config) -> Spec[EvollaProtein]:
     layer = Layer(mixer=mixer, ffn=Dense(width=c.int("intermediate_size"), bias=True))
     kind = c.str("position_embedding_type", default="rotary")
     turned = keys.computed(c, "h_r", "head_dim", mixer.head_dim) if kind == "rotary" else None
-    own = EvollaProtein.read(c, turned=turned)
+    sizes = EvollaProtein.read(c, turned=turned)
     places = c.int("max_position_embeddings") if kind == "absolute" else None
-    return keys.encoding(c, keys.uniform(layer, keys.layer_count(c)), hidden=d, positions=places).having(own)
+    return keys.encoding(c, keys.uniform(layer, keys.layer_count(c)), hidden=d, positions=places).having(sizes)
 
 
 def protein_blueprint(s: Spec[EvollaProtein]) -> Block:
     d, of, norm = s.hidden, s.own, layer_norm(s.hidden)
     square = Linear(d, d, True)
 
-    def layer(one: Layer) -> Block:
+    def layer_block(layer: Layer) -> Block:
         # Norms come before attention and networks.
-        own = block("attention", query=square, key=square, value=square)
-        attention = block(self=own, output=block("attention", dense=square), LayerNorm=norm)
-        back = block("mlp", dense=Linear(one.dense.width, d, True))
-        return altered(bert_layer(d, one), attention=attention, output=back, LayerNorm=norm)
+        projections = block("attention", query=square, key=square, value=square)
+        attention = block(self=projections, output=block("attention", dense=square), LayerNorm=norm)
+        back = block("mlp", dense=Linear(layer.dense.width, d, True))
+        return altered(bert_layer(d, layer), attention=attention, output=back, LayerNorm=norm)
 
     tables = block(
         "embedding",
@@ -141,7 +141,7 @@ def protein_blueprint(s: Spec[EvollaProtein]) -> Block:
         position_embeddings=None if s.positions is None else embedding(s.positions, d),
     )
     turned = None if of.turned is None else block(inv_freq=buffer((of.turned + 1) // 2))
-    encoder = block(layer=stack(s.layers, layer), emb_layer_norm_after=norm)
+    encoder = block(layer=stack(s.layers, layer_block), emb_layer_norm_after=norm)
     return block(embeddings=tables, rotary_embeddings=turned, encoder=encoder)
 
 

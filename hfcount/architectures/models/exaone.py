@@ -20,14 +20,14 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
-        into, out = Linear(d, one.dense.width), Linear(one.dense.width, d)
+    def layer_block(layer: Layer) -> Block:
+        into, out = Linear(d, layer.dense.width), Linear(layer.dense.width, d)
         return block(
             ln_1=rms_norm(d),
-            attn=block(attention=gqa(d, one.attention, out="out_proj")),
+            attn=block(attention=gqa(d, layer.attention, out="out_proj")),
             ln_2=rms_norm(d),
             mlp=block("mlp", c_fc_0=into, c_fc_1=into, c_proj=out),
         )
 
-    body = block(wte=embedding(s.vocab, d), h=stack(s.layers, layer), ln_f=rms_norm(d))
+    body = block(wte=embedding(s.vocab, d), h=stack(s.layers, layer_block), ln_f=rms_norm(d))
     return with_head(s, body, prefix="transformer", table="wte")

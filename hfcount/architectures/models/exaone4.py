@@ -17,12 +17,12 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(layer: Layer) -> Block:
         return block(
-            self_attn=gqa(d, one.attention),
+            self_attn=gqa(d, layer.attention),
             post_attention_layernorm=rms_norm(d),
-            mlp=swiglu(d, one.dense.width),
+            mlp=swiglu(d, layer.dense.width),
             post_feedforward_layernorm=rms_norm(d),
         )
 
-    return decoder(s, layer, question_answering="transformer")
+    return decoder(s, layer_block, question_answering="transformer")

@@ -37,15 +37,15 @@ def vision_spec(c: Config) -> Spec:
 def vision_blueprint(s: Spec) -> Block:
     d, merged = s.hidden, s.seen.merged(s.hidden)
 
-    def layer(one: Layer) -> Block:
-        attention = block("attention", qkv=fused_qkv(d, one.attention), proj=Linear(d, d, True))
-        network = swiglu(d, one.dense.width, bias=True)
+    def layer_block(layer: Layer) -> Block:
+        attention = block("attention", qkv=fused_qkv(d, layer.attention), proj=Linear(d, d, True))
+        network = swiglu(d, layer.dense.width, bias=True)
         return block(norm1=rms_norm(d), norm2=rms_norm(d), attn=attention, mlp=network)
 
     merger = Block({"0": Linear(merged, merged, True), "2": Linear(merged, s.output, True)})
     return block(
         patch_embed=block(proj=patch_convolution(s, bias=False)),
-        blocks=stack(s.layers, layer),
+        blocks=stack(s.layers, layer_block),
         merger=block("projector", ln_q=rms_norm(d), mlp=merger),
     )
 

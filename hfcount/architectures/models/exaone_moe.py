@@ -37,7 +37,7 @@ def blueprint(s: Spec) -> Block:
     def moe(m: MoE) -> Block:
         return altered(shared_moe(d, m), e_score_correction_bias=correction_bias(m))
 
-    def layer(one: Layer) -> Block:
-        return pre_norm(d, self_attn=gqa(d, one.attention), mlp=network(d, one, moe))
+    def layer_block(layer: Layer) -> Block:
+        return pre_norm(d, self_attn=gqa(d, layer.attention), mlp=network(d, layer, moe))
 
-    return decoder(s, layer)
+    return decoder(s, layer_block)

@@ -35,16 +35,16 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
-        norms, norm = one.sizes(FalconLayer).num_ln_in_parallel_attn, layer_norm(d)
+    def layer_block(layer: Layer) -> Block:
+        norms, norm = layer.sizes(FalconLayer).num_ln_in_parallel_attn, layer_norm(d)
         return block(
-            self_attention=fused_attention(d, one.attention, "query_key_value", "dense"),
-            mlp=mlp(d, one.dense.width, one.dense.bias, up="dense_h_to_4h", down="dense_4h_to_h"),
+            self_attention=fused_attention(d, layer.attention, "query_key_value", "dense"),
+            mlp=mlp(d, layer.dense.width, layer.dense.bias, up="dense_h_to_4h", down="dense_4h_to_h"),
             input_layernorm=None if norms == 2 else norm,
             post_attention_layernorm=None if norms else norm,
             ln_attn=norm if norms == 2 else None,
             ln_mlp=norm if norms == 2 else None,
         )
 
-    body = block(word_embeddings=embedding(s.vocab, d), h=stack(s.layers, layer), ln_f=layer_norm(d))
+    body = block(word_embeddings=embedding(s.vocab, d), h=stack(s.layers, layer_block), ln_f=layer_norm(d))
     return generative(s, "transformer", body, "word_embeddings")

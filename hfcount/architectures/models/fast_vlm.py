@@ -27,12 +27,12 @@ def spec(c: Config) -> Spec[FastVlm]:
     if c.str("vision_feature_select_strategy", default="full") != "full":
         raise c.error("not-described", "vision_feature_select_strategy must be full.", "vision_feature_select_strategy")
     if width != towers["vision"].hidden:
-        said = f"hidden_size in vision_config is {width:,}, and its model gives {towers['vision'].hidden:,}."
-        c.cannot_run("contradiction", said, "vision_config", "Correct it.")
-    own = FastVlm.read(c, hidden_size=keys.dim("d_v", width))
+        message = f"hidden_size in vision_config is {width:,}, and its model gives {towers['vision'].hidden:,}."
+        c.cannot_run("contradiction", message, "vision_config", "Correct it.")
+    sizes = FastVlm.read(c, hidden_size=keys.dim("d_v", width))
     heads = ("ForConditionalGeneration", "Model")
     tied = keys.tied_anywhere(c, c.part("text_config"))
-    return keys.composite(c, text, towers, heads=heads).replace(tied=tied).having(own)
+    return keys.composite(c, text, towers, heads=heads).replace(tied=tied).having(sizes)
 
 
 def blueprint(s: Spec[FastVlm]) -> Block:

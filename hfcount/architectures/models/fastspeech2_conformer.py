@@ -42,8 +42,8 @@ class Predictors(Record):
 
         def sizes(end: str, symbol: str) -> list[int]:
             names = ("duration", "pitch", "energy")
-            found = [c.int(f"{name}_predictor_{end}", maximum=MAX_LAYERS) for name in names]
-            return [keys.dim(symbol.format(name[0]), one) for name, one in zip(names, found, strict=True)]
+            depths = [c.int(f"{name}_predictor_{end}", maximum=MAX_LAYERS) for name in names]
+            return [keys.dim(symbol.format(name[0]), depth) for name, depth in zip(names, depths, strict=True)]
 
         every = zip(sizes("layers", "N_{}"), sizes("channels", "C_{}"), sizes("kernel_size", "w_{}p"), strict=True)
         duration, pitch, energy = (Predictor(layers=n, channels=wide, kernel=kernel) for n, wide, kernel in every)
@@ -72,38 +72,38 @@ class FastSpeech2Layer(Record):
 
 
 def spec(c: Config) -> Spec[FastSpeech2]:
-    own, d = FastSpeech2.read(c), c.int("hidden_size")
+    sizes, d = FastSpeech2.read(c), c.int("hidden_size")
     parts = {"encoder": Spec(family=c.family, hidden=d, layers=_layers(c, "encoder", d), causal=False)}
     layers = _layers(c, "decoder", d)
-    whole = keys.decoder_spec(c, layers, heads=("Model",), hidden=d, layer_count=None, parts=parts)
-    return whole.replace(causal=False).having(own)
+    model = keys.decoder_spec(c, layers, heads=("Model",), hidden=d, layer_count=None, parts=parts)
+    return model.replace(causal=False).having(sizes)
 
 
 def _layers(c: Config, side: str, d: int) -> tuple[Layers, ...]:
     # What the object says counts, which is made of the keys beside it where it is absent.
-    own = c.part(f"{side}_config")
+    inner = c.part(f"{side}_config")
 
-    def said(key: str) -> int:
-        return own.int(key, default=c.int(f"{side}_{key}", maximum=MAX_LAYERS), maximum=MAX_LAYERS)
+    def text(key: str) -> int:
+        return inner.int(key, default=c.int(f"{side}_{key}", maximum=MAX_LAYERS), maximum=MAX_LAYERS)
 
-    mixer = keys.multi_head(c, d, said("num_attention_heads"), indivisible="run")
-    joined = own.bool("concat_after", default=c.bool(f"{side}_concat_after"))
-    sizes = FastSpeech2Layer(kernel_size=keys.dim("w", said("kernel_size")), concat_after=joined)
-    layer = Layer(mixer=mixer, ffn=Dense(width=said("linear_units"), bias=True), own=sizes)
-    return tuple(keys.uniform(layer, said("layers")))
+    mixer = keys.multi_head(c, d, text("num_attention_heads"), indivisible="run")
+    joined = inner.bool("concat_after", default=c.bool(f"{side}_concat_after"))
+    sizes = FastSpeech2Layer(kernel_size=keys.dim("w", text("kernel_size")), concat_after=joined)
+    layer = Layer(mixer=mixer, ffn=Dense(width=text("linear_units"), bias=True), own=sizes)
+    return tuple(keys.uniform(layer, text("layers")))
 
 
 def blueprint(s: Spec[FastSpeech2]) -> Block:
-    d, own = s.hidden, s.own
-    norm, kernel = layer_norm(d), own.positionwise_conv_kernel_size
-    curly, convolved = own.use_macaron_style_in_conformer, own.use_cnn_in_conformer
+    d, of = s.hidden, s.own
+    norm, kernel = layer_norm(d), of.positionwise_conv_kernel_size
+    curly, convolved = of.use_macaron_style_in_conformer, of.use_cnn_in_conformer
 
-    def layer(one: Layer) -> Block:
-        width, sizes = one.dense.width, one.sizes(FastSpeech2Layer)
+    def layer_block(layer: Layer) -> Block:
+        width, sizes = layer.dense.width, layer.sizes(FastSpeech2Layer)
         network = block("mlp", conv1=conv(d, width, kernel), conv2=conv(width, d, kernel))
-        convolution = nemo_convolution(d, sizes.kernel_size, batch_norm(d), own.convolution_bias)
+        convolution = nemo_convolution(d, sizes.kernel_size, batch_norm(d), of.convolution_bias)
         return block(
-            self_attn=conformer_attention(d, one.attention, relative=True),
+            self_attn=conformer_attention(d, layer.attention, relative=True),
             feed_forward=network,
             feed_forward_macaron=network if curly else None,
             ff_macaron_layer_norm=norm if curly else None,
@@ -115,21 +115,21 @@ def blueprint(s: Spec[FastSpeech2]) -> Block:
             concat_linear=Linear(2 * d, d, True, "other") if sizes.concat_after else None,
         )
 
-    languages, speakers, speaker = own.num_languages, own.num_speakers, own.speaker_embed_dim
-    bins = own.num_mel_bins
+    languages, speakers, speaker = of.num_languages, of.num_speakers, of.speaker_embed_dim
+    bins = of.num_mel_bins
     return block(
         language_id_embedding=embedding(languages, d) if languages > 1 else None,
         speaker_id_embedding=embedding(speakers, d) if speakers > 1 else None,
         projection=Linear(d + speaker, d, True, "projector") if speaker else None,
-        encoder=block(embed=embedding(s.vocab, d), conformer_layers=stack(s.stack("encoder"), layer)),
-        duration_predictor=_predictor(d, own.predictors.duration),
-        pitch_predictor=_predictor(d, own.predictors.pitch),
-        pitch_embed=block("embedding", conv=conv(1, d, own.pitch_embed_kernel_size)),
-        energy_predictor=_predictor(d, own.predictors.energy),
-        energy_embed=block("embedding", conv=conv(1, d, own.energy_embed_kernel_size)),
-        decoder=block(conformer_layers=stack(s.layers, layer)),
+        encoder=block(embed=embedding(s.vocab, d), conformer_layers=stack(s.stack("encoder"), layer_block)),
+        duration_predictor=_predictor(d, of.predictors.duration),
+        pitch_predictor=_predictor(d, of.predictors.pitch),
+        pitch_embed=block("embedding", conv=conv(1, d, of.pitch_embed_kernel_size)),
+        energy_predictor=_predictor(d, of.predictors.energy),
+        energy_embed=block("embedding", conv=conv(1, d, of.energy_embed_kernel_size)),
+        decoder=block(conformer_layers=stack(s.layers, layer_block)),
         speech_decoder_postnet=block(
-            "other", feat_out=Linear(d, bins * own.reduction_factor, True), layers=own.postnet.tensors(bins)
+            "other", feat_out=Linear(d, bins * of.reduction_factor, True), layers=of.postnet.tensors(bins)
         ),
     )
 

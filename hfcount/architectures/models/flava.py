@@ -18,7 +18,7 @@ IGNORED = tuple("global_backprop_contrastive skip_unmasked_multimodal_encoder re
 
 
 class Flava(Sizes):
-    """What FLAVA alone has; `hidden_size` is the width of what matches texts and images, whatever the encoders' is."""
+    """Sizes of FLAVA; `hidden_size` is the width of what matches texts and images, whatever the encoders' is."""
 
     hidden_size: int = size("d_i")
     init_codebook: bool = flag(absent=True)
@@ -27,11 +27,11 @@ class Flava(Sizes):
 def spec(c: Config) -> Spec[Flava]:
     text, image = architectures.part(c, "text_config"), architectures.part(c, "image_config")
     parts = {"vision": image, "multimodal": architectures.part(c, "multimodal_config")}
-    own, heads = Flava.read(c), ("ForPreTraining", "Model")
-    whole = keys.composite(c, text, parts, heads=heads, tied=True, out=c.int("projection_dim"))
-    if whole.head != "base" and own.init_codebook:
-        whole = whole.replace(parts={**whole.parts, "codebook": architectures.part(c, "image_codebook_config")})
-    return whole.having(own)
+    sizes, heads = Flava.read(c), ("ForPreTraining", "Model")
+    model = keys.composite(c, text, parts, heads=heads, tied=True, out=c.int("projection_dim"))
+    if model.head != "base" and sizes.init_codebook:
+        model = model.replace(parts={**model.parts, "codebook": architectures.part(c, "image_codebook_config")})
+    return model.having(sizes)
 
 
 def blueprint(s: Spec[Flava]) -> Block:
@@ -74,7 +74,7 @@ def blueprint(s: Spec[Flava]) -> Block:
 
 
 class FlavaImageModel(Sizes):
-    """What the encoder of images alone has; `codes` are those of the head that names a masked patch."""
+    """Sizes specific to the encoder of images; `codes` are those of the head that names a masked patch."""
 
     mask_token: bool = flag(absent=True)
     codes: int = size("|V_v|", "vocab_size")
@@ -92,13 +92,13 @@ def tower_spec(c: Config) -> Spec[FlavaImageModel | FlavaMultimodalModel | None]
     if c.family == "flava_text_model":
         types, rows = c.int("type_vocab_size"), c.int("max_position_embeddings")
         vocab = c.int("vocab_size")
-        whole = keys.encoding(c, layers, hidden=d, vocab=vocab, positions=rows, token_types=types)
-        return whole.having(None)
+        model = keys.encoding(c, layers, hidden=d, vocab=vocab, positions=rows, token_types=types)
+        return model.having(None)
     if c.family == "flava_multimodal_model":
         both = FlavaMultimodalModel.read(c)
         return keys.encoding(c, layers, hidden=d).having(both)
-    own = FlavaImageModel.read(c)
-    return keys.encoding(c, layers, hidden=d, positions=keys.squares(c) + 1, patches=keys.patches(c)).having(own)
+    sizes = FlavaImageModel.read(c)
+    return keys.encoding(c, layers, hidden=d, positions=keys.squares(c) + 1, patches=keys.patches(c)).having(sizes)
 
 
 def tower_blueprint(s: Spec[FlavaImageModel | FlavaMultimodalModel | None]) -> Block:
@@ -115,7 +115,7 @@ def tower_blueprint(s: Spec[FlavaImageModel | FlavaMultimodalModel | None]) -> B
     return block(
         cls_token=token if isinstance(of, FlavaMultimodalModel) and of.use_cls_token else None,
         embeddings=tables.get(s.family),
-        encoder=block(layer=stack(s.layers, lambda one: vit_layer(d, one))),
+        encoder=block(layer=stack(s.layers, lambda layer: vit_layer(d, layer))),
         layernorm=layer_norm(d),
         pooler=block("other", dense=Linear(d, d, True)),
     )
@@ -132,14 +132,14 @@ class FlavaImageCodebook(Sizes):
 
 def codebook_spec(c: Config) -> Spec[FlavaImageCodebook]:
     """FLAVA's codebook: DALL-E's convolutional encoder, which gives patches of an image codes (arXiv:2112.04482)."""
-    own = FlavaImageCodebook.read(c, num_blocks_per_group=c.int("num_blocks_per_group", maximum=_MOST))
-    return keys.encoding(c, (), {"Codebook": "base"}, hidden=c.int("hidden_size")).having(own)
+    sizes = FlavaImageCodebook.read(c, num_blocks_per_group=c.int("num_blocks_per_group", maximum=_MOST))
+    return keys.encoding(c, (), {"Codebook": "base"}, hidden=c.int("hidden_size")).having(sizes)
 
 
 def codebook_blueprint(s: Spec[FlavaImageCodebook]) -> Block:
     d, of = s.hidden, s.own
 
-    def one(inputs: int, outputs: int) -> Block:
+    def chain(inputs: int, outputs: int) -> Block:
         narrow = outputs // 4
         inner = conv(narrow, narrow, 3, bias=True)
         first, last = conv(inputs, narrow, 3, bias=True), conv(narrow, outputs, 1, bias=True)
@@ -151,8 +151,8 @@ def codebook_blueprint(s: Spec[FlavaImageCodebook]) -> Block:
     groups, before = dict[str, Block](), d
     for number, width in enumerate((d, 2 * d, 4 * d, 8 * d), 1):
         count = int(of.num_blocks_per_group)
-        rest = {f"block_{place}": one(width, width) for place in range(2, count + 1)}
-        groups[f"group_{number}"] = block(group=Block({"block_1": one(before, width), **rest}))
+        rest = {f"block_{place}": chain(width, width) for place in range(2, count + 1)}
+        groups[f"group_{number}"] = block(group=Block({"block_1": chain(before, width), **rest}))
         before = width
     code = block(conv=conv(before, of.vocab_size, 1, bias=True))
     return block(blocks=Block({"input": conv(of.input_channels, d, 7, bias=True), **groups, "output": code}))

@@ -19,12 +19,12 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(layer: Layer) -> Block:
         return block(
-            self_attn=gqa(d, one.attention),
+            self_attn=gqa(d, layer.attention),
             post_attention_layernorm=rms_norm(d),
-            mlp=moe(d, one.moe, swiglu(d, one.moe.width, component="experts")),
+            mlp=moe(d, layer.moe, swiglu(d, layer.moe.width, component="experts")),
             post_feedforward_layernorm=rms_norm(d),
         )
 
-    return decoder(s, layer)
+    return decoder(s, layer_block)

@@ -27,12 +27,12 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
-        a = one.attention
+    def layer_block(layer: Layer) -> Block:
+        a = layer.attention
         return pre_norm(
             d,
             self_attn=altered(gqa(d, a), sinks=None, softmax_offset=Tensor((a.heads,))),
-            mlp=network(d, one, lambda m: shared_moe(d, m, "shared_expert")),
+            mlp=network(d, layer, lambda m: shared_moe(d, m, "shared_expert")),
         )
 
-    return decoder(s, layer)
+    return decoder(s, layer_block)

@@ -29,7 +29,7 @@ def spec(c: Config) -> Spec[Florence2]:
     text = architectures.part(c, "text_config", "bart" if released else "")
     towers = {"vision": architectures.part(c, "vision_config", "davit" if released else "")}
     places, times = (v.part("image_pos_embed"), v.part("visual_temporal_embedding")) if released else (v, v)
-    own = Florence2.read(
+    sizes = Florence2.read(
         c,
         projection_dim=keys.dim("d_p", v.int("projection_dim")),
         max_position_embeddings=keys.dim(
@@ -38,20 +38,20 @@ def spec(c: Config) -> Spec[Florence2]:
         max_temporal_embeddings=keys.dim("n_t", times.int("max_temporal_embeddings")),
         released=released,
     )
-    return keys.composite(c, text, towers, heads=heads[:1] if released else heads, tied=True).having(own)
+    return keys.composite(c, text, towers, heads=heads[:1] if released else heads, tied=True).having(sizes)
 
 
 def blueprint(s: Spec[Florence2]) -> Block:
-    of, seen = s.own, s.part("vision").hidden
-    half = seen // 2
-    rows, columns = (embedding(of.max_position_embeddings, width) for width in (half, seen - half))
+    of, vision_width = s.own, s.part("vision").hidden
+    half = vision_width // 2
+    rows, columns = (embedding(of.max_position_embeddings, width) for width in (half, vision_width - half))
     norm, places = layer_norm(of.projection_dim), block(row_embeddings=rows, column_embeddings=columns)
-    times = block(pos_idx_to_embed=buffer(of.max_temporal_embeddings, seen))
+    times = block(pos_idx_to_embed=buffer(of.max_temporal_embeddings, vision_width))
     if of.released:
         text = architectures.tree(s.part("text").replace(head="conditional_generation", tied=s.tied))
         return block(
             vision_tower=architectures.tower(s, "vision"),
-            image_projection=Tensor((seen, of.projection_dim), component="projector"),
+            image_projection=Tensor((vision_width, of.projection_dim), component="projector"),
             image_proj_norm=Block(norm.children, "projector", 0),
             image_pos_embed=Block(places.children, "projector", 0),
             visual_temporal_embed=Block(times.children, "projector", 0),
@@ -59,7 +59,7 @@ def blueprint(s: Spec[Florence2]) -> Block:
         )
     projector = block(
         "projector",
-        image_projection=Linear(seen, of.projection_dim),
+        image_projection=Linear(vision_width, of.projection_dim),
         image_proj_norm=norm,
         image_position_embed=places,
         visual_temporal_embed=times,
@@ -81,7 +81,7 @@ class Entry(Record):
 
 
 class FlorenceVision(Record):
-    """What DaViT alone has; `entries` are those of its stages."""
+    """Sizes specific to DaViT; `entries` are those of its stages."""
 
     in_channels: int
     entries: tuple[Entry, ...]
@@ -95,32 +95,32 @@ def vision_spec(c: Config) -> Spec[FlorenceVision]:
     sides, normed = c.ints("patch_size"), c.entries("patch_prenorm")
     channels = keys.dim("C", c.int("in_channels"))
     if min(len(sides), len(normed)) < len(layers):
-        said = f"patch_size has {len(sides):,} and patch_prenorm {len(normed):,} entries for {len(layers):,} stages."
-        raise c.error("list-length", said, "patch_size", "Correct one of them.")
+        text = f"patch_size has {len(sides):,} and patch_prenorm {len(normed):,} entries for {len(layers):,} stages."
+        raise c.error("list-length", text, "patch_size", "Correct one of them.")
     entries = tuple(
         Entry(patch_size=keys.dim(f"P{number + 1}", sides[number]), prenorm=bool(normed[number]))
         for number, _ in enumerate(layers)
     )
-    own, d = FlorenceVision(in_channels=channels, entries=entries), layers[-1].layer.width
-    return keys.encoding(c, layers, {"Backbone": "base"}, hidden=d, uncounted=keys.COARSER).having(own)
+    sizes, d = FlorenceVision(in_channels=channels, entries=entries), layers[-1].layer.width
+    return keys.encoding(c, layers, {"Backbone": "base"}, hidden=d, uncounted=keys.COARSER).having(sizes)
 
 
 def vision_blueprint(s: Spec[FlorenceVision]) -> Block:
     released = s.family == "davit"
 
-    def layer(one: Layer) -> Block:
-        d, bias = one.width, one.attention.qkv_bias
+    def layer_block(layer: Layer) -> Block:
+        d, bias = layer.width, layer.attention.qkv_bias
         attention = block("attention", qkv=Linear(d, 3 * d, bias), proj=Linear(d, d, True))
         mixing = depthwise(d, 3, bias=True)
 
         def first(name: str) -> Block:  # each part within a block that adds its input, and has its norm
-            apart, network = block(fn=block(dw=mixing)), block(net=mlp(d, one.dense.width))
+            apart, network = block(fn=block(dw=mixing)), block(net=mlp(d, layer.dense.width))
             mixed = {"conv1": apart, name: block(norm=layer_norm(d), fn=attention), "conv2": apart}
             return Block({**mixed, "ffn": block(norm=layer_norm(d), fn=network)})
 
         def half(name: str) -> Block:
             parts = {"conv1": mixing, "norm1": layer_norm(d), name: attention, "conv2": mixing}
-            return Block({**parts, "norm2": layer_norm(d), "ffn": mlp(d, one.dense.width)})
+            return Block({**parts, "norm2": layer_norm(d), "ffn": mlp(d, layer.dense.width)})
 
         build = first if released else half
         return block(spatial_block=build("window_attn"), channel_block=build("channel_attn"))
@@ -130,7 +130,7 @@ def vision_blueprint(s: Spec[FlorenceVision]) -> Block:
         d, side = part.layer.width, entry.patch_size
         norm = layer_norm(before if entry.prenorm else d)
         entries[str(number)] = Block({"proj" if released else "conv": conv(before, d, side, bias=True), "norm": norm})
-        stages[str(number)] = stack((part,), layer)
+        stages[str(number)] = stack((part,), layer_block)
         before = d
     return block(convs=Block(entries), blocks=Block(stages))
 

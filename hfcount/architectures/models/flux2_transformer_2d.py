@@ -29,8 +29,8 @@ class Flux2(Sizes):
 def spec(c: Config) -> Spec[Flux2]:
     d = c.int("num_attention_heads") * c.int("attention_head_dim")
     out = diffusion.or_else(c, "out_channels", c.int("in_channels"), "C_o")
-    own = Flux2.read(c, out_channels=out, width=keys.dim("d_ff", c.times("mlp_ratio", d)))
-    return diffusion.diffusing(c, own, own.num_attention_heads * own.attention_head_dim)
+    sizes = Flux2.read(c, out_channels=out, width=keys.dim("d_ff", c.times("mlp_ratio", d)))
+    return diffusion.diffusing(c, sizes, sizes.num_attention_heads * sizes.attention_head_dim)
 
 
 def blueprint(s: Spec[Flux2]) -> Block:

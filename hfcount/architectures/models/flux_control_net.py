@@ -22,8 +22,8 @@ class FluxControlNet(Sizes):
 
 
 def spec(c: Config) -> Spec[FluxControlNet]:
-    own = FluxControlNet.read(c)
-    return diffusion.diffusing(c, own, own.flux.width)
+    sizes = FluxControlNet.read(c)
+    return diffusion.diffusing(c, sizes, sizes.flux.width)
 
 
 def blueprint(s: Spec[FluxControlNet]) -> Block:

@@ -18,8 +18,8 @@ class FluxTransformer2D(Sizes):
 
 
 def spec(c: Config) -> Spec[FluxTransformer2D]:
-    own = FluxTransformer2D.read(c)
-    return diffusion.diffusing(c, own, own.flux.width)
+    sizes = FluxTransformer2D.read(c)
+    return diffusion.diffusing(c, sizes, sizes.flux.width)
 
 
 def blueprint(s: Spec[FluxTransformer2D]) -> Block:

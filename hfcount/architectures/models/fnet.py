@@ -17,15 +17,15 @@ _HEADS = (*(ending for ending in keys.ENCODER_HEADS if ending != "ForCausalLM"),
 def spec(c: Config) -> Spec:
     d, types = c.int("hidden_size"), c.int("type_vocab_size")
     layer, rows = Layer(ffn=keys.dense(c, bias=True)), c.int("max_position_embeddings")
-    whole = keys.decoder_spec(c, layer, heads=_HEADS, tied=True, hidden=d, positions=rows, token_types=types)
-    return whole.replace(causal=False)
+    model = keys.decoder_spec(c, layer, heads=_HEADS, tied=True, hidden=d, positions=rows, token_types=types)
+    return model.replace(causal=False)
 
 
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
-        width = one.dense.width
+    def layer_block(layer: Layer) -> Block:
+        width = layer.dense.width
         return block(
             fourier=block(output=block(LayerNorm=layer_norm(d))),
             intermediate=block("mlp", dense=Linear(d, width, True)),
@@ -33,5 +33,5 @@ def blueprint(s: Spec) -> Block:
         )
 
     tables = altered(bert_embeddings(s), projection=Linear(d, d, True, "embedding"))
-    body = block(embeddings=tables, encoder=block(layer=stack(s.layers, layer)), pooler=pooler(s, heads=s.heads))
+    body = block(embeddings=tables, encoder=block(layer=stack(s.layers, layer_block)), pooler=pooler(s, heads=s.heads))
     return bert_heads(s, "fnet", body)

@@ -17,7 +17,7 @@ _MOST = 64  # levels of focus, each of which has a wider kernel
 
 
 class FocalnetLayer(Record):
-    """What a layer of FocalNet alone has: levels of focus, and the width of the first kernel."""
+    """Sizes specific to a layer of FocalNet: levels of focus, and the width of the first kernel."""
 
     level: int
     window: int
@@ -38,27 +38,27 @@ def spec(c: Config) -> Spec[Focalnet]:
         raise c.error("out-of-range", f"focal_levels must name 0 to {_MOST}.", "focal_levels")
     sizes = [FocalnetLayer(level=level, window=window) for level, window in zip(levels, windows, strict=True)]
     layers = keys.stages(c, widths, lambda d: c.times("mlp_ratio", d), own=sizes)
-    own = Focalnet.read(c)
+    model_sizes = Focalnet.read(c)
     d, patches = layers[-1].layer.width, keys.patches(c)
-    return keys.imaging(c, layers, _HEADS, hidden=d, patches=patches, uncounted=keys.COARSER).having(own)
+    return keys.imaging(c, layers, _HEADS, hidden=d, patches=patches, uncounted=keys.COARSER).having(model_sizes)
 
 
 def blueprint(s: Spec[Focalnet]) -> Block:
     of, d, stages = s.own, s.hidden, dict[str, Block]()
     first = s.layers[0].layer.width
 
-    def layer(one: Layer) -> Block:
-        width, norm, own = one.width, layer_norm(one.width), one.sizes(FocalnetLayer)
+    def layer_block(layer: Layer) -> Block:
+        width, norm, sizes = layer.width, layer_norm(layer.width), layer.sizes(FocalnetLayer)
         scale = Tensor((width,)) if of.use_layerscale else None
-        focal = {str(level): Block({"0": depthwise(width, 2 * level + own.window)}) for level in range(own.level)}
+        focal = {str(level): Block({"0": depthwise(width, 2 * level + sizes.window)}) for level in range(sizes.level)}
         modulation = block(
-            projection_in=Linear(width, 2 * width + own.level + 1, True, "convolution"),
+            projection_in=Linear(width, 2 * width + sizes.level + 1, True, "convolution"),
             projection_context=conv(width, width, 1, bias=True),
             projection_out=Linear(width, width, True, "convolution"),
             focal_layers=Block(focal),
             layernorm=norm if of.use_post_layernorm_in_modulation else None,
         )
-        network = mlp(width, one.dense.width)
+        network = mlp(width, layer.dense.width)
         return block(norm1=norm, modulation=modulation, norm2=norm, mlp=network, gamma_1=scale, gamma_2=scale)
 
     def patches(inputs: int, outputs: int, side: int) -> Block:
@@ -68,7 +68,7 @@ def blueprint(s: Spec[Focalnet]) -> Block:
         width, last = part.layer.width, number == len(s.layers) - 1
         after = d if last else s.layers[number + 1].layer.width
         coarser = block(projection=patches(width, after, 3 if of.use_conv_embed else 2), norm=layer_norm(after))
-        stages[str(number)] = block(layers=stack((part,), layer), downsample=None if last else coarser)
+        stages[str(number)] = block(layers=stack((part,), layer_block), downsample=None if last else coarser)
     side = 7 if of.use_conv_embed else s.seen.side
     embeddings = block(
         "embedding",

@@ -18,11 +18,11 @@ class Fsmt(Sizes):
 
 def spec(c: Config) -> Spec[Fsmt]:
     sizes = Fsmt.read(c)
-    own = c.int("tgt_vocab_size", "vocab_size")
+    words = c.int("tgt_vocab_size", "vocab_size")
     heads = ("ForConditionalGeneration", "Model")
     rows = c.int("max_position_embeddings") + c.int("pad_token_id", default=1, minimum=0) + 1
-    whole = keys.sequence_to_sequence(c, heads=heads, vocab=own, positions=rows)
-    return whole.replace(tied=c.bool("tie_word_embeddings", default=False)).having(sizes)
+    model = keys.sequence_to_sequence(c, heads=heads, vocab=words, positions=rows)
+    return model.replace(tied=c.bool("tie_word_embeddings", default=False)).having(sizes)
 
 
 def blueprint(s: Spec[Fsmt]) -> Block:
@@ -30,7 +30,7 @@ def blueprint(s: Spec[Fsmt]) -> Block:
     shared = f"{prefix}decoder.embed_tokens.weight"
 
     def side(layers: tuple[Layers, ...], crossed: bool, table: Node, head: Node | None = None) -> Block:
-        blocks = stack(layers, lambda one: bart_layer(d, one, crossed))
+        blocks = stack(layers, lambda layer: bart_layer(d, layer, crossed))
         # Sines and cosines, which are stored all the same.
         places = block("embedding", weight=buffer(s.positions or 0, d))
         return block(embed_tokens=table, embed_positions=places, layers=blocks, output_projection=head)

@@ -27,9 +27,9 @@ class Adaptor(Sizes):
 def spec(c: Config) -> Spec[Adaptor]:
     text, towers = architectures.part(c, "text_config"), {"audio": architectures.part(c, "audio_config")}
     config = c.part("adaptor_config")
-    own = Adaptor.read(config)
+    sizes = Adaptor.read(config)
     config.int("num_attention_heads", default=1)  # its heads share the width
-    return keys.composite(c, text, towers, tied=True, heads=("ForConditionalGeneration", "Model")).having(own)
+    return keys.composite(c, text, towers, tied=True, heads=("ForConditionalGeneration", "Model")).having(sizes)
 
 
 def blueprint(s: Spec[Adaptor]) -> Block:
@@ -74,27 +74,27 @@ def encoder_spec(c: Config) -> Spec[FunAsrNanoEncoder]:
         (normed, lambda: layer(d, True)),
         (Indices.below(count).difference(first, normed), lambda: layer(d, False)),
     )
-    own = FunAsrNanoEncoder.read(c)
-    return keys.encoding(c, layers, hidden=d, layer_count=count).having(own)
+    sizes = FunAsrNanoEncoder.read(c)
+    return keys.encoding(c, layers, hidden=d, layer_count=count).having(sizes)
 
 
 def encoder_blueprint(s: Spec[FunAsrNanoEncoder]) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
-        inputs = one.sizes(FunAsrNanoEncoderLayer).inputs
+    def layer_block(layer: Layer) -> Block:
+        inputs = layer.sizes(FunAsrNanoEncoderLayer).inputs
         into = Linear(inputs, d, True)
         memory = block(conv=conv(1, d, s.own.fsmn_kernel_size, False))
         attention = altered(square_attention(d), q_proj=into, k_proj=into, v_proj=into, fsmn=memory)
         return block(
             self_attn=attention,
-            mlp=mlp(d, one.dense.width),
+            mlp=mlp(d, layer.dense.width),
             input_layernorm=layer_norm(inputs),
             post_attention_layernorm=layer_norm(d),
-            final_layernorm=layer_norm(d) if one.sizes(FunAsrNanoEncoderLayer).end else None,
+            final_layernorm=layer_norm(d) if layer.sizes(FunAsrNanoEncoderLayer).end else None,
         )
 
-    return block(layers=stack(s.layers, layer))
+    return block(layers=stack(s.layers, layer_block))
 
 
 PARTS = (architectures.Family(("fun_asr_nano_encoder",), encoder_spec, encoder_blueprint),)

@@ -23,15 +23,15 @@ def spec(c: Config) -> Spec:
     blocks = [Layers(indices=Indices.below(size), layer=layer) for size in sizes]
     behind = keys.uniform(layer, c.int("num_decoder_layers", default=2, maximum=MAX_LAYERS))
     parts = {"decoder": Spec(family=c.family, hidden=d, layers=tuple(behind), causal=False)}
-    whole = keys.decoder_spec(c, blocks, heads=_HEADS, tied=True, hidden=d, layer_count=None, parts=parts)
-    return whole.replace(causal=False)
+    model = keys.decoder_spec(c, blocks, heads=_HEADS, tied=True, hidden=d, layer_count=None, parts=parts)
+    return model.replace(causal=False)
 
 
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
-        heads, width = one.attention.heads, one.attention.head_dim
+    def layer_block(layer: Layer) -> Block:
+        heads, width = layer.attention.heads, layer.attention.head_dim
         inner = heads * width
         attention = block(
             "attention",
@@ -44,15 +44,15 @@ def blueprint(s: Spec) -> Block:
             post_proj=Linear(inner, d, True),
             layer_norm=layer_norm(d),
         )
-        ffn = mlp(d, one.dense.width, up="linear_1", down="linear_2")
+        ffn = mlp(d, layer.dense.width, up="linear_1", down="linear_2")
         return block(attention=attention, ffn=altered(ffn, layer_norm=layer_norm(d)))
 
-    whole = s.head not in ("encoder", "sequence_classification", "multiple_choice")
-    blocks = Block({str(number): stack((part,), layer) for number, part in enumerate(s.layers)})
+    decodes = s.head not in ("encoder", "sequence_classification", "multiple_choice")
+    blocks = Block({str(number): stack((part,), layer_block) for number, part in enumerate(s.layers)})
     body = block(
         embeddings=block(word_embeddings=embedding(s.vocab, d), layer_norm=layer_norm(d)),
         encoder=block(blocks=blocks),
-        decoder=block(layers=stack(s.stack("decoder"), layer)) if whole else None,
+        decoder=block(layers=stack(s.stack("decoder"), layer_block)) if decodes else None,
     )
     if s.head == "encoder":
         return body

@@ -23,8 +23,8 @@ def spec(c: Config) -> Spec:
 
 
 def blueprint(s: Spec) -> Block:
-    seen = s.part("vision").hidden
-    weight = Tensor((seen, s.hidden))
-    projector = block("projector", mm_input_projection_weight=weight, mm_soft_emb_norm=rms_norm(seen))
+    vision_width = s.part("vision").hidden
+    weight = Tensor((vision_width, s.hidden))
+    projector = block("projector", mm_input_projection_weight=weight, mm_soft_emb_norm=rms_norm(vision_width))
     tower = architectures.tower(s, "vision")
     return llava(s, architectures.base(s), vision_tower=tower, multi_modal_projector=projector)

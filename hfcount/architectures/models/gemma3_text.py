@@ -14,5 +14,5 @@ def spec(c: Config) -> Spec:
         c, bias=c.bool("attention_bias", default=False), qk_norm=True, head_dim=256, indivisible="refused"
     )
     windows = keys.sliding(c, lambda: keys.all_but_every_nth(c, 6, key="sliding_window_pattern"), default=4096)
-    whole = keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c)), tied=True, windows=windows)
-    return keys.seeing_both_ways(whole) if c.bool("use_bidirectional_attention", default=False) else whole
+    model = keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c)), tied=True, windows=windows)
+    return keys.seeing_both_ways(model) if c.bool("use_bidirectional_attention", default=False) else model

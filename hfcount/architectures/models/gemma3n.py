@@ -3,6 +3,7 @@
 from hfcount import architectures
 from hfcount.architectures import keys
 from hfcount.architectures.components import gemma
+from hfcount.architectures.components.gemma import network_widths, shares_kv
 from hfcount.architectures.layers import base, layer_norm, rms_norm, stack, swiglu, with_head
 from hfcount.architectures.layers.composite import towers_in_model
 from hfcount.mapper import MAX_LAYERS, Config
@@ -37,29 +38,29 @@ def spec(c: Config) -> Spec[Gemma3n]:
     text = c if c.family == "gemma3n_text" else c.part("text_config")
     bias = text.bool("attention_bias", default=False)
     mixer = keys.attention(text, qkv_bias=bias, out_bias=bias, qk_norm=True, head_dim=256)
-    widths = gemma.network_widths(text)
+    widths = network_widths(text)
     layers = [Layers(indices=where, layer=Layer(mixer=mixer, ffn=Dense(width=width))) for width, where in widths]
-    lent = gemma.shares_kv(text, layers, default=15)
-    own = Gemma3n.read(text)
+    lent = shares_kv(text, layers, default=15)
+    sizes = Gemma3n.read(text)
     windows = keys.sliding(text, lambda: keys.all_but_every_nth(text, 5), default=512)
     if text is c:
-        whole = keys.decoder_spec(c, lent, tied=True, heads=("ForCausalLM", "Model"), windows=windows)
-        return whole.having(own)
+        model = keys.decoder_spec(c, lent, tied=True, heads=("ForCausalLM", "Model"), windows=windows)
+        return model.having(sizes)
     towers = {sense: architectures.part(c, f"{sense}_config") for sense in ("vision", "audio")}
-    seen = keys.dim("|V_v|", c.part("vision_config").int("vocab_size", default=128))
+    vision_width = keys.dim("|V_v|", c.part("vision_config").int("vocab_size", default=128))
     heard = keys.dim("|V_a|", c.part("audio_config").int("vocab_size", default=128))
     heads = ("ForConditionalGeneration", "Model", "ForCausalLM")
-    whole = keys.decoder_spec(text, lent, whole=c, tied=True, heads=heads, windows=windows, parts=towers)
-    return whole.having(own.replace(senses=Senses(vision=seen, audio=heard)))
+    model = keys.decoder_spec(text, lent, whole=c, tied=True, heads=heads, windows=windows, parts=towers)
+    return model.having(sizes.replace(senses=Senses(vision=vision_width, audio=heard)))
 
 
 def blueprint(s: Spec[Gemma3n]) -> Block:
     d, norm, of = s.hidden, rms_norm(s.hidden), s.own
 
-    def layer(one: Layer) -> Block:
+    def layer_block(layer: Layer) -> Block:
         named = block(
-            self_attn=gemma.lending_attention(d, one.attention, shares_kv=one.shares_kv),
-            mlp=swiglu(d, one.dense.width),
+            self_attn=gemma.lending_attention(d, layer.attention, shares_kv=layer.shares_kv),
+            mlp=swiglu(d, layer.dense.width),
             **{f"{branch}_layernorm": norm for branch in _BRANCHES},
             altup=_altup(d, of.altup_num_inputs),
             laurel=_laurel(d, of.laurel_rank),
@@ -67,7 +68,7 @@ def blueprint(s: Spec[Gemma3n]) -> Block:
         return Block({**named.children, **gemma.per_layer_input(d, of.hidden_size_per_layer_input)})
 
     tables = gemma.per_layer_tables(d, s.depth, of.vocab_size_per_layer_input, of.hidden_size_per_layer_input)
-    body = Block({**base(s, layer).children, **tables, **_altup_projections(d, of.altup_num_inputs)})
+    body = Block({**base(s, layer_block).children, **tables, **_altup_projections(d, of.altup_num_inputs)})
     if of.senses is None or s.head == "causal_lm":
         return with_head(s, body)
     towers = {"vision_tower": architectures.tower(s, "vision"), "audio_tower": architectures.tower(s, "audio")}
@@ -87,7 +88,7 @@ class Sampling(Record):
 
 
 class Gemma3nAudio(Sizes):
-    """What the tower alone has: two convolutions, which leave so many `bands`, and the kernel of its layers."""
+    """Sizes specific to the tower: two convolutions, which leave so many `bands`, and the kernel of its layers."""
 
     convolutions: tuple[Sampling, ...]
     bands: int
@@ -101,39 +102,39 @@ def audio_spec(c: Config) -> Spec[Gemma3nAudio]:
     bands = c.int("input_feat_size")
     if len(channels) != 2:
         raise c.error("list-length", "sscp_conv_channel_size must have 2 entries.", "sscp_conv_channel_size")
-    found = list[Sampling]()
+    samplings = list[Sampling]()
     for number, ((height, width), (_, stride), wide) in enumerate(zip(kernels, strides, channels, strict=True), 1):
         bands = keys.dim("b", (bands + 2 - width) // stride + 1)
         sides = {"height": keys.dim(f"w_h{number}", height), "width": keys.dim(f"w_w{number}", width)}
-        found.append(Sampling(channels=keys.dim(f"C{number}", wide), **sides))
-    own = Gemma3nAudio.read(c, convolutions=tuple(found), bands=bands)
+        samplings.append(Sampling(channels=keys.dim(f"C{number}", wide), **sides))
+    sizes = Gemma3nAudio.read(c, convolutions=tuple(samplings), bands=bands)
     mixer = keys.multi_head(c, d, c.int("conf_num_attention_heads"), bias=False, indivisible="built")
     layer = Layer(mixer=mixer, ffn=Dense(width=4 * d))
     layers = keys.uniform(layer, c.int("conf_num_hidden_layers", maximum=MAX_LAYERS))
-    return keys.encoding(c, layers, hidden=d).having(own)
+    return keys.encoding(c, layers, hidden=d).having(sizes)
 
 
 def _pairs(c: Config, key: str, usual: int) -> list[list[int]]:
-    found = c.entries(key) or [[usual, usual]] * 2
+    pairs = c.entries(key) or [[usual, usual]] * 2
     good = [
-        isinstance(pair, list) and len(pair) == 2 and all(type(one) is int and one > 0 for one in pair)
-        for pair in found
+        isinstance(pair, list) and len(pair) == 2 and all(type(number) is int and number > 0 for number in pair)
+        for pair in pairs
     ]
-    if len(found) != 2 or not all(good):
+    if len(pairs) != 2 or not all(good):
         raise c.error("list-length", f"{key} must have 2 entries of 2 sizes each.", key)
-    return found
+    return pairs
 
 
 def audio_blueprint(s: Spec[Gemma3nAudio]) -> Block:
-    d, own, norm = s.hidden, s.own, rms_norm(s.hidden)
+    d, sizes, norm = s.hidden, s.own, rms_norm(s.hidden)
 
-    def layer(one: Layer) -> Block:
-        width, inner = one.dense.width, one.attention.heads * one.attention.head_dim
+    def layer_block(layer: Layer) -> Block:
+        width, inner = layer.dense.width, layer.attention.heads * layer.attention.head_dim
         two = {"ffw_layer_1": Linear(d, width), "ffw_layer_2": Linear(width, d)}
         network = Block({"pre_layer_norm": norm, **two, "post_layer_norm": norm}, "mlp")
         into = Linear(d, inner)
         attention = block(
-            per_dim_scale=Tensor((one.attention.head_dim,)),
+            per_dim_scale=Tensor((layer.attention.head_dim,)),
             relative_position_embedding=block(pos_proj=into),
             q_proj=into,
             k_proj=into,
@@ -142,7 +143,7 @@ def audio_blueprint(s: Spec[Gemma3nAudio]) -> Block:
         convolution = block(
             pre_layer_norm=norm,
             linear_start=Linear(d, 2 * d),
-            depthwise_conv1d=block(weight=Tensor((d, 1, own.kernel))),
+            depthwise_conv1d=block(weight=Tensor((d, 1, sizes.kernel))),
             conv_norm=norm,
             linear_end=Linear(d, d),
         )
@@ -156,12 +157,12 @@ def audio_blueprint(s: Spec[Gemma3nAudio]) -> Block:
 
     sampling: dict[str, Node] = {}
     before = 1
-    for number, one in enumerate(own.convolutions):
-        weight = Tensor((one.channels, before, one.height, one.width))
-        sampling[f"conv_{number}"] = block(conv=block(weight=weight), norm=layer_norm(one.channels, bias=False))
-        before = one.channels
-    sampling["input_proj_linear"] = Linear(before * own.bands, d)
-    return block(subsample_conv_projection=Block(sampling, "embedding"), conformer=stack(s.layers, layer))
+    for number, convolution in enumerate(sizes.convolutions):
+        weight = Tensor((convolution.channels, before, convolution.height, convolution.width))
+        sampling[f"conv_{number}"] = block(conv=block(weight=weight), norm=layer_norm(convolution.channels, bias=False))
+        before = convolution.channels
+    sampling["input_proj_linear"] = Linear(before * sizes.bands, d)
+    return block(subsample_conv_projection=Block(sampling, "embedding"), conformer=stack(s.layers, layer_block))
 
 
 def _altup(d: int, streams: int) -> Block:

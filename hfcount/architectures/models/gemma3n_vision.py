@@ -55,8 +55,8 @@ class Gemma3nVision(Sizes):
 
 def spec(c: Config) -> Spec[Gemma3nVision]:
     known = c.str("architecture", default="mobilenetv5_300m_enc") == "mobilenetv5_300m_enc"
-    own = Gemma3nVision.read(c, known=known and not c.object("model_args"))
-    return keys.encoding(c, (), hidden=c.int("hidden_size")).having(own)
+    sizes = Gemma3nVision.read(c, known=known and not c.object("model_args"))
+    return keys.encoding(c, (), hidden=c.int("hidden_size")).having(sizes)
 
 
 def blueprint(s: Spec[Gemma3nVision]) -> Block:
@@ -73,9 +73,9 @@ def blueprint(s: Spec[Gemma3nVision]) -> Block:
         layers: list[Node] = []
         place = 0
         for count, pattern in runs:
-            for offset, one in enumerate(pattern):
+            for offset, kind in enumerate(pattern):
                 where = Indices.of(range(place + offset, place + count * len(pattern), len(pattern)))
-                made = _attention(width, one) if isinstance(one, Attention) else _residual(before, width, one)
+                made = _attention(width, kind) if isinstance(kind, Attention) else _residual(before, width, kind)
                 layers.append(Repeat(where, made))
             place, before = place + count * len(pattern), width
         stages[str(number)] = tuple(layers)
@@ -85,8 +85,8 @@ def blueprint(s: Spec[Gemma3nVision]) -> Block:
     return block(timm_model=block(conv_stem=stem, blocks=Block(stages), msfa=fusion))
 
 
-def _residual(inputs: int, outputs: int, one: Residual, scaled: bool = True) -> Block:
-    wide = one.times * inputs
+def _residual(inputs: int, outputs: int, residual: Residual, scaled: bool = True) -> Block:
+    wide = residual.times * inputs
 
     def normed(width: int, conv: Block) -> Block:
         return block(conv=conv, bn=rms_norm(width))
@@ -95,18 +95,18 @@ def _residual(inputs: int, outputs: int, one: Residual, scaled: bool = True) -> 
         return normed(width, block(weight=Tensor((width, 1, kernel, kernel)))) if kernel else None
 
     return block(
-        dw_start=deep(inputs, one.start),
+        dw_start=deep(inputs, residual.start),
         pw_exp=normed(wide, convolution(inputs, wide, 1, False)),
-        dw_mid=deep(wide, one.middle),
+        dw_mid=deep(wide, residual.middle),
         pw_proj=normed(outputs, convolution(wide, outputs, 1, False)),
         layer_scale=block(gamma=Tensor((outputs,))) if scaled else None,
     )
 
 
-def _attention(d: int, one: Attention) -> Block:
-    narrowing = block(down_conv=block(weight=Tensor((d, 1, 3, 3))), norm=rms_norm(d)) if one.narrowed else block()
-    shared = Block({**narrowing.children, "proj": convolution(d, one.width, 1, False)})
-    inner = one.heads * one.width
+def _attention(d: int, attention: Attention) -> Block:
+    narrowing = block(down_conv=block(weight=Tensor((d, 1, 3, 3))), norm=rms_norm(d)) if attention.narrowed else block()
+    shared = Block({**narrowing.children, "proj": convolution(d, attention.width, 1, False)})
+    inner = attention.heads * attention.width
     return block(
         norm=rms_norm(d),
         attn=block(

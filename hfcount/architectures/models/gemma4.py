@@ -30,8 +30,8 @@ def blueprint(s: Spec) -> Block:
     if s.head == "causal_lm":
         return with_head(s, body)
     for sense in [sense for sense in _SENSES if sense in s.parts]:
-        one = s.parts[sense]
+        part = s.parts[sense]
         towers[f"{sense}_tower"] = architectures.tower(s, sense)
-        projection = Linear(one.hidden if one.out is None else one.out, s.hidden)
+        projection = Linear(part.hidden if part.out is None else part.out, s.hidden)
         towers[f"embed_{sense}"] = block("projector", embedding_projection=projection)
     return towers_in_model(s, body, **towers)

@@ -26,18 +26,18 @@ class Gemma4Assistant(Draft):
     num_centroids: int | None = derived(_centroids)
 
     def needs(self, s: Spec) -> Needs:
-        """What it takes from its target."""
+        """The requirements on its target."""
         return Needs(width=int(self.backbone_hidden_size), shared=(), alike=True)
 
 
 def spec(c: Config) -> Spec[Gemma4Assistant]:
     text = architectures.part(c, "text_config")
     # All layers are such, also where the config says that none is.
-    lent = tuple(one.replace(layer=one.layer.replace(shares_kv=True)) for one in text.layers)
-    own = Gemma4Assistant.read(c)
+    lent = tuple(layer.replace(layer=layer.layer.replace(shares_kv=True)) for layer in text.layers)
+    sizes = Gemma4Assistant.read(c)
     tied = c.bool("tie_word_embeddings", default=True)
-    whole = keys.composite(c, text.replace(layers=lent), {}, heads=("ForCausalLM",))
-    return whole.replace(tied=tied).having(own)
+    model = keys.composite(c, text.replace(layers=lent), {}, heads=("ForCausalLM",))
+    return model.replace(tied=tied).having(sizes)
 
 
 def blueprint(s: Spec[Gemma4Assistant]) -> Block:

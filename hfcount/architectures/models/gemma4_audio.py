@@ -25,29 +25,29 @@ def spec(c: Config) -> Spec[Gemma4Audio]:
     d = c.int("hidden_size")
     channels = c.ints("subsampling_conv_channels", default=(128, 32))
     if len(channels) != 2:
-        said = f"subsampling_conv_channels has {len(channels):,} entries, and must have 2."
-        raise c.error("list-length", said, "subsampling_conv_channels")
+        text = f"subsampling_conv_channels has {len(channels):,} entries, and must have 2."
+        raise c.error("list-length", text, "subsampling_conv_channels")
     first, second = channels
     # How wide a frame is behind both convolutions: transformers 5.23, modeling_gemma4.py.
     flat = keys.dim("d_s", first // 4 * second)
-    own = Gemma4Audio.read(c, first=keys.dim("C_f", first), second=keys.dim("C_s", second), flat=flat)
-    return keys.tower(c, ffn=Dense(width=4 * d), out=c.int("output_proj_dims"), indivisible="built").having(own)
+    sizes = Gemma4Audio.read(c, first=keys.dim("C_f", first), second=keys.dim("C_s", second), flat=flat)
+    return keys.tower(c, ffn=Dense(width=4 * d), out=c.int("output_proj_dims"), indivisible="built").having(sizes)
 
 
 def blueprint(s: Spec[Gemma4Audio]) -> Block:
     d, clipped, first, second = s.hidden, s.own.use_clipped_linears, s.own.first, s.own.second
     norm = rms_norm(d)
 
-    def layer(one: Layer) -> Block:
-        up, down = clippable(d, one.dense.width, clipped), clippable(one.dense.width, d, clipped)
+    def layer_block(layer: Layer) -> Block:
+        up, down = clippable(d, layer.dense.width, clipped), clippable(layer.dense.width, d, clipped)
         network = block("mlp", ffw_layer_1=up, ffw_layer_2=down, pre_layer_norm=norm, post_layer_norm=norm)
-        inner = one.attention.heads * one.attention.head_dim
+        inner = layer.attention.heads * layer.attention.head_dim
         attention = block(
             "attention",
             **dict.fromkeys(("q_proj", "k_proj", "v_proj"), clippable(d, inner, clipped)),
             post=clippable(d, d, clipped),
             relative_k_proj=Linear(d, inner),
-            per_dim_scale=Tensor((one.attention.head_dim,)),
+            per_dim_scale=Tensor((layer.attention.head_dim,)),
         )
         return block(
             feed_forward1=network,
@@ -58,7 +58,7 @@ def blueprint(s: Spec[Gemma4Audio]) -> Block:
         )
 
     sampling = _subsampling(first, second, Linear(s.own.flat, d))
-    layers, out = stack(s.layers, layer), Linear(d, s.output, bias=True)
+    layers, out = stack(s.layers, layer_block), Linear(d, s.output, bias=True)
     return block(subsample_conv_projection=sampling, layers=layers, output_proj=out)
 
 

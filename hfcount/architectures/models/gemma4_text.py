@@ -10,11 +10,12 @@ from hfcount.architectures.components.gemma import (
     per_layer_tables,
     shares_kv,
 )
-from hfcount.architectures.layers import base, rms_norm, swiglu, with_head
+from hfcount.architectures.layers import altered, base, swiglu, with_head
+from hfcount.architectures.layers.sandwich import sandwich_norm
 from hfcount.mapper import Config
 from hfcount.mapper.sizes import Sizes, derived
 from hfcount.spec import Dense, Layer, Layers, MoE, Record, Spec
-from hfcount.spec.tree.nodes import Block, block, buffer
+from hfcount.spec.tree.nodes import Block, buffer
 
 # transformers 5.23: modeling_gemma4.py, modeling_gemma4_unified.py
 MODEL_TYPES = ("gemma4_text", "gemma4_unified_text")
@@ -55,13 +56,13 @@ def spec(c: Config) -> Spec[Gemma4Text]:
         Layers(indices=indices, layer=Layer(mixer=mixer, ffn=ffn, own=Gemma4Layer(values=local or not same)))
         for indices, local, mixer in attention_by_place(c, placed, bias, same)
     ]
-    own = Gemma4Text.read(c)
+    sizes = Gemma4Text.read(c)
     lent = shares_kv(c, layers, default=0, ffn=wide)
     size = keys.extent(c, "sliding_window", default=1024 if unified else 512)
     windows = [window for indices, local in placed if local and size for window in keys.within(indices, size)]
-    whole = keys.decoder_spec(c, lent, tied=True, heads=("ForCausalLM", "Model"), windows=tuple(windows))
+    model = keys.decoder_spec(c, lent, tied=True, heads=("ForCausalLM", "Model"), windows=tuple(windows))
     both_ways = c.str("use_bidirectional_attention", default="") == "all"
-    return (keys.seeing_both_ways(whole) if both_ways else whole).having(own)
+    return (keys.seeing_both_ways(model) if both_ways else model).having(sizes)
 
 
 def _network(c: Config, width: int) -> Dense | MoE:
@@ -71,22 +72,18 @@ def _network(c: Config, width: int) -> Dense | MoE:
 
 
 def blueprint(s: Spec[Gemma4Text]) -> Block:
-    d, norm, per_layer = s.hidden, rms_norm(s.hidden), s.own.per_layer
+    d, per_layer = s.hidden, s.own.per_layer
 
-    def layer(one: Layer) -> Block:
-        ffn = one.ffn
-        named = block(
-            self_attn=lending_attention(d, one.attention, one.sizes(Gemma4Layer).values, one.shares_kv),
-            mlp=swiglu(d, ffn.shared or 0 if isinstance(ffn, MoE) else one.dense.width),
-            input_layernorm=norm,
-            post_attention_layernorm=norm,
-            pre_feedforward_layernorm=norm,
-            post_feedforward_layernorm=norm,
-            layer_scalar=buffer(1),
+    def layer_block(layer: Layer) -> Block:
+        ffn = layer.ffn
+        body = sandwich_norm(
+            d,
+            self_attn=lending_attention(d, layer.attention, layer.sizes(Gemma4Layer).values, layer.shares_kv),
+            mlp=swiglu(d, ffn.shared or 0 if isinstance(ffn, MoE) else layer.dense.width),
         )
-        own = per_layer_input(d, per_layer.width) if per_layer else {}
+        inputs = per_layer_input(d, per_layer.width) if per_layer else {}
         experts = experts_beside(d, ffn) if isinstance(ffn, MoE) else {}
-        return Block({**named.children, **own, **experts})
+        return altered(body, layer_scalar=buffer(1), **inputs, **experts)
 
     tables = per_layer_tables(d, s.depth, per_layer.vocab, per_layer.width) if per_layer else {}
-    return with_head(s, Block({**base(s, layer).children, **tables}))
+    return with_head(s, Block({**base(s, layer_block).children, **tables}))

@@ -22,15 +22,15 @@ class Seen(Record):
 
 
 def _seen(c: Config) -> Seen | None:
-    seen = c.sub("vision_config")
-    if not seen:
+    vision = c.sub("vision_config")
+    if not vision:
         return None
-    side = seen.int("model_patch_size", default=None) or seen.int("patch_size") * seen.int("pooling_kernel_size")
+    side = vision.int("model_patch_size", default=None) or vision.int("patch_size") * vision.int("pooling_kernel_size")
     return Seen(
         pixels=3 * side * side,
-        width=keys.dim("d_e", seen.int("mm_embed_dim")),
-        places=keys.dim("n_e", seen.int("mm_posemb_size")),
-        out=keys.dim("d_s", seen.int("output_proj_dims")),
+        width=keys.dim("d_e", vision.int("mm_embed_dim")),
+        places=keys.dim("n_e", vision.int("mm_posemb_size")),
+        out=keys.dim("d_s", vision.int("output_proj_dims")),
     )
 
 
@@ -47,27 +47,27 @@ class Gemma4Unified(Sizes):
 
 
 def spec(c: Config) -> Spec[Gemma4Unified]:
-    text, own = architectures.part(c, "text_config"), Gemma4Unified.read(c)
+    text, sizes = architectures.part(c, "text_config"), Gemma4Unified.read(c)
     heads = ("ForConditionalGeneration", "Model")
-    return keys.composite(c, text, {}, tied=True, heads=heads).having(own)
+    return keys.composite(c, text, {}, tied=True, heads=heads).having(sizes)
 
 
 def blueprint(s: Spec[Gemma4Unified]) -> Block:
-    seen, heard, senses = s.own.seen, s.own.heard, dict[str, Node]()
+    vision, heard, senses = s.own.seen, s.own.heard, dict[str, Node]()
 
     def projected(width: int) -> Block:
         return block(embedding_projection=Linear(width, s.hidden))
 
-    if seen is not None:
-        wide = seen.width
+    if vision is not None:
+        wide = vision.width
         senses["embed_vision"] = block(
             "vision",
-            patch_ln1=layer_norm(seen.pixels),
-            patch_dense=Linear(seen.pixels, wide, True),
+            patch_ln1=layer_norm(vision.pixels),
+            patch_dense=Linear(vision.pixels, wide, True),
             patch_ln2=layer_norm(wide),
-            pos_embedding=Tensor((seen.places, 2, wide)),
+            pos_embedding=Tensor((vision.places, 2, wide)),
             pos_norm=layer_norm(wide),
-            multimodal_embedder=projected(seen.out),
+            multimodal_embedder=projected(vision.out),
         )
     if heard is not None:
         senses["embed_audio"] = Block(projected(heard).children, "audio")

@@ -3,6 +3,7 @@
 from hfcount.architectures import keys
 from hfcount.architectures.components.gemma import clippable
 from hfcount.architectures.layers import rms_norm, stack
+from hfcount.architectures.layers.sandwich import sandwich_norm
 from hfcount.architectures.layers.vision import patch_projection
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.mapper.sizes import Sizes, flag
@@ -21,16 +22,16 @@ class Gemma4Vision(Sizes):
 def spec(c: Config) -> Spec[Gemma4Vision]:
     layer = Layer(mixer=keys.attention(c, qk_norm=True), ffn=keys.dense(c))
     layers = keys.uniform(layer, c.int("num_hidden_layers", maximum=MAX_LAYERS))
-    own = Gemma4Vision.read(c)
+    sizes = Gemma4Vision.read(c)
     hidden, rows = c.int("hidden_size"), c.int("position_embedding_size")
-    return keys.encoding(c, layers, hidden=hidden, patches=keys.patches(c), positions=rows).having(own)
+    return keys.encoding(c, layers, hidden=hidden, patches=keys.patches(c), positions=rows).having(sizes)
 
 
 def blueprint(s: Spec[Gemma4Vision]) -> Block:
     d, clipped = s.hidden, s.own.use_clipped_linears
 
-    def layer(one: Layer) -> Block:
-        a, width, norm = one.attention, one.dense.width, rms_norm(d)
+    def layer_block(layer: Layer) -> Block:
+        a, width = layer.attention, layer.dense.width
         query, keys_ = a.heads * a.head_dim, a.kv_heads * a.head_dim
         attention = block(
             "attention",
@@ -42,18 +43,12 @@ def blueprint(s: Spec[Gemma4Vision]) -> Block:
             k_norm=rms_norm(a.head_dim),
         )
         wide = clippable(d, width, clipped)
-        return block(
-            self_attn=attention,
-            mlp=block("mlp", gate_proj=wide, up_proj=wide, down_proj=clippable(width, d, clipped)),
-            input_layernorm=norm,
-            post_attention_layernorm=norm,
-            pre_feedforward_layernorm=norm,
-            post_feedforward_layernorm=norm,
-        )
+        network = block("mlp", gate_proj=wide, up_proj=wide, down_proj=clippable(width, d, clipped))
+        return sandwich_norm(d, attention, network)
 
     table = block(
         "embedding", input_proj=patch_projection(s), position_embedding_table=Tensor((2, s.positions or 0, d))
     )
     scale = buffer(d) if s.own.standardize else None
-    layers = block(layers=stack(s.layers, layer))
+    layers = block(layers=stack(s.layers, layer_block))
     return block(patch_embedder=table, encoder=layers, std_bias=scale, std_scale=scale)

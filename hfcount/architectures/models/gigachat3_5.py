@@ -56,7 +56,7 @@ _GATES = ("gated_rmsnorm", "gated_rmsnorm_sigmoid", "gated_rmsnorm_sigmoid_zero_
 
 
 class GigaChat35(Sizes):
-    """What GigaChat 3.5 alone has: where its norms stand, and what is gated."""
+    """Sizes specific to GigaChat 3.5: where its norms stand, and what is gated."""
 
     gated_norm: bool = derived(lambda c: _NORMS[c.choice("norm_type", _NORMS, default="ZeroCenteredGatedNorm")])
     normed: str = derived(lambda c: _placed(c))
@@ -91,8 +91,8 @@ def _mixers(c: Config, latent: MLA) -> list[Layers]:
     kinds = keys.kinds(c, "layer_types")
     places = keys.numbered(c, "full_attention_layers") if listed else Indices.below(0)
     if listed and kinds and [place for place, kind in enumerate(kinds) if kind == "full_attention"] != [*places]:
-        said = "layer_types and full_attention_layers name different layers, and engines differ in which counts."
-        raise c.error("contradiction", said, "full_attention_layers", "Correct one of them.")
+        text = "layer_types and full_attention_layers name different layers, and engines differ in which counts."
+        raise c.error("contradiction", text, "full_attention_layers", "Correct one of them.")
     return keys.mixed(c, latent, keys.delta_net(c), [] if listed else kinds, places)
 
 
@@ -103,11 +103,11 @@ def blueprint(s: Spec[GigaChat35]) -> Block:
         gate = {"gate_up_projection": Linear(width, _RANK), "gate_down_projection": Linear(_RANK, width)}
         return Block({**rms_norm(width).children, **(gate if of.gated_norm else {})}, "norm")
 
-    def attention(one: Layer) -> Block:
-        if isinstance(one.mixer, DeltaNet):
-            linear = gated_delta_net(d, one.mixer, fused=True)
+    def attention(layer: Layer) -> Block:
+        if isinstance(layer.mixer, DeltaNet):
+            linear = gated_delta_net(d, layer.mixer, fused=True)
             return linear if of.delta_norm else altered(linear, norm=None)
-        a = one.latent
+        a = layer.latent
         return altered(
             mla(d, a),
             q_a_layernorm=None if a.q_lora_rank is None else norm(a.q_lora_rank),
@@ -119,18 +119,20 @@ def blueprint(s: Spec[GigaChat35]) -> Block:
         gate = Linear(d, 1, component="router") if of.use_shared_expert_sigmoid else None
         return altered(shared_moe(d, m, balanced=True), shared_expert_gate=gate)
 
-    def layer(one: Layer) -> Block:
+    def layer_block(layer: Layer) -> Block:
         before, after = of.normed != "post", of.normed != "pre"
-        whole = block(
+        body = block(
             input_layernorm=norm(d) if before else None,
-            self_attn=attention(one),
+            self_attn=attention(layer),
             post_self_attn_layernorm=norm(d) if after else None,
             post_attention_layernorm=norm(d) if before else None,
-            mlp=network(d, one, sparse),
+            mlp=network(d, layer, sparse),
             post_feedforward_layernorm=norm(d) if after else None,
         )
-        if not one.mtp:
-            return whole
-        return within(altered(predicting(s, one, whole), enorm=norm(d), hnorm=norm(d)), shared_head=block(norm=norm(d)))
+        if not layer.mtp:
+            return body
+        return within(
+            altered(predicting(s, layer, body), enorm=norm(d), hnorm=norm(d)), shared_head=block(norm=norm(d))
+        )
 
-    return decoder(s, layer, norm=norm(d))
+    return decoder(s, layer_block, norm=norm(d))

@@ -24,15 +24,15 @@ def spec(c: Config) -> Spec[Git]:
     layer = Layer(mixer=mixer, ffn=keys.dense(c, bias=True))
     frames = 0 if c.is_null("num_image_with_embedding") else c.int("num_image_with_embedding", maximum=MAX_LAYERS)
     parts = {"vision": architectures.part(c, "vision_config")}
-    own = Git.read(c, frames=keys.dim("f", frames))
+    sizes = Git.read(c, frames=keys.dim("f", frames))
     heads = ("ForCausalLM", "Model")
-    return keys.decoder_spec(c, layer, heads=heads, hidden=d, positions=rows, parts=parts).having(own)
+    return keys.decoder_spec(c, layer, heads=heads, hidden=d, positions=rows, parts=parts).having(sizes)
 
 
 def blueprint(s: Spec[Git]) -> Block:
-    d, seen, frames = s.hidden, s.part("vision").hidden, s.own.frames
-    projection = Block({"0": Linear(seen, d, True), "1": layer_norm(d)})
-    places = Repeat(Indices.below(frames), Tensor((1, 1, seen), component="embedding"))
+    d, vision_width, frames = s.hidden, s.part("vision").hidden, s.own.frames
+    projection = Block({"0": Linear(vision_width, d, True), "1": layer_norm(d)})
+    places = Repeat(Indices.below(frames), Tensor((1, 1, vision_width), component="embedding"))
     body = bert_base(
         s,
         embeddings=bert_embeddings(s),

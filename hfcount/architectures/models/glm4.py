@@ -19,14 +19,14 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(layer: Layer) -> Block:
         return block(
             input_layernorm=rms_norm(d),
-            self_attn=gqa(d, one.attention),
+            self_attn=gqa(d, layer.attention),
             post_self_attn_layernorm=rms_norm(d),
             post_attention_layernorm=rms_norm(d),
-            mlp=fused_swiglu(d, one.dense.width),
+            mlp=fused_swiglu(d, layer.dense.width),
             post_mlp_layernorm=rms_norm(d),
         )
 
-    return decoder(s, layer)
+    return decoder(s, layer_block)

@@ -39,8 +39,8 @@ def blueprint(s: Spec) -> Block:
         packed_ = block(gate_up_proj=stacked(m, 2 * m.width, d), down_proj=stacked(m, d, m.width))
         return usual if apart else altered(usual, experts=packed_)
 
-    def layer(one: Layer) -> Block:
-        whole = pre_norm(d, self_attn=gqa(d, one.attention), mlp=network(d, one, routed))
-        return predicting(s, one, whole)
+    def layer_block(layer: Layer) -> Block:
+        body = pre_norm(d, self_attn=gqa(d, layer.attention), mlp=network(d, layer, routed))
+        return predicting(s, layer, body)
 
-    return decoder(s, layer)
+    return decoder(s, layer_block)

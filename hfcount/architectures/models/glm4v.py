@@ -18,21 +18,21 @@ MODEL_TYPES = (
 def spec(c: Config) -> Spec:
     text, towers = c.part("text_config"), {"vision": architectures.part(c, "vision_config")}
     layer = Layer(mixer=keys.attention(text, qkv_bias=True, derived=True), ffn=keys.dense(text))
-    whole = keys.decoder_spec(text, layer, whole=c, heads=("ForConditionalGeneration", "Model"), parts=towers)
-    return whole.replace(tied=keys.tied_anywhere(c, text))
+    model = keys.decoder_spec(text, layer, whole=c, heads=("ForConditionalGeneration", "Model"), parts=towers)
+    return model.replace(tied=keys.tied_anywhere(c, text))
 
 
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(layer: Layer) -> Block:
         return block(
             input_layernorm=rms_norm(d),
-            self_attn=gqa(d, one.attention),
+            self_attn=gqa(d, layer.attention),
             post_self_attn_layernorm=rms_norm(d),
             post_attention_layernorm=rms_norm(d),
-            mlp=fused_swiglu(d, one.dense.width),
+            mlp=fused_swiglu(d, layer.dense.width),
             post_mlp_layernorm=rms_norm(d),
         )
 
-    return towers_in_model(s, base(s, layer), visual=architectures.tower(s, "vision"))
+    return towers_in_model(s, base(s, layer_block), visual=architectures.tower(s, "vision"))

@@ -36,14 +36,14 @@ def blueprint(s: Spec[Glm4vVision]) -> Block:
     d, out, of, m = s.hidden, s.output, s.own, s.seen.merge
     attention = fused_square_attention(d, of.attention_bias, out_bias=False)
 
-    def layer(one: Layer) -> Block:
-        return block(norm1=rms_norm(d), norm2=rms_norm(d), attn=attention, mlp=swiglu(d, one.dense.width))
+    def layer_block(layer: Layer) -> Block:
+        return block(norm1=rms_norm(d), norm2=rms_norm(d), attn=attention, mlp=swiglu(d, layer.dense.width))
 
     merging = block(proj=Linear(out, out), post_projection_norm=layer_norm(out)).children
     return block(
         embeddings=block(position_embedding=positions(s)),
         patch_embed=block(proj=patch_convolution(s)),
-        blocks=stack(s.layers, layer),
+        blocks=stack(s.layers, layer_block),
         merger=Block({**merging, **swiglu(out, of.intermediate_size).children}, "projector"),
         post_conv_layernorm=rms_norm(d),
         downsample=block("projector", weight=Tensor((out, d, m, m)), bias=Tensor((out,))),

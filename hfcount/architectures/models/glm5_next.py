@@ -22,7 +22,7 @@ MERGED = {**packed(), **CONVOLUTION}
 
 
 class Glm5Next(Sizes):
-    """What GLM-5-Next alone has: residual streams, and the tokens that its indexer pools."""
+    """Sizes specific to GLM-5-Next: residual streams, and the tokens that its indexer pools."""
 
     hc_mult: int = size("m_r")
     index_kpool: int = size("t_p")
@@ -34,32 +34,34 @@ def spec(c: Config) -> Spec[Glm5Next]:
     places = keys.dense_and_sparse(text, default=3)
     networks = keys.networks(text, places, lambda: keys.deepseek_moe(text))
     layers = keys.combined(_delta_and_latent(text), networks)
-    own = Glm5Next.read(text)
+    sizes = Glm5Next.read(text)
     if alone:
-        return keys.decoder_spec(c, layers, heads=("Model",)).having(own)
+        return keys.decoder_spec(c, layers, heads=("Model",)).having(sizes)
     towers = {"vision": architectures.part(c, "vision_config")}
     heads, tied = ("ForConditionalGeneration", "Model"), c.bool("tie_word_embeddings", default=False)
-    whole = keys.decoder_spec(text, layers, whole=c, heads=heads, parts=towers)
-    return whole.replace(tied=tied).having(own)
+    model = keys.decoder_spec(text, layers, whole=c, heads=heads, parts=towers)
+    return model.replace(tied=tied).having(sizes)
 
 
 def blueprint(s: Spec[Glm5Next]) -> Block:
     d, several = s.hidden, s.own.hc_mult
 
-    def attention(one: Layer) -> Block:
-        if isinstance(one.mixer, DeltaNet):
-            return altered(kimi_delta(d, one.mixer), A_log=Tensor((one.mixer.key_heads,)))
-        a = one.latent
+    def attention(layer: Layer) -> Block:
+        if isinstance(layer.mixer, DeltaNet):
+            return altered(kimi_delta(d, layer.mixer), A_log=Tensor((layer.mixer.key_heads,)))
+        a = layer.latent
         wide = a.index_dim or 0
         ape, gate = Tensor((s.own.index_kpool, wide)), Tensor((wide, d))
         pooled = altered(indexer(d, a), index_kpool_compress_ape=ape, index_kpool_compress_gate=gate)
         return altered(mla(d, a), indexer=pooled if a.index_heads else None)
 
-    def layer(one: Layer) -> Block:
-        usual = pre_norm(d, self_attn=attention(one), mlp=network(d, one, lambda m: shared_moe(d, m, balanced=True)))
+    def layer_block(layer: Layer) -> Block:
+        usual = pre_norm(
+            d, self_attn=attention(layer), mlp=network(d, layer, lambda m: shared_moe(d, m, balanced=True))
+        )
         return Block({**usual.children, **mixer("hc_attn", d, several), **mixer("hc_ffn", d, several)})
 
-    body = base(s, layer)
+    body = base(s, layer_block)
     return towers_in_model(s, body, visual=architectures.tower(s, "vision")) if "vision" in s.parts else body
 
 
@@ -68,10 +70,10 @@ def _delta_and_latent(c: Config) -> list[Layers]:
 
     Source: transformers 5.23, configuration_glm5_next.py, Glm5NextTextConfig.
     """
-    own, count = c.part("linear_attn_config"), keys.layer_count(c)
-    heads = own.int("num_heads", default=None) or c.int("linear_num_heads")
-    width = own.int("head_dim", default=None) or c.int("linear_head_dim")
-    kernel = own.int("short_conv_kernel_size", default=None) or c.int("linear_conv_kernel_dim")
+    delta, count = c.part("linear_attn_config"), keys.layer_count(c)
+    heads = delta.int("num_heads", default=None) or c.int("linear_num_heads")
+    width = delta.int("head_dim", default=None) or c.int("linear_head_dim")
+    kernel = delta.int("short_conv_kernel_size", default=None) or c.int("linear_conv_kernel_dim")
     linear = DeltaNet(key_heads=heads, value_heads=heads, key_dim=width, value_dim=width, kernel=kernel)
     latent = MLA(
         heads=c.int("num_attention_heads"),
@@ -89,12 +91,12 @@ def _delta_and_latent(c: Config) -> list[Layers]:
     some = keys.indexing(c)
     rest = Indices.below(count).difference(*some)
     return [
-        Layers(indices=both, layer=_indexed(one.layer, later if part is rest else first))
-        for one in mixers
+        Layers(indices=both, layer=_indexed(mixer_layers.layer, later if part is rest else first))
+        for mixer_layers in mixers
         for part in (*some, rest)
-        if (both := intersection(one.indices, part)).count
+        if (both := intersection(mixer_layers.indices, part)).count
     ]
 
 
-def _indexed(one: Layer, attention: MLA) -> Layer:
-    return one.replace(mixer=attention) if isinstance(one.mixer, MLA) else one
+def _indexed(layer: Layer, attention: MLA) -> Layer:
+    return layer.replace(mixer=attention) if isinstance(layer.mixer, MLA) else layer

@@ -22,9 +22,9 @@ def spec(c: Config) -> Spec[GlmImage]:
     parts = {"vision": architectures.part(c, "vision_config"), "codes": architectures.part(c, "vq_config")}
     codes = keys.dim("|V_v|", c.part("text_config").int("vision_vocab_size", default=16_512))
     heads = ("ForConditionalGeneration", "Model")
-    own = GlmImage.read(c, vision_vocab_size=codes)
-    whole = keys.composite(c, architectures.part(c, "text_config"), parts, heads=heads)
-    return whole.replace(tied=False).having(own)  # whatever a config says: this architecture ties no head
+    sizes = GlmImage.read(c, vision_vocab_size=codes)
+    model = keys.composite(c, architectures.part(c, "text_config"), parts, heads=heads)
+    return model.replace(tied=False).having(sizes)  # whatever a config says: this architecture ties no head
 
 
 def blueprint(s: Spec[GlmImage]) -> Block:
@@ -41,7 +41,7 @@ class GlmImageVision(Sizes):
 
 def vision_spec(c: Config) -> Spec[GlmImageVision]:
     """GLM-Image's vision tower: a table of positions, then layers, no norm behind them."""
-    own = GlmImageVision.read(c)
+    sizes = GlmImageVision.read(c)
     return keys.tower(
         c,
         heads=("num_heads",),
@@ -49,20 +49,20 @@ def vision_spec(c: Config) -> Spec[GlmImageVision]:
         indivisible="built",
         patches=keys.patches(c, "in_channels"),
         positions=keys.squares(c),
-    ).having(own)
+    ).having(sizes)
 
 
 def vision_blueprint(s: Spec[GlmImageVision]) -> Block:
     d, bias = s.hidden, s.own.attention_bias
 
-    def layer(one: Layer) -> Block:
+    def layer_block(layer: Layer) -> Block:
         attention = fused_square_attention(d, bias, bias)
-        return block(norm1=layer_norm(d), norm2=layer_norm(d), attn=attention, mlp=mlp(d, one.dense.width))
+        return block(norm1=layer_norm(d), norm2=layer_norm(d), attn=attention, mlp=mlp(d, layer.dense.width))
 
     return block(
         embeddings=block(position_embedding=positions(s)),
         patch_embed=block(proj=patch_convolution(s)),
-        blocks=stack(s.layers, layer),
+        blocks=stack(s.layers, layer_block),
     )
 
 
@@ -73,8 +73,8 @@ class GlmImageVqmodel(Sizes):
 
 def vq_spec(c: Config) -> Spec[GlmImageVqmodel]:
     """GLM-Image's codebook of patches, with projections to it and back (arXiv:1711.00937)."""
-    own = GlmImageVqmodel.read(c)
-    return keys.encoding(c, (), {"VQVAE": "base"}, hidden=c.int("embed_dim")).having(own)
+    sizes = GlmImageVqmodel.read(c)
+    return keys.encoding(c, (), {"VQVAE": "base"}, hidden=c.int("embed_dim")).having(sizes)
 
 
 def vq_blueprint(s: Spec[GlmImageVqmodel]) -> Block:

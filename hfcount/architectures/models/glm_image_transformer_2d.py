@@ -26,8 +26,8 @@ class GlmImage(Sizes):
 
 
 def spec(c: Config) -> Spec[GlmImage]:
-    own = GlmImage.read(c)
-    return diffusion.diffusing(c, own, own.num_attention_heads * own.attention_head_dim)
+    sizes = GlmImage.read(c)
+    return diffusion.diffusing(c, sizes, sizes.num_attention_heads * sizes.attention_head_dim)
 
 
 def blueprint(s: Spec[GlmImage]) -> Block:

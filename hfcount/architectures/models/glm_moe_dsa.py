@@ -33,13 +33,13 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
-        a = one.latent
-        whole = pre_norm(
+    def layer_block(layer: Layer) -> Block:
+        a = layer.latent
+        body = pre_norm(
             d,
             self_attn=altered(mla(d, a), indexer=indexer(d, a) if a.index_heads else None),
-            mlp=network(d, one, lambda m: shared_moe(d, m, balanced=True)),
+            mlp=network(d, layer, lambda m: shared_moe(d, m, balanced=True)),
         )
-        return predicting(s, one, whole, tables=False)
+        return predicting(s, layer, body, tables=False)
 
-    return decoder(s, layer)
+    return decoder(s, layer_block)

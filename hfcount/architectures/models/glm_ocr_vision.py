@@ -12,7 +12,7 @@ MODEL_TYPES = ("glm_ocr_vision", "glm5_next_vision")  # transformers 5.23: model
 
 
 class GlmOcrVision(Sizes):
-    """What this tower alone has; `projected` is the width of GLM-5-Next's projector."""
+    """Sizes specific to this tower; `projected` is the width of GLM-5-Next's projector."""
 
     attention_bias: bool = flag(absent=True)
     projected: int | None = derived(
@@ -22,7 +22,7 @@ class GlmOcrVision(Sizes):
 
 def spec(c: Config) -> Spec[GlmOcrVision]:
     frames, merge = c.int("temporal_patch_size"), c.int("spatial_merge_size")
-    own = GlmOcrVision.read(c)
+    sizes = GlmOcrVision.read(c)
     return keys.tower(
         c,
         ffn=Dense(width=c.int("intermediate_size"), bias=True),
@@ -31,7 +31,7 @@ def spec(c: Config) -> Spec[GlmOcrVision]:
         indivisible="built",
         patches=keys.patches(c, "in_channels", frames=frames, merge=merge),
         out=c.int("out_hidden_size"),
-    ).having(own)
+    ).having(sizes)
 
 
 def blueprint(s: Spec[GlmOcrVision]) -> Block:
@@ -39,15 +39,15 @@ def blueprint(s: Spec[GlmOcrVision]) -> Block:
     head = rms_norm(s.layers[0].layer.attention.head_dim)
     attention = altered(fused_square_attention(d, bias, bias), q_norm=head, k_norm=head)
 
-    def layer(one: Layer) -> Block:
-        network = swiglu(d, one.dense.width, bias)
+    def layer_block(layer: Layer) -> Block:
+        network = swiglu(d, layer.dense.width, bias)
         return block(norm1=rms_norm(d), norm2=rms_norm(d), attn=attention, mlp=network)
 
     wide = out * s.seen.channels if s.own.projected is None else s.own.projected
     merging = block(proj=Linear(out, out), post_projection_norm=layer_norm(out)).children
     return block(
         patch_embed=block(proj=patch_convolution(s)),
-        blocks=stack(s.layers, layer),
+        blocks=stack(s.layers, layer_block),
         merger=Block({**merging, **swiglu(out, wide).children}, "projector"),
         downsample=block("projector", weight=Tensor((out, d, m, m)), bias=Tensor((out,))),
         post_layernorm=rms_norm(d),

@@ -46,20 +46,20 @@ def encoder_spec(c: Config) -> Spec[GlmasrEncoder]:
 def encoder_blueprint(s: Spec[GlmasrEncoder]) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
-        attention, narrow = mha(d, one.attention, "o_proj"), one.attention.kv_heads * one.attention.head_dim
+    def layer_block(layer: Layer) -> Block:
+        attention, narrow = mha(d, layer.attention, "o_proj"), layer.attention.kv_heads * layer.attention.head_dim
         return block(
             input_layernorm=layer_norm(d),
             self_attn=altered(attention, k_proj=Linear(d, narrow)),
             post_attention_layernorm=layer_norm(d),
-            mlp=mlp(d, one.dense.width),
+            mlp=mlp(d, layer.dense.width),
         )
 
     def convolution(inputs: int) -> Block:
         return block("embedding", weight=Tensor((d, inputs, 3)), bias=Tensor((d,)))
 
     bins = s.own.num_mel_bins
-    return block(conv1=convolution(bins), conv2=convolution(d), layers=stack(s.layers, layer), norm=layer_norm(d))
+    return block(conv1=convolution(bins), conv2=convolution(d), layers=stack(s.layers, layer_block), norm=layer_norm(d))
 
 
 PARTS = (architectures.Family(("glmasr_encoder",), encoder_spec, encoder_blueprint),)

@@ -18,12 +18,12 @@ IGNORED = ("freeze_vision_tower", "im_end_token", "im_patch_token", "im_start_to
 def spec(c: Config) -> Spec:
     text = architectures.read(c.as_part().varied("", {"architectures": None}), "qwen2")
     vision = architectures.read(c.part("sam", defaults=SAM_B), "unlimited_ocr_sam_vision_model")
-    own = {"vision": vision, "text": text}
+    parts = {"vision": vision, "text": text}
     if text.hidden != vision.sizes(DeepseekOcr2Sam).second:  # the projector between them is square
         c.cannot_run(
             "contradiction", "hidden_size is not 1,024, as wide as the tower's output.", "hidden_size", "Correct it."
         )
-    return keys.decoder_spec(c, text.layers, heads=("ForCausalLM",), windows=text.windows, parts=own)
+    return keys.decoder_spec(c, text.layers, heads=("ForCausalLM",), windows=text.windows, parts=parts)
 
 
 def blueprint(s: Spec) -> Block:

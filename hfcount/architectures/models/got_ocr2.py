@@ -20,11 +20,11 @@ def spec(c: Config) -> Spec:
 
 
 def blueprint(s: Spec) -> Block:
-    seen = s.part("vision").out or 0
+    vision_width = s.part("vision").out or 0
     projector = block(
         "projector",
-        conv_upsampler1=convolution(seen, 2 * seen, 3, bias=False),
-        conv_upsampler2=convolution(2 * seen, s.hidden, 3, bias=False),
+        conv_upsampler1=convolution(vision_width, 2 * vision_width, 3, bias=False),
+        conv_upsampler2=convolution(2 * vision_width, s.hidden, 3, bias=False),
         multimodal_projector=Linear(s.hidden, s.hidden, bias=True),
     )
     return llava(

@@ -29,9 +29,9 @@ def spec(c: Config) -> Spec[Gpt2]:
     )
     layers = keys.uniform(layer, keys.layer_count(c, "n_layer", "num_hidden_layers"))
     heads = keys.named(keys.GPT_HEADS, DoubleHeadsModel="double_heads")
-    own = Gpt2.read(c, summary=_summary(c, d))
+    sizes = Gpt2.read(c, summary=_summary(c, d))
     why = keys.ACROSS if layer.cross_attention else ""
-    return keys.decoder_spec(c, layers, hidden=d, positions=rows, tied=True, heads=heads, uncounted=why).having(own)
+    return keys.decoder_spec(c, layers, hidden=d, positions=rows, tied=True, heads=heads, uncounted=why).having(sizes)
 
 
 def _summary(c: Config, width: int) -> int:
@@ -44,8 +44,8 @@ def _summary(c: Config, width: int) -> int:
 def blueprint(s: Spec[Gpt2]) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
-        mask, crossed, width = causal_mask(one.sizes(Gpt2Layer).n_ctx), one.cross_attention, one.dense.width
+    def layer_block(layer: Layer) -> Block:
+        mask, crossed, width = causal_mask(layer.sizes(Gpt2Layer).n_ctx), layer.cross_attention, layer.dense.width
         across = block("attention", c_attn=conv1d(d, 2 * d), q_attn=conv1d(d, d), c_proj=conv1d(d, d), **mask)
         return block(
             ln_1=layer_norm(d),
@@ -56,6 +56,6 @@ def blueprint(s: Spec[Gpt2]) -> Block:
             mlp=block("mlp", c_fc=conv1d(d, width), c_proj=conv1d(width, d)),
         )
 
-    body = block(wte=embedding(s.vocab, d), wpe=positions(s), h=stack(s.layers, layer), ln_f=layer_norm(d))
+    body = block(wte=embedding(s.vocab, d), wpe=positions(s), h=stack(s.layers, layer_block), ln_f=layer_norm(d))
     both = block(lm_head=lm_head(s, "transformer.wte.weight"), multiple_choice_head=summary(d, s.own.summary))
     return generative(s, "transformer", body, "wte", double_heads=both)

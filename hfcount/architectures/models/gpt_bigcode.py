@@ -15,8 +15,8 @@ def spec(c: Config) -> Spec:
     d, heads = c.int("n_embd", "hidden_size"), c.int("n_head", "num_attention_heads")
     shared, crossed = c.bool("multi_query", default=True), c.bool("add_cross_attention", default=False)
     if shared and crossed:
-        said = "add_cross_attention needs multi_query to be false."
-        raise c.error("contradiction", said, "add_cross_attention", "Correct one of them.")
+        text = "add_cross_attention needs multi_query to be false."
+        raise c.error("contradiction", text, "add_cross_attention", "Correct one of them.")
     each = keys.multi_head(c, d, heads)
     layer = Layer(
         mixer=GQA(
@@ -39,17 +39,17 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
-        crossed, square = one.cross_attention, Linear(d, d, True)
+    def layer_block(layer: Layer) -> Block:
+        crossed, square = layer.cross_attention, Linear(d, d, True)
         across = block("attention", c_attn=Linear(d, 2 * d, True), q_attn=square, c_proj=square)
         return block(
             ln_1=layer_norm(d),
-            attn=fused_attention(d, one.attention, "c_attn", "c_proj"),
+            attn=fused_attention(d, layer.attention, "c_attn", "c_proj"),
             ln_2=layer_norm(d),
             crossattention=across if crossed else None,
             ln_cross_attn=layer_norm(d) if crossed else None,
-            mlp=mlp(d, one.dense.width, up="c_fc", down="c_proj"),
+            mlp=mlp(d, layer.dense.width, up="c_fc", down="c_proj"),
         )
 
-    body = block(wte=embedding(s.vocab, d), wpe=positions(s), h=stack(s.layers, layer), ln_f=layer_norm(d))
+    body = block(wte=embedding(s.vocab, d), wpe=positions(s), h=stack(s.layers, layer_block), ln_f=layer_norm(d))
     return generative(s, "transformer", body, "wte")

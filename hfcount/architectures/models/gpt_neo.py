@@ -28,30 +28,30 @@ def _local(c: Config) -> list[Indices]:
     if not given:
         return [Indices.span(1, max(1, count), 2)]
     if not all(isinstance(entry, list) and [*map(type, entry)] == [list, int] and entry[1] >= 0 for entry in given):
-        said = "attention_types must have pairs of a list of kinds and how often it is repeated."
-        raise c.error("list-length", said, "attention_types")
+        text = "attention_types must have pairs of a list of kinds and how often it is repeated."
+        raise c.error("list-length", text, "attention_types")
     if (total := sum(len(pattern) * times for pattern, times in given)) != count:
-        said = f"attention_types has {total:,} entries for {count:,} layers."
-        raise c.error("list-length", said, "attention_types", "Correct one of them.")
-    start, found = 0, []
+        text = f"attention_types has {total:,} entries for {count:,} layers."
+        raise c.error("list-length", text, "attention_types", "Correct one of them.")
+    start, parts = 0, []
     for pattern, times in given:
         stop = start + len(pattern) * times
         places = (place for place, kind in enumerate(pattern, start) if kind == "local")
-        found += [Indices.of(range(place, max(place, stop), len(pattern))) for place in places]
+        parts += [Indices.of(range(place, max(place, stop), len(pattern))) for place in places]
         start = stop
-    return found
+    return parts
 
 
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(layer: Layer) -> Block:
         return block(
             ln_1=layer_norm(d),
-            attn=block("attention", attention=altered(mha(d, one.attention), **causal_mask(s.positions or 0))),
+            attn=block("attention", attention=altered(mha(d, layer.attention), **causal_mask(s.positions or 0))),
             ln_2=layer_norm(d),
-            mlp=mlp(d, one.dense.width, up="c_fc", down="c_proj"),
+            mlp=mlp(d, layer.dense.width, up="c_fc", down="c_proj"),
         )
 
-    body = block(wte=embedding(s.vocab, d), wpe=positions(s), h=stack(s.layers, layer), ln_f=layer_norm(d))
+    body = block(wte=embedding(s.vocab, d), wpe=positions(s), h=stack(s.layers, layer_block), ln_f=layer_norm(d))
     return generative(s, "transformer", body, "wte")

@@ -29,16 +29,16 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
-        attention = fused_attention(d, one.attention, "query_key_value", "dense")
-        mask, rotary = causal_mask(s.positions or 0), inv_freq(one.sizes(GptNeoxLayer).rotary)
+    def layer_block(layer: Layer) -> Block:
+        attention = fused_attention(d, layer.attention, "query_key_value", "dense")
+        mask, rotary = causal_mask(s.positions or 0), inv_freq(layer.sizes(GptNeoxLayer).rotary)
         return block(
             input_layernorm=layer_norm(d),
             post_attention_layernorm=layer_norm(d),
             attention=Block({**attention.children, **mask, "rotary_emb": rotary}, "attention"),
-            mlp=mlp(d, one.dense.width, up="dense_h_to_4h", down="dense_4h_to_h"),
+            mlp=mlp(d, layer.dense.width, up="dense_h_to_4h", down="dense_4h_to_h"),
         )
 
-    body = block(embed_in=embedding(s.vocab, d), layers=stack(s.layers, layer), final_layer_norm=layer_norm(d))
+    body = block(embed_in=embedding(s.vocab, d), layers=stack(s.layers, layer_block), final_layer_norm=layer_norm(d))
     reward = block(out_proj=Linear(d, 1, True, "other"))
     return generative(s, "gpt_neox", body, "embed_in", head="embed_out", reward=reward)

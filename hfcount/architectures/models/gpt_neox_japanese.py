@@ -30,15 +30,15 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(layer: Layer) -> Block:
         attention = square_attention(d, "query_key_value", "dense").children
-        bias = block(dense_bias=Tensor((d,)) if one.sizes(GptNeoxJapaneseLayer).dense_bias else None).children
+        bias = block(dense_bias=Tensor((d,)) if layer.sizes(GptNeoxJapaneseLayer).dense_bias else None).children
         return block(
             input_layernorm=layer_norm(d),
             post_attention_layernorm=layer_norm(d),
-            attention=Block({**attention, **bias, "rotary_emb": inv_freq(one.attention.head_dim)}, "attention"),
-            mlp=mlp(d, one.dense.width, bias=False, up="dense_h_to_4h", down="dense_4h_to_h"),
+            attention=Block({**attention, **bias, "rotary_emb": inv_freq(layer.attention.head_dim)}, "attention"),
+            mlp=mlp(d, layer.dense.width, bias=False, up="dense_h_to_4h", down="dense_4h_to_h"),
         )
 
-    body = block(embed_in=embedding(s.vocab, d), layers=stack(s.layers, layer), final_layer_norm=layer_norm(d))
+    body = block(embed_in=embedding(s.vocab, d), layers=stack(s.layers, layer_block), final_layer_norm=layer_norm(d))
     return generative(s, "gpt_neox_japanese", body, "embed_in", head="embed_out")

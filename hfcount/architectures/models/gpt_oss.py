@@ -16,15 +16,15 @@ def spec(c: Config) -> Spec:
     mixer = keys.attention(c, bias=c.bool("attention_bias", default=True), head_dim=width, sinks=True)
     ffn = keys.moe(c, "intermediate_size", active=("num_experts_per_tok", "experts_per_token"))
     windows = keys.sliding(c, lambda: keys.all_but_every_nth(c, 2), default=128)
-    whole = keys.decoder_spec(c, Layer(mixer=mixer, ffn=ffn), windows=windows)
-    return whole.replace(causal=c.family == "gpt_oss")  # the privacy filter also sees later tokens
+    model = keys.decoder_spec(c, Layer(mixer=mixer, ffn=ffn), windows=windows)
+    return model.replace(causal=c.family == "gpt_oss")  # the privacy filter also sees later tokens
 
 
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
-        m = one.moe
+    def layer_block(layer: Layer) -> Block:
+        m = layer.moe
         experts = block(
             "experts",
             gate_up_proj=stacked(m, d, 2 * m.width),
@@ -34,8 +34,8 @@ def blueprint(s: Spec) -> Block:
         )
         return pre_norm(
             d,
-            self_attn=gqa(d, one.attention),
+            self_attn=gqa(d, layer.attention),
             mlp=block(router=router(d, m, bias=True), experts=experts),
         )
 
-    return decoder(s, layer)
+    return decoder(s, layer_block)

@@ -23,14 +23,14 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
-        attention = {**mha(d, one.attention).children, **causal_mask(s.positions or 0)}
+    def layer_block(layer: Layer) -> Block:
+        attention = {**mha(d, layer.attention).children, **causal_mask(s.positions or 0)}
         return block(
             ln_1=layer_norm(d),
             attn=Block(attention, "attention"),
-            mlp=mlp(d, one.dense.width, up="fc_in", down="fc_out"),
+            mlp=mlp(d, layer.dense.width, up="fc_in", down="fc_out"),
         )
 
-    body = block(wte=embedding(s.vocab, d), h=stack(s.layers, layer), ln_f=layer_norm(d))
+    body = block(wte=embedding(s.vocab, d), h=stack(s.layers, layer_block), ln_f=layer_norm(d))
     spans = block(qa_outputs=classifier(s))
     return generative(s, "transformer", body, "wte", bias=True, question_answering=spans)

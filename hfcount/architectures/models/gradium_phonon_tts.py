@@ -76,18 +76,18 @@ def spec(c: Config) -> Spec[GradiumPhononTTS]:
         )
     mixer = keys.attention(c)
     if mixer.kv_heads != heads:  # the fused projection is cut into three equal parts
-        said = f"num_key_value_heads is {mixer.kv_heads:,}, and must be num_attention_heads, {heads:,}."
-        raise c.error("contradiction", said, "num_key_value_heads", observed=int(mixer.kv_heads))
+        text = f"num_key_value_heads is {mixer.kv_heads:,}, and must be num_attention_heads, {heads:,}."
+        raise c.error("contradiction", text, "num_key_value_heads", observed=int(mixer.kv_heads))
     layer = Layer(mixer=mixer, ffn=keys.dense(c))
-    own = GradiumPhononTTS.read(c)
-    return keys.decoder_spec(c, layer, heads=("ForConditionalGeneration",)).replace(tied=False).having(own)
+    sizes = GradiumPhononTTS.read(c)
+    return keys.decoder_spec(c, layer, heads=("ForConditionalGeneration",)).replace(tied=False).having(sizes)
 
 
 def blueprint(s: Spec[GradiumPhononTTS]) -> Block:
-    d, own, latent = s.hidden, s.own, s.own.latent_dim
+    d, sizes, latent = s.hidden, s.own, s.own.latent_dim
 
-    def layer(one: Layer) -> Block:
-        a, width = one.attention, one.dense.width
+    def layer_block(layer: Layer) -> Block:
+        a, width = layer.attention, layer.dense.width
         attention = block("attention", in_proj=fused_qkv(d, a), out_proj=Linear(a.heads * a.head_dim, d))
         wide, back = Linear(d, width, component="mlp"), Linear(width, d, component="mlp")
         return block(self_attn=attention, linear1=wide, linear2=back, norm1=layer_norm(d), norm2=layer_norm(d))
@@ -95,12 +95,12 @@ def blueprint(s: Spec[GradiumPhononTTS]) -> Block:
     def projected(width: int) -> Linear:
         return Linear(width, d, component="projector")
 
-    speakers = embedding(own.num_speakers_vocab_size, own.num_speakers_embedding_dim)
+    speakers = embedding(sizes.num_speakers_vocab_size, sizes.num_speakers_embedding_dim)
     conditioners = block(
         transcript_in_segment=block(embed=embedding(s.vocab, d)),
-        speaker_wavs=block(output_proj=projected(own.audio_prompt_dim)),
-        num_speakers=block(embed=speakers, output_proj=projected(own.num_speakers_embedding_dim)),
-        duration_delta=block(output_proj=projected(own.duration_delta_embedding_dim)),
+        speaker_wavs=block(output_proj=projected(sizes.audio_prompt_dim)),
+        num_speakers=block(embed=speakers, output_proj=projected(sizes.num_speakers_embedding_dim)),
+        duration_delta=block(output_proj=projected(sizes.duration_delta_embedding_dim)),
     )
     flow = block(
         condition_provider=block(conditioners=conditioners),
@@ -108,9 +108,9 @@ def blueprint(s: Spec[GradiumPhononTTS]) -> Block:
         bos_emb=Tensor((latent,), component="embedding"),
         emb_mean=buffer(latent),
         emb_std=buffer(latent),
-        transformer=block(layers=stack(s.layers, layer)),
+        transformer=block(layers=stack(s.layers, layer_block)),
         out_norm=layer_norm(d),
         out_eos=Linear(d, 1, True, "lm_head"),
-        flow_net=renamed(renamed(own.flow.tensors(), _FLOW), {"mlp.3.weight": "alpha"}),
+        flow_net=renamed(renamed(sizes.flow.tensors(), _FLOW), {"mlp.3.weight": "alpha"}),
     )
-    return block(flow_lm=flow, latent_stats_num_updates=buffer(whole=True), loss_weighting=own.flow.loss_weighting())
+    return block(flow_lm=flow, latent_stats_num_updates=buffer(whole=True), loss_weighting=sizes.flow.loss_weighting())

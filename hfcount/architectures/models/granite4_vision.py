@@ -29,7 +29,7 @@ def spec(c: Config) -> Spec[Granite4Vision]:
     sides = c.str("downsample_rate").split("/")
     if len(sides) != 2 or not all(side.isdecimal() and 0 < int(side) < 1 << 16 for side in sides):
         raise c.error("list-length", "downsample_rate must be two sides, such as 4/8.", "downsample_rate")
-    own = Granite4Vision.read(
+    sizes = Granite4Vision.read(
         c,
         query=keys.dim("m_q", int(sides[0])),
         window=keys.dim("m_w", int(sides[1])),
@@ -38,26 +38,26 @@ def spec(c: Config) -> Spec[Granite4Vision]:
     former = _as_wide(architectures.part(c, "qformer_config"), vision.hidden)
     heads, parts = ("ForConditionalGeneration", "Model"), {"vision": vision, "qformer": former}
     tied = c.bool("tie_word_embeddings", default=False)
-    return keys.composite(c, text, parts, heads=heads).replace(tied=tied).having(own)
+    return keys.composite(c, text, parts, heads=heads).replace(tied=tied).having(sizes)
 
 
 def _as_wide(former: Spec, width: int) -> Spec:
     """The Q-Former, made as wide as the tower, whatever its own config says."""
     count = width // _HEAD
     mixer = GQA(heads=count, kv_heads=count, head_dim=width // max(count, 1), qkv_bias=True, out_bias=True)
-    layers = [one.replace(layer=one.layer.replace(mixer=mixer)) for one in former.layers]
+    layers = [layer.replace(layer=layer.layer.replace(mixer=mixer)) for layer in former.layers]
     return keys.attending(former.replace(hidden=width, layers=tuple(layers)), width)
 
 
 def blueprint(s: Spec[Granite4Vision]) -> Block:
-    seen, of = s.part("vision").hidden, s.own
+    vision_width, of = s.part("vision").hidden, s.own
     sampler = block(
         "projector",
-        query=Tensor((1, of.query * of.query, seen)),
-        image_positions=Tensor((1, of.window * of.window, seen)),
+        query=Tensor((1, of.query * of.query, vision_width)),
+        image_positions=Tensor((1, of.window * of.window, vision_width)),
         qformer=architectures.tree(s.part("qformer")),
-        norm=layer_norm(seen),
-        out_linear=Linear(seen, s.hidden, True),
+        norm=layer_norm(vision_width),
+        out_linear=Linear(vision_width, s.hidden, True),
     )
     layers, offsets = Indices.below(of.deepstack_layer_map), Indices.below(_OFFSETS)
     samplers = {

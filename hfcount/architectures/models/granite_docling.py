@@ -15,24 +15,24 @@ MODEL_TYPES = ("granite_docling",)  # transformers 5.23: modeling_granite_doclin
 
 
 class GraniteDocling(Sizes):
-    """What Granite-Docling alone has: the width of its router of images, if there is one."""
+    """Sizes specific to Granite-Docling: the width of its router of images, if there is one."""
 
     density_router_hidden_size: int | None = optional("d_r")
 
 
 def spec(c: Config) -> Spec[GraniteDocling]:
     text, towers = architectures.part(c, "text_config"), {"vision": architectures.part(c, "vision_config")}
-    own = GraniteDocling.read(c)
+    sizes = GraniteDocling.read(c)
     heads, tied = ("ForConditionalGeneration", "Model"), c.bool("tie_word_embeddings", default=True)
-    return keys.composite(c, text, towers, heads=heads).replace(tied=tied).having(own)
+    return keys.composite(c, text, towers, heads=heads).replace(tied=tied).having(sizes)
 
 
 def blueprint(s: Spec[GraniteDocling]) -> Block:
-    seen, width = s.part("vision").hidden, s.own.density_router_hidden_size
+    vision_width, width = s.part("vision").hidden, s.own.density_router_hidden_size
     router = None
     if width is not None:
-        two = {"fc1": Linear(seen, width, True), "fc2": Linear(width, 1, True)}
-        router = Block({"att": Linear(seen, 1, True), "norm": layer_norm(seen), **two}, "projector", 0)
+        two = {"fc1": Linear(vision_width, width, True), "fc2": Linear(width, 1, True)}
+        router = Block({"att": Linear(vision_width, 1, True), "norm": layer_norm(vision_width), **two}, "projector", 0)
     body = block(vision_model=architectures.tower(s, "vision"), text_model=architectures.base(s), density_router=router)
     return with_head(s, body, table="text_model.embed_tokens")
 
@@ -45,11 +45,11 @@ class GraniteDoclingVision(Sizes):
 def vision_spec(c: Config) -> Spec[GraniteDoclingVision]:
     """Granite-Docling's vision tower: SigLIP's layers, patches merged by two ways, coarse and fine (transformers)."""
     merge = c.int("scale_factor")
-    own = GraniteDoclingVision.read(
+    sizes = GraniteDoclingVision.read(
         c, deepstack_visual_indexes=len(c.ints("deepstack_visual_indexes", default=(3, 7, 10)))
     )
     patches, out = keys.patches(c, merge=merge), c.int("out_hidden_size")
-    return keys.tower(c, patches=patches, positions=keys.squares(c), out=out).having(own)
+    return keys.tower(c, patches=patches, positions=keys.squares(c), out=out).having(sizes)
 
 
 def vision_blueprint(s: Spec[GraniteDoclingVision]) -> Block:
@@ -72,7 +72,7 @@ def vision_blueprint(s: Spec[GraniteDoclingVision]) -> Block:
     )
     return block(
         embeddings=block(patch_embedding=patch_convolution(s), position_embedding=positions(s)),
-        encoder=block(layers=stack(s.layers, lambda one: clip_layer(d, one))),
+        encoder=block(layers=stack(s.layers, lambda layer: clip_layer(d, layer))),
         post_layernorm=layer_norm(d),
         connector=connector,
     )

@@ -58,9 +58,11 @@ def encoder_spec(c: Config) -> Spec[GraniteSpeechEncoder]:
         raise c.error("out-of-range", f"context_size {context:,} exceeds max_pos_emb {farthest:,}.", "context_size")
     width = c.int("dim_head", default=None)
     mixer = GQA(heads=heads, kv_heads=heads, head_dim=d // heads if width is None else width, out_bias=True)
-    own = GraniteSpeechEncoder.read(c, max_pos_emb=keys.dim("n_r", farthest), inner=d * c.int("conv_expansion_factor"))
+    sizes = GraniteSpeechEncoder.read(
+        c, max_pos_emb=keys.dim("n_r", farthest), inner=d * c.int("conv_expansion_factor")
+    )
     layer = Layer(mixer=mixer, ffn=Dense(width=d * c.int("feedforward_mult"), bias=True))
-    return keys.encoding(c, keys.uniform(layer, keys.layer_count(c, "num_layers")), hidden=d).having(own)
+    return keys.encoding(c, keys.uniform(layer, keys.layer_count(c, "num_layers")), hidden=d).having(sizes)
 
 
 def encoder_blueprint(s: Spec[GraniteSpeechEncoder]) -> Block:
@@ -75,8 +77,8 @@ def encoder_blueprint(s: Spec[GraniteSpeechEncoder]) -> Block:
         down_conv=conv(inner, d, 1),
     )
 
-    def layer(one: Layer) -> Block:
-        a, width = one.attention, one.dense.width
+    def layer_block(layer: Layer) -> Block:
+        a, width = layer.attention, layer.dense.width
         wide = a.heads * a.head_dim
         up, down = Linear(d, width, True), Linear(width, d, True)
         network = block("mlp", pre_norm=norm, up_proj=up, down_proj=down)
@@ -92,7 +94,7 @@ def encoder_blueprint(s: Spec[GraniteSpeechEncoder]) -> Block:
 
     return block(
         input_linear=Linear(of.input_dim, d, True, "embedding"),
-        layers=stack(s.layers, layer),
+        layers=stack(s.layers, layer_block),
         out=Linear(d, of.output_dim, True, "lm_head"),
         out_mid=Linear(of.output_dim, d, True, "other"),
     )

@@ -19,8 +19,8 @@ def spec(c: Config) -> Spec:
     encoder, words = architectures.part(c, "encoder_config"), c.int("vocab_size")
     guessed = encoder.own.vocab_size if isinstance(encoder.own, GraniteSpeech5Encoder) else words
     if guessed != words:
-        said = f"vocab_size is {words:,} and that of encoder_config {guessed:,}."
-        raise c.error("contradiction", said, "vocab_size", "Correct one of them.", observed=int(words))
+        text = f"vocab_size is {words:,} and that of encoder_config {guessed:,}."
+        raise c.error("contradiction", text, "vocab_size", "Correct one of them.", observed=int(words))
     heads, parts = keys.named(ForCTC="ctc"), {"encoder": encoder}
     return keys.decoder_spec(c, [], tied=True, hidden=encoder.hidden, heads=heads, parts=parts).replace(causal=False)
 
@@ -48,11 +48,11 @@ def encoder_spec(c: Config) -> Spec[GraniteSpeech5Encoder]:
             "out-of-range", f"context_size {context:,} exceeds max_position_embeddings {farthest:,}.", "context_size"
         )
     mixer = GQA(heads=heads, kv_heads=heads, head_dim=d // heads if width is None else width, out_bias=True)
-    own = GraniteSpeech5Encoder.read(
+    sizes = GraniteSpeech5Encoder.read(
         c, max_position_embeddings=keys.dim("n_r", farthest), inner=d * c.int("conv_expansion_factor")
     )
     layer = Layer(mixer=mixer, ffn=Dense(width=c.int("intermediate_size"), bias=bias))
-    return keys.encoding(c, keys.uniform(layer, keys.layer_count(c)), hidden=d).having(own)
+    return keys.encoding(c, keys.uniform(layer, keys.layer_count(c)), hidden=d).having(sizes)
 
 
 def encoder_blueprint(s: Spec[GraniteSpeech5Encoder]) -> Block:
@@ -65,8 +65,8 @@ def encoder_blueprint(s: Spec[GraniteSpeech5Encoder]) -> Block:
         pointwise_lin2=Linear(inner, d, True),
     )
 
-    def layer(one: Layer) -> Block:
-        a = one.attention
+    def layer_block(layer: Layer) -> Block:
+        a = layer.attention
         into = Linear(d, a.heads * a.head_dim)
         attention = block(
             "attention",
@@ -74,12 +74,12 @@ def encoder_blueprint(s: Spec[GraniteSpeech5Encoder]) -> Block:
             o_proj=Linear(a.heads * a.head_dim, d, True),
             rel_pos_emb=block(weight=Tensor((2 * of.max_position_embeddings + 1, a.head_dim))),
         )
-        return nemo_layer(d, one, attention, convolution)
+        return nemo_layer(d, layer, attention, convolution)
 
     # A frame has two differences beside it, and two frames are one.
     return block(
         input_linear=Linear(4 * of.num_mel_bins, d, True, "embedding"),
-        layers=stack(s.layers, layer),
+        layers=stack(s.layers, layer_block),
         out=Linear(d, words, True, "lm_head"),
         out_mid=Linear(words, d, True, "other"),
     )

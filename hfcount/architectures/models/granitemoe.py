@@ -22,11 +22,11 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
-        m, shared = one.moe, one.moe.shared
+    def layer_block(layer: Layer) -> Block:
+        m, shared = layer.moe, layer.moe.shared
         return block(
             input_layernorm=rms_norm(d),
-            self_attn=gqa(d, one.attention),
+            self_attn=gqa(d, layer.attention),
             post_attention_layernorm=rms_norm(d),
             block_sparse_moe=block(
                 router=block(layer=router(d, m)),
@@ -38,4 +38,4 @@ def blueprint(s: Spec) -> Block:
             else None,
         )
 
-    return decoder(s, layer)
+    return decoder(s, layer_block)

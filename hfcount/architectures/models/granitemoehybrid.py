@@ -34,17 +34,17 @@ def blueprint(s: Spec) -> Block:
             output_linear=block(weight=stacked(m, d, m.width)),
         )
 
-    def layer(one: Layer) -> Block:
-        ffn = one.ffn
-        ssm = mamba2(d, one.mixer) if isinstance(one.mixer, SSM) else None
-        shared = (one.moe.shared or 0) if isinstance(ffn, MoE) else one.dense.width
+    def layer_block(layer: Layer) -> Block:
+        ffn = layer.ffn
+        ssm = mamba2(d, layer.mixer) if isinstance(layer.mixer, SSM) else None
+        shared = (layer.moe.shared or 0) if isinstance(ffn, MoE) else layer.dense.width
         return block(
             input_layernorm=rms_norm(d),
             mamba=ssm,
-            self_attn=None if ssm else gqa(d, one.attention),
+            self_attn=None if ssm else gqa(d, layer.attention),
             post_attention_layernorm=rms_norm(d),
             block_sparse_moe=sparse(ffn) if isinstance(ffn, MoE) else None,
             shared_mlp=block("mlp", input_linear=Linear(d, 2 * shared), output_linear=Linear(shared, d)),
         )
 
-    return decoder(s, layer)
+    return decoder(s, layer_block)

@@ -31,9 +31,9 @@ def spec(c: Config) -> Spec[Grok]:
     width = "moe_intermediate_size" if later and c.given("moe_intermediate_size") else "intermediate_size"
     experts = keys.moe(c, width, experts=("num_local_experts",) if later else ("num_experts",))
     beside = later and c.bool("residual_moe", default=False)
-    own = Grok.read(c, later=later, beside=keys.dim("d_b", c.int("intermediate_size")) if beside else None)
-    whole = keys.decoder_spec(c, Layer(mixer=mixer, ffn=experts), heads=("ForCausalLM", "Model"), tied=not later)
-    return (whole.replace(tied=False) if later else whole).having(own)  # SGLang ties no head
+    sizes = Grok.read(c, later=later, beside=keys.dim("d_b", c.int("intermediate_size")) if beside else None)
+    model = keys.decoder_spec(c, Layer(mixer=mixer, ffn=experts), heads=("ForCausalLM", "Model"), tied=not later)
+    return (model.replace(tied=False) if later else model).having(sizes)  # SGLang ties no head
 
 
 def blueprint(s: Spec[Grok]) -> Block:
@@ -47,11 +47,11 @@ def blueprint(s: Spec[Grok]) -> Block:
         wide, narrow = Linear(d, m.width), Linear(m.width, d)
         return {"moe_block": moe(d, m, block("experts", linear=wide, linear_v=wide, linear_1=narrow))}
 
-    def layer(one: Layer) -> Block:
-        attention = gqa(d, one.attention)
+    def layer_block(layer: Layer) -> Block:
+        attention = gqa(d, layer.attention)
         norms = ("pre_attn_norm", "post_attn_norm", "pre_moe_norm", "post_moe_norm")
         mixer: dict[str, Node] = {"self_attn" if of.later else "attn": attention}
-        return Block({**mixer, **network(one.moe), **dict.fromkeys(norms, norm)})
+        return Block({**mixer, **network(layer.moe), **dict.fromkeys(norms, norm)})
 
     norm = rms_norm(d) if of.later else block("norm", scale=Tensor((d,)))
-    return decoder(s, layer, norm=norm)
+    return decoder(s, layer_block, norm=norm)

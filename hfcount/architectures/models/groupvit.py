@@ -24,21 +24,21 @@ class Groupvit(Sizes):
 
 def spec(c: Config) -> Spec[Groupvit]:
     text, towers = architectures.part(c, "text_config"), {"vision": architectures.part(c, "vision_config")}
-    own = Groupvit.read(c)
+    sizes = Groupvit.read(c)
     out = c.int("projection_dim")
-    return keys.composite(c, text, towers, heads=("Model",), out=out).replace(tied=False).having(own)
+    return keys.composite(c, text, towers, heads=("Model",), out=out).replace(tied=False).having(sizes)
 
 
 def blueprint(s: Spec[Groupvit]) -> Block:
-    wide, seen = s.own.projection_intermediate_dim, s.part("vision").hidden
+    wide, vision_width = s.own.projection_intermediate_dim, s.part("vision").hidden
 
     def projection(inputs: int) -> Block:
         first, last = Linear(inputs, wide, True), Linear(wide, s.output, True)
         steps: dict[str, Node] = {"0": first, "1": batch_norm(wide), "3": last}
         return Block(steps, "projector")
 
-    whole = paired(s, architectures.base(s), architectures.tower(s, "vision"))
-    return altered(whole, visual_projection=projection(seen), text_projection=projection(s.hidden))
+    body = paired(s, architectures.base(s), architectures.tower(s, "vision"))
+    return altered(body, visual_projection=projection(vision_width), text_projection=projection(s.hidden))
 
 
 class Group(Record):
@@ -49,7 +49,7 @@ class Group(Record):
 
 
 class GroupvitVisionModel(Record):
-    """What GroupViT's vision tower alone has: the widths of the networks that mix, and the groups of each stage."""
+    """Sizes specific to GroupViT's vision tower: the widths of the networks that mix, and the groups of each stage."""
 
     assign_tokens: int
     assign_channels: int
@@ -61,24 +61,24 @@ def vision_spec(c: Config) -> Spec[GroupvitVisionModel]:
     d, depths = c.int("hidden_size"), c.ints("depths")
     tokens, groups = c.ints("num_group_tokens"), c.ints("num_output_groups")
     if not depths or min(len(tokens), len(groups)) < len(depths):
-        said = (
+        text = (
             f"depths has {len(depths):,} entries, num_group_tokens {len(tokens):,}, num_output_groups {len(groups):,}."
         )
-        raise c.error("list-length", said, "depths", "Correct one of them.")
+        raise c.error("list-length", text, "depths", "Correct one of them.")
     mixer = keys.multi_head(c, d, c.int("num_attention_heads"))
     layer = Layer(mixer=mixer, ffn=keys.dense(c, bias=True))
     ratios = c.entries("assign_mlp_ratio")
-    if len(ratios) != 2 or not all(type(one) in (int, float) and 0 <= one <= _MOST for one in ratios):
-        said = "assign_mlp_ratio must be two numbers, of tokens and of channels."
-        raise c.error("list-length", said, "assign_mlp_ratio", observed=str(ratios)[:60])
-    wide, broad = (scaled(one, c.source("assign_mlp_ratio", f"[{place}]"), d) for place, one in enumerate(ratios))
+    if len(ratios) != 2 or not all(type(ratio) in (int, float) and 0 <= ratio <= _MOST for ratio in ratios):
+        text = "assign_mlp_ratio must be two numbers, of tokens and of channels."
+        raise c.error("list-length", text, "assign_mlp_ratio", observed=str(ratios)[:60])
+    wide, broad = (scaled(ratio, c.source("assign_mlp_ratio", f"[{place}]"), d) for place, ratio in enumerate(ratios))
     joined = tuple(
         Group(tokens=keys.dim(f"g{number + 1}", tokens[number]), groups=keys.dim(f"o{number + 1}", groups[number]))
         for number in range(len(depths))
     )
-    own = GroupvitVisionModel(assign_tokens=wide, assign_channels=broad, groups=joined)
+    sizes = GroupvitVisionModel(assign_tokens=wide, assign_channels=broad, groups=joined)
     layers = [Layers(indices=Indices.below(depth), layer=layer) for depth in depths]
-    return keys.encoding(c, layers, hidden=d, positions=keys.squares(c), patches=keys.patches(c)).having(own)
+    return keys.encoding(c, layers, hidden=d, positions=keys.squares(c), patches=keys.patches(c)).having(sizes)
 
 
 _MOST = 2**16
@@ -90,15 +90,15 @@ def vision_blueprint(s: Spec[GroupvitVisionModel]) -> Block:
     def mixing(inputs: int, wide: int, outputs: int) -> Block:
         return block("mlp", fc1=Linear(inputs, wide, True), fc2=Linear(wide, outputs, True))
 
-    def joining(tokens: int, groups: int, one: Layer) -> Block:
+    def joining(tokens: int, groups: int, layer: Layer) -> Block:
         attention = square_attention(d, out="out_proj")
-        seen = block(attn=attention, norm2=norm, mlp=mlp(d, one.dense.width), norm_post=norm)
+        assign = block(attn=attention, norm2=norm, mlp=mlp(d, layer.dense.width), norm_post=norm)
         return block(
             norm_tokens=norm,
             mlp_inter=mixing(tokens, of.assign_tokens, groups),
             norm_post_tokens=norm,
             norm_x=norm,
-            pre_assign_attn=seen,
+            pre_assign_attn=assign,
             assign=square_attention(d, out="proj"),
             norm_new_x=norm,
             mlp_channels=mixing(d, of.assign_channels, d),
@@ -110,7 +110,7 @@ def vision_blueprint(s: Spec[GroupvitVisionModel]) -> Block:
         projector: dict[str, Node] = {"0": norm, "1": mixing(before, d // 2, tokens)}
         stages[str(number)] = block(
             group_token=Tensor((1, tokens, d), component="embedding") if tokens else None,
-            layers=stack((part,), lambda one: clip_layer(d, one)),
+            layers=stack((part,), lambda layer: clip_layer(d, layer)),
             downsample=joining(tokens, groups, part.layer) if tokens else None,
             group_projector=Block(projector) if tokens and before else None,
         )

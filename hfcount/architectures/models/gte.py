@@ -30,15 +30,15 @@ def spec(c: Config) -> Spec:
     d, types = c.int("hidden_size"), c.int("type_vocab_size", default=0, minimum=0)
     mixer = keys.multi_head(c, d, c.int("num_attention_heads"), indivisible="run", own_width=True)
     layer = Layer(mixer=mixer, ffn=keys.dense(c))
-    whole = keys.decoder_spec(c, layer, heads=_HEADS, tied=True, hidden=d, token_types=types or None)
-    return whole.replace(causal=False)
+    model = keys.decoder_spec(c, layer, heads=_HEADS, tied=True, hidden=d, token_types=types or None)
+    return model.replace(causal=False)
 
 
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
-        a, width = one.attention, one.dense.width
+    def layer_block(layer: Layer) -> Block:
+        a, width = layer.attention, layer.dense.width
         return block(
             attention=fused_attention(d, a, "qkv_proj", "o_proj"),
             attn_ln=layer_norm(d),
@@ -47,7 +47,7 @@ def blueprint(s: Spec) -> Block:
         )
 
     pooled = pooler(s, heads=("sequence_classification",))
-    body = block(embeddings=bert_embeddings(s), encoder=block(layer=stack(s.layers, layer)), pooler=pooled)
+    body = block(embeddings=bert_embeddings(s), encoder=block(layer=stack(s.layers, layer_block)), pooler=pooled)
     decoder = lm_head(s, "gte.embeddings.word_embeddings.weight", True)
     words = block(lm_head=block("lm_head", dense=Linear(d, d, True), norm=layer_norm(d), decoder=decoder))
     labels = block(classifier=classifier(s))

@@ -15,7 +15,7 @@ MODEL_TYPES = ("HeliosTransformer3DModel",)  # diffusers 0.42.1: transformer_hel
 
 
 class Helios(Sizes):
-    """What Helios alone has; `scales` are how many numbers weight what was made before, None if it is not weighted."""
+    """Sizes of Helios; `scales` are how many numbers weight what was made before, None if it is not weighted."""
 
     num_attention_heads: int = size("h")
     attention_head_dim: int = size("h_d")
@@ -35,16 +35,16 @@ class Helios(Sizes):
 def spec(c: Config) -> Spec[Helios]:
     axes = len(c.ints("rope_dim"))
     if axes != 3:
-        said = f"rope_dim has {axes:,} entries, and needs 3: time, height and width."
-        raise c.error("list-length", said, "rope_dim", "Correct it.", expected=3, observed=axes)
+        text = f"rope_dim has {axes:,} entries, and needs 3: time, height and width."
+        raise c.error("list-length", text, "rope_dim", "Correct it.", expected=3, observed=axes)
     scales = None
     if c.bool("is_amplify_history") and c.int("num_layers", minimum=0, maximum=MAX_LAYERS):
         scales = (
             1 if c.choice("history_scale_mode", ("per_head", "scalar")) == "scalar" else c.int("num_attention_heads")
         )
     out = diffusion.or_else(c, "out_channels", c.int("in_channels"), "C_o")
-    own = Helios.read(c, out_channels=out, scales=scales)
-    return diffusion.diffusing(c, own, own.num_attention_heads * own.attention_head_dim)
+    sizes = Helios.read(c, out_channels=out, scales=scales)
+    return diffusion.diffusing(c, sizes, sizes.num_attention_heads * sizes.attention_head_dim)
 
 
 def blueprint(s: Spec[Helios]) -> Block:

@@ -17,11 +17,11 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(layer: Layer) -> Block:
         return pre_norm(
             d,
-            self_attn=altered(gqa(d, one.attention), o_proj=Linear(d, d)),
-            mlp=swiglu(d, one.dense.width, one.dense.bias),
+            self_attn=altered(gqa(d, layer.attention), o_proj=Linear(d, d)),
+            mlp=swiglu(d, layer.dense.width, layer.dense.bias),
         )
 
-    return decoder(s, layer)
+    return decoder(s, layer_block)

@@ -25,7 +25,7 @@ _SIZES = (
 
 
 class HgnetV2Layer(Record):
-    """What a layer of HGNetV2 alone has: the channels that its stage takes, those inside it, and its convolutions."""
+    """Sizes of a layer of HGNetV2: the channels that its stage takes, those inside it, and its convolutions."""
 
     inputs: int
     narrow: int
@@ -36,7 +36,7 @@ class HgnetV2Layer(Record):
 
 
 class HgnetV2(Sizes):
-    """What HGNetV2 alone has; `stem` are the channels of its stem."""
+    """Sizes specific to HGNetV2; `stem` are the channels of its stem."""
 
     stem: tuple[int, int, int]
     affine: bool = flag("use_learnable_affine_block", absent=False)
@@ -65,11 +65,11 @@ def spec(c: Config) -> Spec[HgnetV2]:
     ]
     layers = keys.stages(c, outputs, depths=c.ints("stage_num_blocks"), own=kinds)
     first = keys.dim("d0", c.int("embedding_size"))
-    announced = features[:count] if len(known) >= count else [one.layer.width for one in layers]
-    own = HgnetV2.read(c, stem=(stem[0], stem[1], stem[2]))
+    announced = features[:count] if len(known) >= count else [layer.layer.width for layer in layers]
+    model_sizes = HgnetV2.read(c, stem=(stem[0], stem[1], stem[2]))
     d = keys.dim("d", known[-1])
-    whole = keys.imaging(c, layers, _HEADS, hidden=d, uncounted=keys.COARSER)
-    return whole.replace(features=(first, *announced)).having(own)
+    model = keys.imaging(c, layers, _HEADS, hidden=d, uncounted=keys.COARSER)
+    return model.replace(features=(first, *announced)).having(model_sizes)
 
 
 def blueprint(s: Spec[HgnetV2]) -> Block:
@@ -78,12 +78,12 @@ def blueprint(s: Spec[HgnetV2]) -> Block:
     def layer(inputs: int, outputs: int, side: int, groups: int = 1, active: bool = True) -> Block:
         return affine_conv(inputs, outputs, side, groups, affine and active)
 
-    def joining(inputs: int, one: Layer) -> Block:
-        own, d, half = one.sizes(HgnetV2Layer), one.width, one.width // 2
-        narrow, count, side = own.narrow, own.convolutions, own.kernel
+    def joining(inputs: int, stage: Layer) -> Block:
+        sizes, d, half = stage.sizes(HgnetV2Layer), stage.width, stage.width // 2
+        narrow, count, side = sizes.narrow, sizes.convolutions, sizes.kernel
 
         def convolved(before: int) -> Block:
-            if not own.light:
+            if not sizes.light:
                 return layer(before, narrow, side)
             return block(conv1=layer(before, narrow, 1, active=False), conv2=layer(narrow, narrow, side, narrow))
 
@@ -92,10 +92,10 @@ def blueprint(s: Spec[HgnetV2]) -> Block:
         return block(layers=layers, aggregation=Block(joined))
 
     for number, part in enumerate(s.layers):
-        one, own, count = part.layer, part.layer.sizes(HgnetV2Layer), part.indices.count
-        before, d = own.inputs, one.width
-        coarser = layer(before, before, 3, before, active=False) if own.downsample else None
-        blocks = led(count, joining(before, one), joining(d, one)) if count else None
+        first, shape, count = part.layer, part.layer.sizes(HgnetV2Layer), part.indices.count
+        before, d = shape.inputs, first.width
+        coarser = layer(before, before, 3, before, active=False) if shape.downsample else None
+        blocks = led(count, joining(before, first), joining(d, first)) if count else None
         stages[str(number)] = block(downsample=coarser, blocks=blocks)
     start = stem(*s.own.stem, affine)
     fc = classifier(s) if s.head == "image_classification" else None

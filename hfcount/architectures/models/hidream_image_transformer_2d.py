@@ -18,7 +18,7 @@ _MULTIPLE = 256
 
 
 class HiDream(Sizes):
-    """What HiDream alone has; `captions` are the widths of what its two text encoders give."""
+    """Sizes specific to HiDream; `captions` are the widths of what its two text encoders give."""
 
     num_attention_heads: int = size("h")
     attention_head_dim: int = size("h_d")
@@ -36,12 +36,12 @@ class HiDream(Sizes):
 def spec(c: Config) -> Spec[HiDream]:
     captions = c.ints("caption_channels", least=2, minimum=1)
     c.ints("max_resolution", least=2)  # it bears on no shape, and the library looks both sides up
-    own = HiDream.read(
+    sizes = HiDream.read(
         c,
         captions=(keys.dim("d_t1", captions[0]), keys.dim("d_t2", captions[1])),
         out_channels=diffusion.or_else(c, "out_channels", c.int("in_channels"), "C_o"),
     )
-    return diffusion.diffusing(c, own, own.num_attention_heads * own.attention_head_dim)
+    return diffusion.diffusing(c, sizes, sizes.num_attention_heads * sizes.attention_head_dim)
 
 
 def blueprint(s: Spec[HiDream]) -> Block:
@@ -72,8 +72,8 @@ def _modulation(d: int, count: int) -> Block:
 
 def _attention(d: int, both: bool) -> Block:
     """Attention of one stream, or of both, whose further tensors end in `_t`."""
-    one, norm = Linear(d, d, True), rms_norm(d)
-    parts: dict[str, Node] = dict.fromkeys(("to_q", "to_k", "to_v", "to_out"), one)
+    projection, norm = Linear(d, d, True), rms_norm(d)
+    parts: dict[str, Node] = dict.fromkeys(("to_q", "to_k", "to_v", "to_out"), projection)
     parts |= {"q_rms_norm": norm, "k_rms_norm": norm}
     further = {f"{name}_t": child for name, child in parts.items()} if both else {}
     return Block({**parts, **further}, "attention")

@@ -20,7 +20,7 @@ _HEADS = keys.named(("ForImageClassification", "Model"), Backbone="backbone")
 
 
 class HieraLayer(Record):
-    """What a layer of Hiera alone has: whether its stage is given out."""
+    """Sizes specific to a layer of Hiera: whether its stage is given out."""
 
     shown: bool
 
@@ -37,7 +37,7 @@ class HieraDecoder(Record):
 
 
 class Hiera(Record):
-    """What Hiera alone has; `high` and `wide` are the sides of a patch, `stem` whether its output is given out."""
+    """Sizes specific to Hiera; `high` and `wide` are the sides of a patch, `stem` whether its output is given out."""
 
     num_channels: int
     high: int
@@ -54,11 +54,11 @@ def spec(c: Config) -> Spec[Hiera]:
     ]
     image, stride, query = (_sides(c, name) for name in ("image_size", "patch_stride", "query_stride"))
     (high, wide), unit = keys.each(c, "patch_size", 2), c.ints("masked_unit_size", least=1)
-    seen = backbones.outputs(c, ["stem", *(f"stage{number + 1}" for number in range(count))])
-    shown = [HieraLayer(shown=number + 1 in seen) for number in range(count)]
+    vision_width = backbones.outputs(c, ["stem", *(f"stage{number + 1}" for number in range(count))])
+    shown = [HieraLayer(shown=number + 1 in vision_width) for number in range(count)]
     ratio, heads = c.number("mlp_ratio"), keys.each(c, "num_heads", count)
     layers = keys.stages(c, widths, [c.times("mlp_ratio", d) for d in widths], heads, indivisible="built", own=shown)
-    places = [whole // step for whole, step in zip(image, stride, strict=False)]
+    places = [tree // step for tree, step in zip(image, stride, strict=False)]
     pools = c.int("num_query_pool", minimum=0, maximum=count)
     channels = keys.dim("C", c.int("num_channels"))
     d, known, decoder = widths[-1], dict(_HEADS), None
@@ -74,8 +74,8 @@ def spec(c: Config) -> Spec[Hiera]:
         )
         wider = scaled(ratio, "mlp_ratio", narrow)
         decoder = HieraDecoder(depth=depth, hidden=narrow, rows=prod(last), pixels=pixels, wide=wider, fused=fused)
-    own = Hiera(num_channels=channels, high=high, wide=wide, stem=0 in seen, decoder=decoder)
-    return keys.imaging(c, layers, known, hidden=d, positions=prod(places), uncounted=keys.COARSER).having(own)
+    sizes = Hiera(num_channels=channels, high=high, wide=wide, stem=0 in vision_width, decoder=decoder)
+    return keys.imaging(c, layers, known, hidden=d, positions=prod(places), uncounted=keys.COARSER).having(sizes)
 
 
 def _sides(c: Config, name: str) -> list[int]:
@@ -105,8 +105,8 @@ def blueprint(s: Spec[Hiera]) -> Block:
         return altered(body, hidden_states_norms=Block(shown))
     if s.head == "pretraining" and of.decoder:
         return headed(s, "hiera", body, pretraining=_rebuilt(s, of.decoder))
-    whole = altered(body, pooler=block(layernorm=layer_norm(d)))
-    return headed(s, "hiera", whole, image_classification=block(classifier=classifier(s)))
+    tree = altered(body, pooler=block(layernorm=layer_norm(d)))
+    return headed(s, "hiera", tree, image_classification=block(classifier=classifier(s)))
 
 
 def _layers(count: int, inputs: int, d: int, wide: int) -> tuple[Node, ...]:

@@ -18,19 +18,19 @@ class HiggsAudioV2(Sizes):
 
 def spec(c: Config) -> Spec[HiggsAudioV2]:
     layer = Layer(mixer=keys.attention(c, bias=c.bool("attention_bias")), ffn=keys.dense(c, bias=c.bool("mlp_bias")))
-    own = HiggsAudioV2.read(c)
-    return keys.decoder_spec(c, layer, heads=("ForConditionalGeneration", "Model")).replace(tied=False).having(own)
+    sizes = HiggsAudioV2.read(c)
+    return keys.decoder_spec(c, layer, heads=("ForConditionalGeneration", "Model")).replace(tied=False).having(sizes)
 
 
 def blueprint(s: Spec[HiggsAudioV2]) -> Block:
     d, rows = s.hidden, s.own.num_codebooks * s.own.codebook_size
 
-    def layer(one: Layer) -> Block:
-        network, norm = swiglu(d, one.dense.width, one.dense.bias), rms_norm(d)
-        usual = pre_norm(d, self_attn=gqa(d, one.attention), mlp=network)
+    def layer_block(layer: Layer) -> Block:
+        network, norm = swiglu(d, layer.dense.width, layer.dense.bias), rms_norm(d)
+        usual = pre_norm(d, self_attn=gqa(d, layer.attention), mlp=network)
         heard = Block(network.children, repeats=0)  # a text token skips it
         more = {"audio_mlp": heard, "audio_input_layernorm": norm, "audio_post_attention_layernorm": norm}
         return Block({**usual.children, **more})
 
-    body = altered(base(s, layer), embed_audio_tokens=block(embed_audio_tokens=embedding(rows, d)))
+    body = altered(base(s, layer_block), embed_audio_tokens=block(embed_audio_tokens=embedding(rows, d)))
     return body if s.head == "base" else block(model=body, audio_lm_head=Linear(d, rows, component="lm_head"))

@@ -28,19 +28,19 @@ def spec(c: Config) -> Spec[HrmText]:
     slow, fast = c.int("H_cycles", default=2), c.int("L_cycles", default=3)
     ffn = keys.dense(c, bias=c.bool("mlp_bias", default=False))
     layer = Layer(mixer=mixer, ffn=ffn, repeats=slow * (fast + 1))  # of both stacks, each with keys of its own
-    own = HrmText.read(c, H_cycles=slow, L_cycles=fast)
-    return keys.decoder_spec(c, keys.uniform(layer, count), heads=("ForCausalLM", "Model")).having(own)
+    sizes = HrmText.read(c, H_cycles=slow, L_cycles=fast)
+    return keys.decoder_spec(c, keys.uniform(layer, count), heads=("ForCausalLM", "Model")).having(sizes)
 
 
 def blueprint(s: Spec[HrmText]) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
-        a, width, network_bias = one.attention, one.dense.width, one.dense.bias
+    def layer_block(layer: Layer) -> Block:
+        a, width, network_bias = layer.attention, layer.dense.width, layer.dense.bias
         wide = a.heads * a.head_dim
         # Weights that are one in the checkpoint keep a bias each.
-        own, half = block(bias=Tensor((wide,))), block(bias=Tensor((width,))) if network_bias else None
-        biases = block("attention", gate_proj=own, q_proj=own, k_proj=own, v_proj=own) if a.qkv_bias else None
+        bias, half = block(bias=Tensor((wide,))), block(bias=Tensor((width,))) if network_bias else None
+        biases = block("attention", gate_proj=bias, q_proj=bias, k_proj=bias, v_proj=bias) if a.qkv_bias else None
         network = block(
             "mlp",
             gate_up_proj=Linear(d, 2 * width),
@@ -53,8 +53,8 @@ def blueprint(s: Spec[HrmText]) -> Block:
 
     body = block(
         embed_tokens=embedding(s.vocab, d),
-        L_module=Block({"layers": stack(s.layers, layer)}, repeats=s.own.H_cycles * s.own.L_cycles),
-        H_module=Block({"layers": stack(s.layers, layer)}, repeats=s.own.H_cycles),
+        L_module=Block({"layers": stack(s.layers, layer_block)}, repeats=s.own.H_cycles * s.own.L_cycles),
+        H_module=Block({"layers": stack(s.layers, layer_block)}, repeats=s.own.H_cycles),
         z_L_init=Tensor((d,)),
     )
     return with_head(s, body)

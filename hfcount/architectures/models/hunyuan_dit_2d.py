@@ -23,7 +23,7 @@ MODEL_TYPES = ("HunyuanDiT2DModel", "HunyuanDiT2DControlNetModel")
 
 
 class HunyuanDiT(Sizes):
-    """What these have alone; `first` are the blocks that see the one before alone, `later` the others.
+    """Sizes specific to these architectures; `first` are the blocks that see the one before alone, `later` the others.
 
     `out_channels` is None for a ControlNet, which ends in a layer for each block.
     """
@@ -56,10 +56,10 @@ def spec(c: Config) -> Spec[HunyuanDiT]:
         start = min(half + 1, layers)
         first, later = Indices.span(0, start), Indices.span(start, layers)
         channels = c.int("in_channels") * (2 if c.bool("learn_sigma") else 1)
-    own = HunyuanDiT.read(
+    sizes = HunyuanDiT.read(
         c, width=keys.dim("d_ff", c.times("mlp_ratio", d)), first=first, later=later, out_channels=channels
     )
-    return diffusion.diffusing(c, own, own.hidden_size)
+    return diffusion.diffusing(c, sizes, sizes.hidden_size)
 
 
 def blueprint(s: Spec[HunyuanDiT]) -> Block:
@@ -99,9 +99,11 @@ def _layer(of: HunyuanDiT, d: int) -> Block:
 def _conditions(of: HunyuanDiT, d: int) -> Block:
     """What embeds a step, the text as one vector and, if asked, the size and the style of the image."""
     text, pooled = of.cross_attention_dim_t5, of.pooled_projection_dim or of.cross_attention_dim_t5
-    one, styled = Linear(text, text, True), of.use_style_cond_and_image_meta_size
+    linear, styled = Linear(text, text, True), of.use_style_cond_and_image_meta_size
     table = Tensor((of.text_len_t5 + 1, text))
-    pooler = block(positional_embedding=table, k_proj=one, q_proj=one, v_proj=one, c_proj=Linear(text, pooled, True))
+    pooler = block(
+        positional_embedding=table, k_proj=linear, q_proj=linear, v_proj=linear, c_proj=Linear(text, pooled, True)
+    )
     beside = of.pooled_projection_dim + (6 * STEP_CHANNELS + d if styled else 0)
     return block(
         "embedding",

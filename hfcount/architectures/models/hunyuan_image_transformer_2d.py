@@ -35,7 +35,7 @@ _KINDS_OF_TOKENS = 3
 
 
 class HunyuanImage(Sizes):
-    """What these have alone; `width` is that of their networks, `text_embed_2_dim` that of letters, or None.
+    """Sizes of these architectures; `width` is that of their networks, `text_embed_2_dim` that of letters, or None.
 
     `seen` is the width of the image that HunyuanVideo sees; None for HunyuanImage, `single` its blocks of one stream.
     """
@@ -62,7 +62,7 @@ def spec(c: Config) -> Spec[HunyuanImage]:
     image = c.family == "HunyuanImageTransformer2DModel"
     if not image and c.is_null("text_embed_2_dim"):
         raise c.error("contradiction", "text_embed_2_dim is null, and needs a width.", "text_embed_2_dim")
-    own = HunyuanImage.read(
+    sizes = HunyuanImage.read(
         c,
         out_channels=diffusion.or_else(c, "out_channels", c.int("in_channels"), "C_o"),
         width=keys.dim("d_ff", c.times("mlp_ratio", d)),
@@ -71,15 +71,15 @@ def spec(c: Config) -> Spec[HunyuanImage]:
         single=keys.dim("N_s", keys.layer_count(c, "num_single_layers")) if image else 0,
         seen=None if image else diffusion.sized(c, "image_embed_dim", "d_i"),
     )
-    return diffusion.diffusing(c, own, own.num_attention_heads * own.attention_head_dim)
+    return diffusion.diffusing(c, sizes, sizes.num_attention_heads * sizes.attention_head_dim)
 
 
 def _sides(c: Config) -> tuple[int, ...]:
     """The sides of a patch, two or, with frames, three, and as many axes of positions."""
     sides, axes = c.ints("patch_size", minimum=1), c.ints("rope_axes_dim")
     if len(sides) not in (2, 3):
-        said = f"patch_size has {len(sides):,} entries, and needs 2 or 3."
-        raise c.error("list-length", said, "patch_size", "Correct it.", expected=2, observed=len(sides))
+        text = f"patch_size has {len(sides):,} entries, and needs 2 or 3."
+        raise c.error("list-length", text, "patch_size", "Correct it.", expected=2, observed=len(sides))
     if len(axes) != len(sides):
         raise c.unequal("rope_axes_dim", len(axes), "the number of sides in patch_size", len(sides))
     return tuple(keys.dim(f"p{place}", side) for place, side in enumerate(sides, 1))
@@ -93,7 +93,7 @@ def _cube(c: Config) -> tuple[int, ...]:
 def blueprint(s: Spec[HunyuanImage]) -> Block:
     d, of = s.hidden, s.own
     norm = head_norm(of.qk_norm, of.attention_head_dim, of.num_attention_heads)
-    step, letters, seen = time_embedding(STEP_CHANNELS, d), of.text_embed_2_dim, of.seen
+    step, letters, image_width = time_embedding(STEP_CHANNELS, d), of.text_embed_2_dim, of.seen
     times = block(
         "embedding",
         timestep_embedder=step,
@@ -104,14 +104,14 @@ def blueprint(s: Spec[HunyuanImage]) -> Block:
     single = Repeat(Indices.below(of.single), single_block(d, norm, of.width))
     return block(
         x_embedder=block(proj=patches(of.in_channels, d, *of.sides)),
-        image_embedder=None if seen is None else projected_image(seen, d),
+        image_embedder=None if image_width is None else projected_image(image_width, d),
         context_embedder=token_refiner(of.text_embed_dim, d, of.num_refiner_layers),
         context_embedder_2=None if letters is None else glyphs(letters, d),
-        time_guidance_embed=times if seen is None else None,
-        time_embed=None if seen is None else times,
-        cond_type_embed=None if seen is None else kinds,
+        time_guidance_embed=times if image_width is None else None,
+        time_embed=None if image_width is None else times,
+        cond_type_embed=None if image_width is None else kinds,
         transformer_blocks=Repeat(Indices.below(of.num_layers), joint_block(d, norm, of.width)),
-        single_transformer_blocks=single if seen is None else None,
+        single_transformer_blocks=single if image_width is None else None,
         norm_out=modulated(d, 2 * d),
         proj_out=Linear(d, prod(of.sides) * of.out_channels, True),
     )

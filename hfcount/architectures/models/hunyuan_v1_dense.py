@@ -18,11 +18,11 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(layer: Layer) -> Block:
         return pre_norm(
             d,
-            self_attn=gqa(d, one.attention, norms=("query_layernorm", "key_layernorm")),
-            mlp=swiglu(d, one.dense.width),
+            self_attn=gqa(d, layer.attention, norms=("query_layernorm", "key_layernorm")),
+            mlp=swiglu(d, layer.dense.width),
         )
 
-    return decoder(s, layer)
+    return decoder(s, layer_block)

@@ -34,8 +34,8 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
-        m, a = one.moe, one.attention
+    def layer_block(layer: Layer) -> Block:
+        m, a = layer.moe, layer.attention
         return pre_norm(
             d,
             self_attn=altered(gqa(d, a), query_layernorm=rms_norm(a.head_dim), key_layernorm=rms_norm(a.head_dim)),
@@ -46,4 +46,4 @@ def blueprint(s: Spec) -> Block:
             ),
         )
 
-    return decoder(s, layer)
+    return decoder(s, layer_block)

@@ -27,7 +27,7 @@ _IMAGES = (None, "latent_concat", "token_replace")
 
 
 class HunyuanVideo(Sizes):
-    """What these have alone; `width` is that of their networks.
+    """Sizes specific to these architectures; `width` is that of their networks.
 
     `history` is whether FramePack sees what it made before, `seen` the width of an image that it sees, or None.
     """
@@ -56,14 +56,14 @@ def spec(c: Config) -> Spec[HunyuanVideo]:
     packs = c.family == "HunyuanVideoFramepackTransformer3DModel"
     if not packs:
         diffusion.word(c, "image_condition_type", _IMAGES)
-    own = HunyuanVideo.read(
+    sizes = HunyuanVideo.read(
         c,
         out_channels=out,
         width=keys.dim("d_ff", c.times("mlp_ratio", d)),
         history=packs and c.bool("has_clean_x_embedder"),
         seen=diffusion.sized(c, "image_proj_dim", "d_i") if packs and c.bool("has_image_proj") else None,
     )
-    return diffusion.diffusing(c, own, own.num_attention_heads * own.attention_head_dim)
+    return diffusion.diffusing(c, sizes, sizes.num_attention_heads * sizes.attention_head_dim)
 
 
 def blueprint(s: Spec[HunyuanVideo]) -> Block:

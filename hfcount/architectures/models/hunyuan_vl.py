@@ -33,19 +33,19 @@ def spec(c: Config) -> Spec:
     mixer = keys.attention(text, bias=text.bool("attention_bias", default=False), qk_norm=True)
     towers = {"vision": architectures.part(c, "vision_config").replace(out=text.int("hidden_size"))}
     heads, layer = ("ForConditionalGeneration", "Model"), Layer(mixer=mixer, ffn=keys.dense(text))
-    whole = keys.decoder_spec(text, layer, whole=c, heads=heads, parts=towers)
+    model = keys.decoder_spec(text, layer, whole=c, heads=heads, parts=towers)
     tied = c.bool("tie_word_embeddings", default=True)
-    return whole.replace(tied=tied or nested is None or nested.bool("tie_word_embeddings", default=True))
+    return model.replace(tied=tied or nested is None or nested.bool("tie_word_embeddings", default=True))
 
 
 def blueprint(s: Spec) -> Block:
     d, vision = s.hidden, s.part("vision")
 
-    def layer(one: Layer) -> Block:
-        attention = gqa(d, one.attention, norms=("query_layernorm", "key_layernorm"))
-        return pre_norm(d, self_attn=attention, mlp=swiglu(d, one.dense.width))
+    def layer_block(layer: Layer) -> Block:
+        attention = gqa(d, layer.attention, norms=("query_layernorm", "key_layernorm"))
+        return pre_norm(d, self_attn=attention, mlp=swiglu(d, layer.dense.width))
 
-    text = base(s, layer)
+    text = base(s, layer_block)
     if s.head != "base":
         return Block({**with_head(s, text).children, "vit": architectures.tower(s, "vision")})
     # Norms get their early names back only beside a head.
@@ -83,8 +83,8 @@ def vision_blueprint(s: Spec[HunyuanVlVision]) -> Block:
     d, out, within = s.hidden, s.output, s.own.within
     up, down = ("dense_h_to_4h", "dense_4h_to_h") if within else ("fc1", "fc2")
 
-    def layer(one: Layer) -> Block:
-        attention, network = mha(d, one.attention, "o_proj"), mlp(d, one.dense.width, up=up, down=down)
+    def layer_block(layer: Layer) -> Block:
+        attention, network = mha(d, layer.attention, "o_proj"), mlp(d, layer.dense.width, up=up, down=down)
         if s.adapted:
             return pre_norm(d, norm, self_attn=attention, mlp=network)
         return block(layer_norm1=norm(d), self_attn=attention, layer_norm2=norm(d), mlp=network)
@@ -97,7 +97,7 @@ def vision_blueprint(s: Spec[HunyuanVlVision]) -> Block:
     return Block(
         {
             "embeddings": block(patch_embedding=patch_convolution(s), position_embedding=positions(s)),
-            "layers": stack(s.layers, layer),
+            "layers": stack(s.layers, layer_block),
             "perceive" if within else "patch_merger": merger,
         }
     )

@@ -50,7 +50,7 @@ def blueprint(s: Spec) -> Block:
             shared_mlp=None if m.shared is None else swiglu(d, m.shared, m.bias),
         )
 
-    def layer(one: Layer) -> Block:
-        return pre_norm(d, self_attn=gqa(d, one.attention), mlp=network(d, one, moe))
+    def layer_block(layer: Layer) -> Block:
+        return pre_norm(d, self_attn=gqa(d, layer.attention), mlp=network(d, layer, moe))
 
-    return decoder(s, layer)
+    return decoder(s, layer_block)

@@ -41,9 +41,9 @@ def spec(c: Config) -> Spec[HyV4]:
     count = keys.layer_count(c)
     given = c.strs("indexer_types")[:count]
     usual = [Indices.below(1), Indices.span(1, count, 4)]
-    own = keys.listing(c, "indexer_types", given, "full", "shared")[:1] if given else usual
+    first = keys.listing(c, "indexer_types", given, "full", "shared")[:1] if given else usual
     networks = keys.networks(c, keys.dense_and_sparse(c, default=1), lambda: keys.deepseek_moe(c))
-    layers = keys.combined(networks, keys.by_place(c, own, mixer, follower))
+    layers = keys.combined(networks, keys.by_place(c, first, mixer, follower))
     sizes = HyV4.read(c)
     return keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model")).having(sizes)
 
@@ -68,18 +68,18 @@ def blueprint(s: Spec[HyV4]) -> Block:
             shared_experts=network(m.shared or 0),
         )
 
-    def layer(one: Layer) -> Block:
-        a, ffn = one.latent, one.ffn
+    def layer_block(layer: Layer) -> Block:
+        a, ffn = layer.latent, layer.ffn
         more = block(
             linear_gate=Linear(d, a.heads * a.value_dim),
             learnable_sink_param=Tensor((a.heads,)),
             indexer=indexer(d, a) if a.index_heads else None,
         ).children
-        mlp = experts(ffn) if isinstance(ffn, MoE) else network(one.dense.width)
+        mlp = experts(ffn) if isinstance(ffn, MoE) else network(layer.dense.width)
         mixed = block(hc_attn_layer=mix, hc_mlp_layer=mix)
         return altered(pre_norm(d, self_attn=altered(mla(d, a), **more), mlp=mlp), hc_pre=mixed)
 
     join = block("other", **_mixing("hc_head_", several, several * d, 1))
     last = {"hc_head": block(hc_pre=join)} if s.head == "base" else {"hc_pre": block(hc_head=join)}
-    body = block(embed_tokens=embedding(s.vocab, d), layers=stack(s.layers, layer), norm=rms_norm(d), **last)
+    body = block(embed_tokens=embedding(s.vocab, d), layers=stack(s.layers, layer_block), norm=rms_norm(d), **last)
     return with_head(s, body)

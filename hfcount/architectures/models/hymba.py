@@ -23,7 +23,7 @@ IGNORED = tuple(
 
 
 class Hymba(Sizes):
-    """What Hymba alone has: tokens of memory, norms of keys and queries, and how its networks are gated."""
+    """Sizes specific to Hymba: tokens of memory, norms of keys and queries, and how its networks are gated."""
 
     memory: int = size("n_m", "num_memory_tokens", absent=0, minimum=0)
     normed: str = derived(lambda c: c.choice("kq_norm", ("none", "rms", "perhead-rms")))
@@ -39,11 +39,11 @@ def _normed_width(c: Config) -> int | None:
 
 
 def spec(c: Config) -> Spec[Hymba]:
-    mixer, own = keys.attention(c, derived=True, indivisible="refused"), Hymba.read(c)
+    mixer, sizes = keys.attention(c, derived=True, indivisible="refused"), Hymba.read(c)
     inner, hidden = c.int("attn_hidden_size", default=-1, minimum=-1), c.int("hidden_size")
     if inner > 0 and inner != hidden:
-        said = f"attn_hidden_size is {inner:,}, and hidden_size {hidden:,}, which attention shares."
-        raise c.error("contradiction", said, "attn_hidden_size", "Correct one of them.")
+        text = f"attn_hidden_size is {inner:,}, and hidden_size {hidden:,}, which attention shares."
+        raise c.error("contradiction", text, "attn_hidden_size", "Correct one of them.")
     ssm = SSM(
         inner=keys.expanded(c, "mamba_expand", default=2),
         state=c.int("mamba_d_state", default=16),
@@ -54,17 +54,17 @@ def spec(c: Config) -> Spec[Hymba]:
     )
     mixer = mixer.replace(value_dim=keys.divides(c, "num_attention_heads", mixer.heads, "the inner width", ssm.inner))
     _check_rounding(c, mixer)
-    network = keys.dense(c) if own.network else None
-    one = Layer(mixer=mixer, parallel_mixer=ssm, ffn=network)
+    network = keys.dense(c) if sizes.network else None
+    layer = Layer(mixer=mixer, parallel_mixer=ssm, ffn=network)
     every = Indices.below(keys.layer_count(c))
     reading = _reading(c, int(every.count))
-    layers = keys.split((every.difference(reading), lambda: one), (reading, lambda: one.replace(shares_kv=True)))
-    seen = keys.extent(c, "sliding_window")
+    layers = keys.split((every.difference(reading), lambda: layer), (reading, lambda: layer.replace(shares_kv=True)))
+    window = keys.extent(c, "sliding_window")
     near = every.difference(keys.numbered(c, "global_attn_idx"))
-    why = "each sequence begins with tokens of memory, which the cache keeps as well" if own.memory else ""
-    windows = keys.within(near, seen) if seen else ()
+    why = "each sequence begins with tokens of memory, which the cache keeps as well" if sizes.memory else ""
+    windows = keys.within(near, window) if window else ()
     heads = ("ForCausalLM", "Model")
-    return keys.decoder_spec(c, layers, heads=heads, windows=windows, uncounted=why).having(own)
+    return keys.decoder_spec(c, layers, heads=heads, windows=windows, uncounted=why).having(sizes)
 
 
 def _check_rounding(c: Config, a: GQA) -> None:
@@ -73,9 +73,9 @@ def _check_rounding(c: Config, a: GQA) -> None:
     made = int(part), int(part * c.number("mamba_expand", default=2))
     wanted = a.kv_heads * a.head_dim, a.kv_heads * (a.value_dim or 0)
     if made != tuple(map(int, wanted)):
-        said = f"num_key_value_heads / num_attention_heads · hidden_size makes {made[0]:,} keys and {made[1]:,} values,"
+        text = f"num_key_value_heads / num_attention_heads · hidden_size makes {made[0]:,} keys and {made[1]:,} values,"
         fix = "Choose numbers of heads whose quotient is exact."
-        raise c.error("not-divisible", f"{said} of {wanted[0]:,} and {wanted[1]:,}.", "num_key_value_heads", fix)
+        raise c.error("not-divisible", f"{text} of {wanted[0]:,} and {wanted[1]:,}.", "num_key_value_heads", fix)
 
 
 def _reading(c: Config, count: int) -> Indices:
@@ -83,7 +83,9 @@ def _reading(c: Config, count: int) -> Indices:
     step = c.int("kv_reuse_every_i_layer", default=-1, minimum=-1)
     if c.given("kv_reuse_group"):
         groups: Sequence[Any] = c.entries("kv_reuse_group")
-        if not all(isinstance(one, list) and one and all(type(number) is int for number in one) for one in groups):
+        if not all(
+            isinstance(group, list) and group and all(type(number) is int for number in group) for group in groups
+        ):
             raise _misshapen(c)
         places = {number for group in groups for number in group[1:] if 0 <= number < count}
         return Indices.of(sorted(places))
@@ -91,8 +93,8 @@ def _reading(c: Config, count: int) -> Indices:
 
 
 def _misshapen(c: Config) -> ConfigError:
-    said = "kv_reuse_group must be a list of groups of layers, of which the first makes what the others read."
-    return c.error("list-length", said, "kv_reuse_group", "Give each group the numbers of its layers.")
+    text = "kv_reuse_group must be a list of groups of layers, of which the first makes what the others read."
+    return c.error("list-length", text, "kv_reuse_group", "Give each group the numbers of its layers.")
 
 
 def blueprint(s: Spec[Hymba]) -> Block:
@@ -125,12 +127,12 @@ def blueprint(s: Spec[Hymba]) -> Block:
             C_layernorm=inside,
         )
 
-    def layer(one: Layer) -> Block:
+    def layer_block(layer: Layer) -> Block:
         if not of.network:
-            return block(mamba=mixing(one.attention, one.ssm, one.shares_kv), input_layernorm=rms_norm(d))
-        network = altered(swiglu(d, one.dense.width), **({} if of.gated else {"gate_proj": None}))
+            return block(mamba=mixing(layer.attention, layer.ssm, layer.shares_kv), input_layernorm=rms_norm(d))
+        network = altered(swiglu(d, layer.dense.width), **({} if of.gated else {"gate_proj": None}))
         return block(
-            mamba=mixing(one.attention, one.ssm, one.shares_kv),
+            mamba=mixing(layer.attention, layer.ssm, layer.shares_kv),
             input_layernorm=rms_norm(d),
             moe=block(experts=Block({"0": network})),
             pre_moe_layernorm=rms_norm(d),
@@ -138,7 +140,7 @@ def blueprint(s: Spec[Hymba]) -> Block:
 
     body = block(
         embed_tokens=embedding(s.vocab, d),
-        layers=stack(s.layers, layer),
+        layers=stack(s.layers, layer_block),
         final_layernorm=rms_norm(d),
         memory_tokens=Tensor((of.memory, d), component="embedding") if of.memory else None,
     )

@@ -23,15 +23,15 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
-        behind = rms_norm(d) if one.sizes(HyperclovaxLayer).use_post_norm else None
+    def layer_block(layer: Layer) -> Block:
+        behind = rms_norm(d) if layer.sizes(HyperclovaxLayer).use_post_norm else None
         return block(
             input_layernorm=rms_norm(d),
-            self_attn=gqa(d, one.attention),
+            self_attn=gqa(d, layer.attention),
             post_norm1=behind,
             post_attention_layernorm=rms_norm(d),
-            mlp=swiglu(d, one.dense.width, one.dense.bias),
+            mlp=swiglu(d, layer.dense.width, layer.dense.bias),
             post_norm2=behind,
         )
 
-    return decoder(s, layer)
+    return decoder(s, layer_block)

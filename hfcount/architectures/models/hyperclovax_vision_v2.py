@@ -23,19 +23,17 @@ def spec(c: Config) -> Spec:
 
 
 def blueprint(s: Spec) -> Block:
-    seen = s.part("vision")
-    projector = Linear(seen.out or seen.hidden, s.hidden, True, "projector")
+    vision = s.part("vision")
+    projector = Linear(vision.out or vision.hidden, s.hidden, True, "projector")
     # The base model alone is saved under the names of the reference.
     name = "projector" if s.head == "base" else "vision_projector"
-    whole = towers_in_model(
-        s, architectures.base(s), vision_model=architectures.tower(s, "vision"), **{name: projector}
-    )
-    return whole if s.head == "base" or s.tied else _saved(whole)
+    body = towers_in_model(s, architectures.base(s), vision_model=architectures.tower(s, "vision"), **{name: projector})
+    return body if s.head == "base" or s.tied else _saved(body)
 
 
-def _saved(whole: Block) -> Block:
+def _saved(body: Block) -> Block:
     """The head within the language model, where it is saved if it is one of its own."""
-    inner, head = whole.children["model"], whole.children["lm_head"]
+    inner, head = body.children["model"], body.children["lm_head"]
     assert isinstance(inner, Block)
     text = inner.children["language_model"]
     assert isinstance(text, Block)

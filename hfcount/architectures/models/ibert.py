@@ -34,13 +34,15 @@ def blueprint(s: Spec) -> Block:
             fc_scaling_factor=buffer(outputs),
         )
 
-    def layer(one: Layer) -> Block:
-        names, width = ("query", "key", "value"), one.dense.width
-        own = {name: linear(d, d) for name in names} | {f"{name}_activation": scale for name in (*names, "output")}
+    def layer_block(layer: Layer) -> Block:
+        names, width = ("query", "key", "value"), layer.dense.width
+        attention = {name: linear(d, d) for name in names} | {
+            f"{name}_activation": scale for name in (*names, "output")
+        }
         added = block(ln_input_act=scale, LayerNorm=norm, output_activation=scale).children
         return block(
             attention=block(
-                self=Block({**own, "softmax": block(act=scale)}, "attention"),
+                self=Block({**attention, "softmax": block(act=scale)}, "attention"),
                 output=Block({"dense": altered(linear(d, d)), **added}),
             ),
             intermediate=block("mlp", dense=linear(d, width), output_activation=scale),
@@ -60,4 +62,6 @@ def blueprint(s: Spec) -> Block:
         LayerNorm=norm,
         output_activation=scale,
     )
-    return roberta_heads(s, "ibert", bert_base(s, layer, embeddings, pooler=pooler(s, ("base", "multiple_choice"))))
+    return roberta_heads(
+        s, "ibert", bert_base(s, layer_block, embeddings, pooler=pooler(s, ("base", "multiple_choice")))
+    )

@@ -40,7 +40,7 @@ def _perceiver(c: Config) -> Resampler | None:
 
 
 class Idefics(Sizes):
-    """What Idefics alone has; `crossing` layers attend to images, by a gate for each element if it is a `vector`."""
+    """Sizes specific to Idefics; `crossing` layers attend to images, by a gate for each element if it is a `vector`."""
 
     crossing: int
     vector: bool
@@ -58,17 +58,17 @@ def spec(c: Config) -> Spec[Idefics]:
     if not between:
         raise c.error("out-of-range", "cross_layer_interval is 0, and must be at least 1.", "cross_layer_interval")
     crossing = keys.dim("N_x", depth // between)
-    own = Idefics.read(c, crossing=crossing, vector=kind == "vector", qk_layer_norms=normed)
+    sizes = Idefics.read(c, crossing=crossing, vector=kind == "vector", qk_layer_norms=normed)
     parts, why = {"vision": architectures.part(c, "vision_config")}, keys.ACROSS
-    return keys.decoder_spec(c, layer, heads=_HEADS, hidden=d, parts=parts, uncounted=why).having(own)
+    return keys.decoder_spec(c, layer, heads=_HEADS, hidden=d, parts=parts, uncounted=why).having(sizes)
 
 
 def blueprint(s: Spec[Idefics]) -> Block:
-    d, of, more, seen = s.hidden, s.own, s.own.additional_vocab_size, s.part("vision").hidden
-    one = s.layers[0].layer
-    a, network = one.attention, swiglu(d, one.dense.width)
+    d, of, more, vision_width = s.hidden, s.own, s.own.additional_vocab_size, s.part("vision").hidden
+    layer = s.layers[0].layer
+    a, network = layer.attention, swiglu(d, layer.dense.width)
     norm = rms_norm(a.head_dim) if of.qk_layer_norms else None
-    read = Linear(seen, a.heads * a.head_dim)
+    read = Linear(vision_width, a.heads * a.head_dim)
     across = altered(gqa(d, a), k_proj=read, v_proj=read, q_layer_norm=norm, k_layer_norm=norm, rotary_emb=None)
     alpha = Tensor((1, 1, d) if of.vector else (1,), component="other")
     gated = altered(pre_norm(d, cross_attn=across, mlp=network), alpha_cross_attn=alpha, alpha_dense=alpha)
@@ -77,8 +77,8 @@ def blueprint(s: Spec[Idefics]) -> Block:
     body = block(
         embed_tokens=altered(embedding(s.vocab, d), additional_embedding=further),
         vision_model=architectures.tower(s, "vision"),
-        perceiver_resampler=_resampler(seen, of.resampler) if of.resampler else None,
-        layers=stack(s.layers, lambda one: pre_norm(d, self_attn=gqa(d, a), mlp=network)),
+        perceiver_resampler=_resampler(vision_width, of.resampler) if of.resampler else None,
+        layers=stack(s.layers, lambda layer: pre_norm(d, self_attn=gqa(d, a), mlp=network)),
         gated_cross_attn_layers=Repeat(Indices.below(of.crossing), gated),
         norm=rms_norm(d),
     )

@@ -21,13 +21,13 @@ def spec(c: Config) -> Spec[Idefics2]:
     parts = {"vision": vision, "perceiver": sampler}
     width = c.part("text_config").int("intermediate_size")
     heads = ("ForConditionalGeneration", "Model")
-    own = Idefics2.read(c, intermediate_size=keys.dim("d_ff", width))
-    return keys.composite(c, text, parts, heads=heads).having(own)
+    sizes = Idefics2.read(c, intermediate_size=keys.dim("d_ff", width))
+    return keys.composite(c, text, parts, heads=heads).having(sizes)
 
 
 def blueprint(s: Spec[Idefics2]) -> Block:
-    seen, width = s.part("vision").hidden, s.own.intermediate_size
-    wide = block(**{**swiglu(seen, width).children, "down_proj": swiglu(s.hidden, width).children["down_proj"]})
+    vision_width, width = s.part("vision").hidden, s.own.intermediate_size
+    wide = block(**{**swiglu(vision_width, width).children, "down_proj": swiglu(s.hidden, width).children["down_proj"]})
     sampler = architectures.tree(s.part("perceiver"))
     connector = Block({"modality_projection": wide, "perceiver_resampler": sampler}, "projector", repeats=0)
     tower = architectures.tower(s, "vision")
@@ -50,23 +50,23 @@ def perceiver_spec(c: Config) -> Spec[Idefics2Perceiver]:
     heads, kv_heads = c.int("resampler_n_heads"), c.int("num_key_value_heads")
     mixer = GQA(heads=heads, kv_heads=kv_heads, head_dim=c.int("resampler_head_dim"))
     layers = keys.uniform(Layer(mixer=mixer), c.int("resampler_depth", maximum=MAX_LAYERS))
-    own = Idefics2Perceiver.read(c)
-    return keys.encoding(c, layers, _HEADS, hidden=d).having(own)
+    sizes = Idefics2Perceiver.read(c)
+    return keys.encoding(c, layers, _HEADS, hidden=d).having(sizes)
 
 
 def perceiver_blueprint(s: Spec[Idefics2Perceiver]) -> Block:
     d, norm = s.hidden, rms_norm(s.hidden)
 
-    def layer(one: Layer) -> Block:
+    def layer_block(layer: Layer) -> Block:
         return block(
             input_latents_norm=norm,
             input_context_norm=norm,
-            self_attn=altered(gqa(d, one.attention), rotary_emb=None),
+            self_attn=altered(gqa(d, layer.attention), rotary_emb=None),
             post_attention_layernorm=norm,
             mlp=swiglu(d, 4 * d),
         )
 
-    return block(latents=Tensor((s.own.latents, d)), layers=stack(s.layers, layer), norm=norm)
+    return block(latents=Tensor((s.own.latents, d)), layers=stack(s.layers, layer_block), norm=norm)
 
 
 PARTS = (architectures.Family(("idefics2_perceiver",), perceiver_spec, perceiver_blueprint),)

@@ -17,9 +17,9 @@ class Idefics3(Sizes):
 
 def spec(c: Config) -> Spec[Idefics3]:
     text, towers = architectures.part(c, "text_config"), {"vision": architectures.part(c, "vision_config")}
-    own = Idefics3.read(c)
+    sizes = Idefics3.read(c)
     heads = ("ForConditionalGeneration", "Model")
-    return keys.composite(c, text, towers, heads=heads).having(own)
+    return keys.composite(c, text, towers, heads=heads).having(sizes)
 
 
 def blueprint(s: Spec[Idefics3]) -> Block:

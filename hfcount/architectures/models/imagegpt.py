@@ -30,11 +30,11 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d, norm = s.hidden, layer_norm(s.hidden, bias=False)
 
-    def layer(one: Layer) -> Block:
-        crossed = one.cross_attention
-        return gpt_layer(d, one.dense.width, norm, causal_mask(s.positions or 0), crossed)
+    def layer_block(layer: Layer) -> Block:
+        crossed = layer.cross_attention
+        return gpt_layer(d, layer.dense.width, norm, causal_mask(s.positions or 0), crossed)
 
-    body = block(wte=embedding(s.vocab, d), wpe=positions(s), h=stack(s.layers, layer), ln_f=norm)
+    body = block(wte=embedding(s.vocab, d), wpe=positions(s), h=stack(s.layers, layer_block), ln_f=norm)
     # The token that starts an image is never predicted.
     head: Node = lm_head(s, "transformer.wte.weight") if s.tied else Linear(d, s.vocab - 1, component="lm_head")
     labels = block(score=classifier(s, bias=False))

@@ -63,11 +63,11 @@ def spec(c: Config) -> Spec:
         architectures.part(c, "text_config"),
         {"vision": architectures.part(c, "vision_config", "inkling2_vision")},
     )
-    whole = keys.composite(c, text, towers, heads=("ForConditionalGeneration", "Model"))
-    if whole.head == "base":  # which has the tower's parts under the names of transformers
-        vision = whole.part("vision")
-        whole = whole.replace(parts={**whole.parts, "vision": vision.replace(adapted=True)})
-    return whole.replace(tied=False)  # the head is its own, whatever the config says
+    model = keys.composite(c, text, towers, heads=("ForConditionalGeneration", "Model"))
+    if model.head == "base":  # which has the tower's parts under the names of transformers
+        vision = model.part("vision")
+        model = model.replace(parts={**model.parts, "vision": vision.replace(adapted=True)})
+    return model.replace(tied=False)  # the head is its own, whatever the config says
 
 
 def blueprint(s: Spec) -> Block:
@@ -93,8 +93,8 @@ def text_spec(c: Config) -> Spec[Inkling]:
     places = Indices.span(5, max(5, count), 6)
     layers = keys.of_two(c, {"hybrid": full, "hybrid_sliding": local}, lambda: places)
     windows = keys.sliding(c, lambda: keys.other_than(c, places), key="sliding_window_size", kind="hybrid_sliding")
-    own, heads = Inkling.read(c, conv_kernel_size=kernel), ("ForCausalLM", "Model")
-    return keys.decoder_spec(c, layers, heads=heads, windows=windows).replace(tied=False).having(own)
+    sizes, heads = Inkling.read(c, conv_kernel_size=kernel), ("ForCausalLM", "Model")
+    return keys.decoder_spec(c, layers, heads=heads, windows=windows).replace(tied=False).having(sizes)
 
 
 def text_blueprint(s: Spec[Inkling]) -> Block:
@@ -104,14 +104,14 @@ def text_blueprint(s: Spec[Inkling]) -> Block:
         packed = block(w13_weight=stacked(m, 2 * m.width, d), w2_weight=stacked(m, d, m.width))
         return block(gate=block("router", weight=Tensor((m.experts, d)), bias=correction_bias(m)), experts=packed)
 
-    def layer(one: Layer) -> Block:
-        norm, full = rms_norm(d), one.sizes(Reach).full
+    def layer_block(layer: Layer) -> Block:
+        norm, full = rms_norm(d), layer.sizes(Reach).full
         before = [f"{name}_input_norm" for name in "qkv"] if full else ["attn_norm"]
         named = block(
-            attn=_attention(d, one, s.own),
+            attn=_attention(d, layer, s.own),
             attn_sconv=spread(d, kernel),
             mlp_norm=norm,
-            mlp=experts(one.moe),
+            mlp=experts(layer.moe),
             mlp_sconv=spread(d, kernel),
         )
         return Block({**dict.fromkeys(before, norm), **named.children})
@@ -123,16 +123,16 @@ def text_blueprint(s: Spec[Inkling]) -> Block:
         output_query=query,
     )
     table, norm = embedding(s.vocab, d), rms_norm(d)
-    body = block(embed=table, embed_norm=norm, layers=stack(s.layers, layer), norm=norm, attn_res=queries)
+    body = block(embed=table, embed_norm=norm, layers=stack(s.layers, layer_block), norm=norm, attn_res=queries)
     if s.head == "base":
         return body
     head = Linear(d, s.vocab, component="lm_head")
     return block(model=block(llm=Block({**body.children, "unembed": head})))
 
 
-def _attention(d: int, one: Layer, of: Inkling) -> Block:
+def _attention(d: int, layer: Layer, of: Inkling) -> Block:
     """Gated attention, with a sink and limits that each head has learnt; if full, tokens give its convolutions."""
-    a, rel, kernel, reach = one.attention, of.d_rel, of.conv_kernel_size, one.sizes(Reach)
+    a, rel, kernel, reach = layer.attention, of.d_rel, of.conv_kernel_size, layer.sizes(Reach)
     keys = a.kv_heads * a.head_dim
     convolution = spread(keys, kernel)
     if reach.full:
@@ -151,12 +151,14 @@ def _attention(d: int, one: Layer, of: Inkling) -> Block:
 
 def _earlier(s: Spec[Inkling]) -> tuple[Node, ...]:
     """What attention asks earlier blocks of layers, by the number of the layer before: (d), or (3, d) if it is full."""
-    found: list[Node] = []
+    children: list[Node] = []
     for part in s.layers:
         later = intersection(part.indices, Indices.of(range(1, max(1, int(s.depth)))))
         shape = (3, s.hidden) if part.layer.sizes(Reach).full else (s.hidden,)
-        found.append(Repeat(replace(later.shifted(-1), count=int(later.count)), Tensor(shape)))  # none are of a layer
-    return tuple(found)
+        children.append(
+            Repeat(replace(later.shifted(-1), count=int(later.count)), Tensor(shape))
+        )  # none are of a layer
+    return tuple(children)
 
 
 class Inkling2Vision(Sizes):
@@ -168,11 +170,11 @@ def vision_spec(c: Config) -> Spec[Inkling2Vision]:
     """Inkling 2's vision tower: CLIP's layers with a scale on each branch over flattened patches and a class token."""
     d, grid = c.int("hidden_size"), c.int("posemb_grid_size")
     width = c.int("intermediate_size", default=None)
-    own = Inkling2Vision.read(c)
-    seen = keys.patches(c, merge=c.int("spatial_merge_size", "adapter_merge_size"))
+    sizes = Inkling2Vision.read(c)
+    patches = keys.patches(c, merge=c.int("spatial_merge_size", "adapter_merge_size"))
     ffn = Dense(width=c.times("mlp_ratio", d) if width is None else width, bias=True)
     out = c.int("text_hidden_size")
-    return keys.tower(c, hidden=d, ffn=ffn, patches=seen, positions=grid * grid, out=out).having(own)
+    return keys.tower(c, hidden=d, ffn=ffn, patches=patches, positions=grid * grid, out=out).having(sizes)
 
 
 def vision_blueprint(s: Spec[Inkling2Vision]) -> Block:
@@ -184,8 +186,8 @@ def vision_blueprint(s: Spec[Inkling2Vision]) -> Block:
     gamma = block("other", gamma=scale)
     scales = {"ls_1": gamma, "ls_2": gamma} if released else {"lambda_1": scale, "lambda_2": scale}
 
-    def layer(one: Layer) -> Block:
-        network, attention = mlp(d, one.dense.width, up=up, down=down), square_attention(d, out="out_proj")
+    def layer_block(layer: Layer) -> Block:
+        network, attention = mlp(d, layer.dense.width, up=up, down=down), square_attention(d, out="out_proj")
         return Block({before: layer_norm(d), after: layer_norm(d), "self_attn": attention, "mlp": network, **scales})
 
     places = Tensor((s.positions or 0, d))
@@ -199,7 +201,7 @@ def vision_blueprint(s: Spec[Inkling2Vision]) -> Block:
     bias, width = s.own.projector_bias, s.own.projection_hidden_dim
     inner = Linear(s.seen.merged(d), width, bias, "projector")
     outer = Linear(width, s.output, bias, "projector")
-    layers = stack(s.layers, layer)
+    layers = stack(s.layers, layer_block)
     if not released or s.adapted:
         merger = block(linear_1=inner, linear_2=outer)
         return block(embeddings=table, pre_layernorm=layer_norm(d), layers=layers, merger=merger)

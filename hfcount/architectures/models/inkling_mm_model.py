@@ -47,8 +47,8 @@ def spec(c: Config) -> Spec:
         "vision": architectures.part(c, "vision_config", "inkling_vision").replace(out=width),
         "audio": architectures.part(c, "audio_config", "inkling_audio").replace(hidden=width),
     }
-    whole = keys.composite(c, text, towers, heads=("ForConditionalGeneration", "Model"))
-    return whole.replace(tied=False)  # the head is its own, whatever the config says
+    model = keys.composite(c, text, towers, heads=("ForConditionalGeneration", "Model"))
+    return model.replace(tied=False)  # the head is its own, whatever the config says
 
 
 def blueprint(s: Spec) -> Block:
@@ -89,11 +89,11 @@ def text_spec(c: Config) -> Spec[Inkling]:
     def experts() -> MoE:
         return keys.moe(c, width, experts=("n_routed_experts",), shared=("n_shared_experts",))
 
-    own, heads = Inkling.read(c, conv_kernel_size=kernel), ("ForCausalLM", "Model")
+    sizes, heads = Inkling.read(c, conv_kernel_size=kernel), ("ForCausalLM", "Model")
     layers = keys.networks(c, keys.dense_and_sparse(c, "dense_mlp_idx", default=0), experts, width=wide)
     windows = keys.sliding(c, lambda: keys.other_than(c, full_ones()), key="sliding_window_size", kind="hybrid_sliding")
-    whole = keys.decoder_spec(c, keys.combined(mixers, layers), heads=heads, windows=windows)
-    return whole.replace(tied=False).having(own)  # the head is its own, whatever the config says
+    model = keys.decoder_spec(c, keys.combined(mixers, layers), heads=heads, windows=windows)
+    return model.replace(tied=False).having(sizes)  # the head is its own, whatever the config says
 
 
 def text_blueprint(s: Spec[Inkling]) -> Block:
@@ -102,18 +102,18 @@ def text_blueprint(s: Spec[Inkling]) -> Block:
     d, rel, kernel = s.hidden, s.own.d_rel, s.own.conv_kernel_size
     table = altered(embedding(s.vocab, d), embed_norm=rms_norm(d))
 
-    def layer(one: Layer) -> Block:
-        sparse = _joint_moe(d, one.ffn) if isinstance(one.ffn, MoE) else None
+    def layer_block(layer: Layer) -> Block:
+        sparse = _joint_moe(d, layer.ffn) if isinstance(layer.ffn, MoE) else None
         return block(
             input_layernorm=rms_norm(d),
-            self_attn=relative(d, one.attention, rel, one.sizes(Reach).extent, kernel),
+            self_attn=relative(d, layer.attention, rel, layer.sizes(Reach).extent, kernel),
             attn_sconv=spread(d, kernel),
             post_attention_layernorm=rms_norm(d),
-            mlp=sparse or altered(swiglu(d, one.dense.width), global_scale=Tensor((1,))),
+            mlp=sparse or altered(swiglu(d, layer.dense.width), global_scale=Tensor((1,))),
             mlp_sconv=spread(d, kernel),
         )
 
-    return with_head(s, block(embed_tokens=table, layers=stack(s.layers, layer), norm=rms_norm(d)))
+    return with_head(s, block(embed_tokens=table, layers=stack(s.layers, layer_block), norm=rms_norm(d)))
 
 
 class Step(Record):
@@ -141,10 +141,10 @@ def vision_spec(c: Config) -> Spec[InklingVision]:
 
 def vision_blueprint(s: Spec[InklingVision]) -> Block:
     layers = dict[str, Node]()
-    for place, one in enumerate(s.own.steps):
+    for place, step in enumerate(s.own.steps):
         last = place == len(s.own.steps) - 1
-        width = s.output if last else one.outputs
-        linear, norm = Linear(one.joined * one.inputs, width), None if last else rms_norm(width)
+        width = s.output if last else step.outputs
+        linear, norm = Linear(step.joined * step.inputs, width), None if last else rms_norm(width)
         if s.place:  # within the whole model the names are those of the release
             layers |= block(**{f"linear_{place}": linear, f"norm_{place}": norm}).children
         else:

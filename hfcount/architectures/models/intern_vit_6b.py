@@ -23,21 +23,21 @@ class InternVit6b(Sizes):
 def spec(c: Config) -> Spec[InternVit6b]:
     c.assuming({"num_attention_heads": 25})
     normed = c.choice("norm_type", ("layer_norm", "rms_norm"), default="layer_norm")
-    own = InternVit6b.read(c, rms_norm=normed == "rms_norm", dummies=0)
-    return keys.tower(c, patches=keys.patches(c), positions=keys.squares(c) + 1).having(own)
+    sizes = InternVit6b.read(c, rms_norm=normed == "rms_norm", dummies=0)
+    return keys.tower(c, patches=keys.patches(c), positions=keys.squares(c) + 1).having(sizes)
 
 
 def blueprint(s: Spec[InternVit6b]) -> Block:
     d, scale = s.hidden, Tensor((s.hidden,))
     norm = rms_norm(d) if s.own.rms_norm else layer_norm(d)
 
-    def layer(one: Layer) -> Block:
-        inner = d + s.own.dummies * one.attention.head_dim if s.own.dummies else d
+    def layer_block(layer: Layer) -> Block:
+        inner = d + s.own.dummies * layer.attention.head_dim if s.own.dummies else d
         both = block(q_norm=rms_norm(inner), k_norm=rms_norm(inner)) if s.own.qk_normalization else block()
         into, out = Linear(d, 3 * inner, s.own.qkv_bias), Linear(inner, d, True)
         return block(
             attn=block("attention", qkv=into, proj=out, **both.children),
-            mlp=mlp(d, one.dense.width),
+            mlp=mlp(d, layer.dense.width),
             norm1=norm,
             norm2=norm,
             ls1=scale,
@@ -50,4 +50,4 @@ def blueprint(s: Spec[InternVit6b]) -> Block:
         patch_embedding=patch_convolution(s),
         position_embedding=Tensor((1, s.positions or 0, d)),
     )
-    return block(embeddings=table, encoder=block(layers=stack(s.layers, layer)))
+    return block(embeddings=table, encoder=block(layers=stack(s.layers, layer_block)))

@@ -18,8 +18,8 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
-        a, width = one.attention, one.dense.width
+    def layer_block(layer: Layer) -> Block:
+        a, width = layer.attention, layer.dense.width
         attention = block(
             "attention",
             wqkv=fused_qkv(d, a),
@@ -33,7 +33,7 @@ def blueprint(s: Spec) -> Block:
             ffn_norm=rms_norm(d),
         )
 
-    body = block(tok_embeddings=embedding(s.vocab, d), layers=stack(s.layers, layer), norm=rms_norm(d))
+    body = block(tok_embeddings=embedding(s.vocab, d), layers=stack(s.layers, layer_block), norm=rms_norm(d))
     if s.head == "base":
         return body
     if s.head == "sequence_classification":

@@ -55,8 +55,8 @@ def spec(c: Config) -> Spec:
     towers = {"vision": architectures.part(c, "vision_config", always="interns1_pro_vision")}
     if c.given("ts_config"):
         towers["audio"] = architectures.part(c, "ts_config", always="interns1_pro_time_series")
-    whole = keys.composite(c, text, towers, heads=("ForConditionalGeneration", "Model"))
-    return whole.replace(tied=text.tied)  # the language model says it for the whole
+    model = keys.composite(c, text, towers, heads=("ForConditionalGeneration", "Model"))
+    return model.replace(tied=text.tied)  # the language model says it for the whole
 
 
 def blueprint(s: Spec) -> Block:
@@ -80,25 +80,25 @@ def text_spec(c: Config) -> Spec[Interns1ProText]:
     c = c.assuming(_ABSENT)
     mixer = keys.attention(c, bias=c.bool("attention_bias", default=False), qk_norm=True, alone=True)
     layers = keys.sparse_steps(c, mixer, keys.dense(c), lambda: keys.moe(c, "moe_intermediate_size"))
-    own = Interns1ProText.read(c, fourier=_fourier(c, mixer.head_dim, mixer.kv_heads))
-    return keys.decoder_spec(c, layers, heads=("Model",)).having(own)
+    sizes = Interns1ProText.read(c, fourier=_fourier(c, mixer.head_dim, mixer.kv_heads))
+    return keys.decoder_spec(c, layers, heads=("Model",)).having(sizes)
 
 
 def _fourier(c: Config, width: int, kv_heads: int) -> Fourier | None:
     """What rotates the heads, which are `width` wide: none if rope_scaling names nothing of FoPE."""
-    found = c.object("rope_scaling") or {}
-    count, shared = found.get("num_inv_freq"), found.get("fope_sep_head")
-    if found.get("fope_init_factor") is None and count is None and shared is None:
+    scaling = c.object("rope_scaling") or {}
+    count, shared = scaling.get("num_inv_freq"), scaling.get("fope_sep_head")
+    if scaling.get("fope_init_factor") is None and count is None and shared is None:
         return None
-    kind = found.get("type", found.get("rope_type"))
-    if kind != "default" or found.get("fope_init_factor") is None:
+    kind = scaling.get("type", scaling.get("rope_type"))
+    if kind != "default" or scaling.get("fope_init_factor") is None:
         raise UnknownArchitecture(f"{c.where}: FoPE is described with rope_type default and a fope_init_factor.")
     most = (int(width) + 1) // 2
     if count is None:
         count = _coming_round(c, int(width), most)
     elif type(count) is not int or not 0 < count <= most:
-        said = f"num_inv_freq of rope_scaling must be 1 to {most:,}, half of a head's width."
-        raise c.error("out-of-range", said, "rope_scaling", "Correct it.")
+        text = f"num_inv_freq of rope_scaling must be 1 to {most:,}, half of a head's width."
+        raise c.error("out-of-range", text, "rope_scaling", "Correct it.")
     return Fourier(frequencies=keys.dim("n_f", count), heads=kv_heads if shared else None)
 
 
@@ -113,15 +113,15 @@ def _coming_round(c: Config, width: int, most: int) -> int:
 def text_blueprint(s: Spec[Interns1ProText]) -> Block:
     d, of = s.hidden, s.own.fourier
 
-    def layer(one: Layer) -> Block:
-        experts = network(d, one, lambda m: moe(d, m, swiglu(d, m.width, component="experts")))
-        return pre_norm(d, self_attn=altered(gqa(d, one.attention), rotary_emb=None), mlp=experts)
+    def layer_block(layer: Layer) -> Block:
+        experts = network(d, layer, lambda m: moe(d, m, swiglu(d, m.width, component="experts")))
+        return pre_norm(d, self_attn=altered(gqa(d, layer.attention), rotary_emb=None), mlp=experts)
 
     if of is None:
-        return base(s, layer)
+        return base(s, layer_block)
     shape = (of.frequencies, of.frequencies) if of.heads is None else (of.heads, of.frequencies, of.frequencies)
     coefficients = buffer(*shape, component="other")
-    return altered(base(s, layer), rotary_emb=block(sin_coef=coefficients, cos_coef=coefficients))
+    return altered(base(s, layer_block), rotary_emb=block(sin_coef=coefficients, cos_coef=coefficients))
 
 
 PARTS = (

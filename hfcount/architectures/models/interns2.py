@@ -2,7 +2,7 @@
 
 from hfcount import architectures
 from hfcount.architectures.layers.conversions import packed
-from hfcount.architectures.models.qwen3_5 import blueprint as whole
+from hfcount.architectures.models.qwen3_5 import blueprint as qwen3_5
 from hfcount.mapper import Config
 from hfcount.mapper.sizes import Sizes
 from hfcount.spec import Spec
@@ -30,10 +30,10 @@ def spec(c: Config) -> Spec[InternS2]:
 
 
 def blueprint(s: Spec[InternS2]) -> Block:
-    tree = whole(s)
+    tree = qwen3_5(s)
     if not s.own.series:
         return tree
-    children = {name: _with_series(one) if name == "model" else one for name, one in tree.children.items()}
+    children = {name: _with_series(child) if name == "model" else child for name, child in tree.children.items()}
     return Block({**children, "time_series_forecaster": Undescribed(_SERIES)})
 
 

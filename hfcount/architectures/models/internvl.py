@@ -31,9 +31,12 @@ def spec(c: Config) -> Spec[Internvl]:
 
 def blueprint(s: Spec[Internvl]) -> Block:
     d, side = s.hidden, s.own.downsample_ratio
-    seen = side * side * s.part("vision").hidden
+    vision_width = side * side * s.part("vision").hidden
     projector = block(
-        "projector", layer_norm=layer_norm(seen), linear_1=Linear(seen, d, True), linear_2=Linear(d, d, True)
+        "projector",
+        layer_norm=layer_norm(vision_width),
+        linear_1=Linear(vision_width, d, True),
+        linear_2=Linear(d, d, True),
     )
     return llava(
         s, architectures.base(s), vision_tower=architectures.tower(s, "vision"), multi_modal_projector=projector
@@ -51,8 +54,8 @@ class InternvlVision(Sizes):
 
 def vision_spec(c: Config) -> Spec[InternvlVision]:
     """InternVL's vision tower as transformers names it: a class token, a scale on each branch (arXiv:2504.10479)."""
-    own = InternvlVision.read(c, rms_norm=c.str("norm_type") == "rms_norm")
-    return keys.tower(c, patches=keys.patches(c), positions=keys.squares(c) + 1).having(own)
+    sizes = InternvlVision.read(c, rms_norm=c.str("norm_type") == "rms_norm")
+    return keys.tower(c, patches=keys.patches(c), positions=keys.squares(c) + 1).having(sizes)
 
 
 def vision_blueprint(s: Spec[InternvlVision]) -> Block:
@@ -62,10 +65,10 @@ def vision_blueprint(s: Spec[InternvlVision]) -> Block:
     projections = block(q_proj=into, k_proj=into, v_proj=into, projection_layer=Linear(d, d, True)).children
     attention = block("attention", **projections, q_norm=normed, k_norm=normed)
 
-    def layer(one: Layer) -> Block:
+    def layer_block(layer: Layer) -> Block:
         return block(
             attention=attention,
-            mlp=mlp(d, one.dense.width),
+            mlp=mlp(d, layer.dense.width),
             layernorm_before=norm,
             layernorm_after=norm,
             lambda_1=Tensor((d,)),
@@ -80,7 +83,7 @@ def vision_blueprint(s: Spec[InternvlVision]) -> Block:
         position_embeddings=Tensor((1, s.positions or 0, d)) if of.use_absolute_position_embeddings else None,
     )
     last = None if of.use_mean_pooling else layer_norm(d)
-    return block(embeddings=table, encoder=block(layer=stack(s.layers, layer)), layernorm=last)
+    return block(embeddings=table, encoder=block(layer=stack(s.layers, layer_block)), layernorm=last)
 
 
 PARTS = (architectures.Family(("internvl_vision", "interns1_vision"), vision_spec, vision_blueprint),)

@@ -28,14 +28,14 @@ class InternvlChat(Sizes):
 def spec(c: Config) -> Spec[InternvlChat]:
     nvlm = c.family == "NVLM_D"
     key = "text_config" if nvlm and c.has("text_config") else "llm_config"
-    text, seen = architectures.part(c, key), architectures.part(c, "vision_config", always="intern_vit_6b")
+    text, vision = architectures.part(c, key), architectures.part(c, "vision_config", always="intern_vit_6b")
     if nvlm:  # eight ranks share its heads
-        seen = seen.having(seen.sizes(InternVit6b).replace(dummies=_DUMMIES))
+        vision = vision.having(vision.sizes(InternVit6b).replace(dummies=_DUMMIES))
     merge = round(1 / c.share("downsample_ratio", default=0.5))
     plain = c.part(key).int("intermediate_size") if nvlm else None
-    own = InternvlChat.read(c, merge=keys.derived_dim(c, "m", merge, "1 / {downsample_ratio}, rounded"), plain=plain)
+    sizes = InternvlChat.read(c, merge=keys.derived_dim(c, "m", merge, "1 / {downsample_ratio}, rounded"), plain=plain)
     heads = keys.named(("Model",), NVLM_D="base")
-    return keys.composite(c, text, {"vision": seen}, key=key, heads=heads).having(own)
+    return keys.composite(c, text, {"vision": vision}, key=key, heads=heads).having(sizes)
 
 
 def blueprint(s: Spec[InternvlChat]) -> Block:

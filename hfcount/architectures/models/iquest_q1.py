@@ -39,11 +39,11 @@ def spec(c: Config) -> Spec[IquestQ1]:
     networks = keys.split(
         (few, lambda: Layer(ffn=Dense(width=c.int("dense_intermediate_size")))), (many, lambda: Layer(ffn=experts()))
     )
-    one, rest = Indices.below(1), Indices.span(1, count)
-    mixers = keys.split((one, lambda: Layer(mixer=mixer, first=True)), (rest, lambda: Layer(mixer=mixer)))
+    first, rest = Indices.below(1), Indices.span(1, count)
+    mixers = keys.split((first, lambda: Layer(mixer=mixer, first=True)), (rest, lambda: Layer(mixer=mixer)))
     layers, windows = keys.combined(mixers, networks), _windows(c)
-    own = IquestQ1.read(c)
-    return keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model"), windows=windows).having(own)
+    sizes = IquestQ1.read(c)
+    return keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model"), windows=windows).having(sizes)
 
 
 def _windows(c: Config) -> tuple[Window, ...]:
@@ -70,23 +70,23 @@ def _windows(c: Config) -> tuple[Window, ...]:
 def blueprint(s: Spec[IquestQ1]) -> Block:
     d, norm = s.hidden, rms_norm(s.hidden)
 
-    def network(one: Layer) -> Block:
-        if not isinstance(one.ffn, MoE):
-            return swiglu(d, one.dense.width)
-        m = one.ffn
+    def network(layer: Layer) -> Block:
+        if not isinstance(layer.ffn, MoE):
+            return swiglu(d, layer.dense.width)
+        m = layer.ffn
         packed = block(fc=stacked(m, 2 * m.width, d), proj=stacked(m, d, m.width))
         return block(router=router(d, m), experts=packed)
 
-    def layer(one: Layer) -> Block:
-        a = one.attention
+    def layer_block(layer: Layer) -> Block:
+        a = layer.attention
         sinks = Tensor((a.kv_heads, a.head_dim)) if s.own.enable_sink_attention else None
         return block(
             attention_norm=norm,
             self_attn=altered(gqa(d, a), sink_k=sinks),
             attn_out_norm=norm,
             feed_forward_norm=norm,
-            mlp=network(one),
-            ffn_out_norm=norm if one.first else None,
+            mlp=network(layer),
+            ffn_out_norm=norm if layer.first else None,
         )
 
-    return with_head(s, base(s, layer))
+    return with_head(s, base(s, layer_block))

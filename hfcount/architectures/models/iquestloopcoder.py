@@ -27,13 +27,13 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d, a, passes = s.hidden, s.layers[0].layer.attention, s.layers[0].layer.repeats
 
-    def layer(one: Layer) -> Block:
-        network = swiglu(d, one.dense.width, one.dense.bias)
-        return replace(pre_norm(d, self_attn=gqa(d, one.attention), mlp=network), repeats=one.repeats)
+    def layer_block(layer: Layer) -> Block:
+        network = swiglu(d, layer.dense.width, layer.dense.bias)
+        return replace(pre_norm(d, self_attn=gqa(d, layer.attention), mlp=network), repeats=layer.repeats)
 
     gate = block("attention", weight=Tensor((a.heads, a.head_dim)), bias=Tensor((a.heads,)))
     gates = Repeat(Indices.below(s.layers[0].indices.count), replace(gate, repeats=passes - 1))
-    tree = decoder(s, layer)
+    tree = decoder(s, layer_block)
     if s.head == "base":
         return altered(tree, gate_projections=gates)
     return within(tree, model=block(gate_projections=gates))

@@ -31,7 +31,7 @@ SPELLINGS = {
 
 
 class Isaac(Sizes):
-    """What Isaac alone has: how many places along each side become one token."""
+    """Sizes specific to Isaac: how many places along each side become one token."""
 
     pixel_shuffle_scale_factor: int = size("m", absent=1)
 
@@ -39,12 +39,12 @@ class Isaac(Sizes):
 def spec(c: Config) -> Spec[Isaac]:
     # The first configs have the language model's keys beside the others.
     inner = c.sub("text_config") or c.as_part("text_config").varied("", {"architectures": None})
-    seen = c.part("vision_config", defaults={"num_patches": 256})
-    inner.kind, seen.kind = "qwen3", "siglip2_vision_model"
-    text, own = architectures.read(inner, "qwen3"), Isaac.read(seen)
-    towers = {"vision": architectures.read(seen.varied("", {"vision_use_head": False}), "siglip2_vision_model")}
-    whole = keys.composite(c, text, towers, heads=("ForConditionalGeneration",))
-    return whole.replace(tied=keys.tied_anywhere(c, inner)).having(own)
+    vision = c.part("vision_config", defaults={"num_patches": 256})
+    inner.kind, vision.kind = "qwen3", "siglip2_vision_model"
+    text, sizes = architectures.read(inner, "qwen3"), Isaac.read(vision)
+    towers = {"vision": architectures.read(vision.varied("", {"vision_use_head": False}), "siglip2_vision_model")}
+    model = keys.composite(c, text, towers, heads=("ForConditionalGeneration",))
+    return model.replace(tied=keys.tied_anywhere(c, inner)).having(sizes)
 
 
 def blueprint(s: Spec[Isaac]) -> Block:
@@ -52,5 +52,5 @@ def blueprint(s: Spec[Isaac]) -> Block:
     side = s.own.pixel_shuffle_scale_factor
     joined = side * side * s.part("vision").hidden
     up, down = Linear(joined, 4 * joined, component="projector"), Linear(4 * joined, s.hidden, component="projector")
-    seen = Block({"0": architectures.tower(s, "vision"), "1": up, "3": down}, repeats=0)
-    return within(text, model=Block({"vision_embedding": seen}))
+    tower = Block({"0": architectures.tower(s, "vision"), "1": up, "3": down}, repeats=0)
+    return within(text, model=Block({"vision_embedding": tower}))

@@ -31,17 +31,17 @@ def spec(c: Config) -> Spec[Jais]:
     )
     layers = keys.uniform(layer, keys.layer_count(c, "n_layer", "num_hidden_layers"))
     alibi = c.str("position_embedding_type", default="learned") == "alibi"
-    own = Jais.read(c, gated=c.str("activation_function", default="gelu_new") == "swiglu", alibi=alibi)
+    sizes = Jais.read(c, gated=c.str("activation_function", default="gelu_new") == "swiglu", alibi=alibi)
     rows = None if alibi else c.int("n_positions", "max_position_embeddings")
     heads = ("LMHeadModel", "Model")
-    return keys.decoder_spec(c, layers, hidden=d, tied=True, heads=heads, positions=rows).having(own)
+    return keys.decoder_spec(c, layers, hidden=d, tied=True, heads=heads, positions=rows).having(sizes)
 
 
 def blueprint(s: Spec[Jais]) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
-        width = one.dense.width
+    def layer_block(layer: Layer) -> Block:
+        width = layer.dense.width
         network = block(
             "mlp",
             c_fc=conv1d(d, width),
@@ -60,7 +60,7 @@ def blueprint(s: Spec[Jais]) -> Block:
     body = block(
         wte=embedding(s.vocab, d),
         wpe=None if s.own.alibi else positions(s),
-        h=stack(s.layers, layer),
+        h=stack(s.layers, layer_block),
         ln_f=layer_norm(d),
         relative_pe=slopes if s.own.alibi else None,
     )

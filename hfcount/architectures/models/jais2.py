@@ -18,12 +18,12 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(layer: Layer) -> Block:
         return pre_norm(
             d,
             layer_norm,
-            self_attn=gqa(d, one.attention),
-            mlp=mlp(d, one.dense.width, one.dense.bias, "up_proj", "down_proj"),
+            self_attn=gqa(d, layer.attention),
+            mlp=mlp(d, layer.dense.width, layer.dense.bias, "up_proj", "down_proj"),
         )
 
-    return decoder(s, layer, norm=layer_norm(d))
+    return decoder(s, layer_block, norm=layer_norm(d))

@@ -52,16 +52,16 @@ def blueprint(s: Spec) -> Block:
         expert = swiglu(d, m.width, component="experts")
         return block(router=router(d, m), experts=experts(m, expert))
 
-    def layer(one: Layer) -> Block:
-        mixer = one.mixer
+    def layer_block(layer: Layer) -> Block:
+        mixer = layer.mixer
         ssm = mamba(d, mixer, norms=True) if isinstance(mixer, SSM) else None
         return block(
             input_layernorm=rms_norm(d),
             mamba=ssm,
-            self_attn=None if ssm else gqa(d, one.attention),
+            self_attn=None if ssm else gqa(d, layer.attention),
             pre_ff_layernorm=rms_norm(d),
-            feed_forward=network(d, one, sparse),
+            feed_forward=network(d, layer, sparse),
         )
 
-    body = block(embed_tokens=embedding(s.vocab, d), layers=stack(s.layers, layer), final_layernorm=rms_norm(d))
+    body = block(embed_tokens=embedding(s.vocab, d), layers=stack(s.layers, layer_block), final_layernorm=rms_norm(d))
     return with_head(s, body)

@@ -58,7 +58,7 @@ class JanusVisionModel(Sizes):
 def vision_spec(c: Config) -> Spec[JanusVisionModel]:
     """Janus's vision tower: SigLIP's layers, with norms of queries and keys if it has them (arXiv:2410.13848)."""
     d = c.int("hidden_size")
-    own = JanusVisionModel.read(c)
+    sizes = JanusVisionModel.read(c)
     return keys.tower(
         c,
         hidden=d,
@@ -66,7 +66,7 @@ def vision_spec(c: Config) -> Spec[JanusVisionModel]:
         patches=keys.patches(c),
         positions=keys.squares(c),
         out=c.int("projection_dim"),
-    ).having(own)
+    ).having(sizes)
 
 
 def vision_blueprint(s: Spec[JanusVisionModel]) -> Block:
@@ -77,19 +77,19 @@ def vision_blueprint(s: Spec[JanusVisionModel]) -> Block:
         "attention", q_proj=square, k_proj=square, v_proj=square, projection_layer=out, q_norm=norm, k_norm=norm
     )
 
-    def layer(one: Layer) -> Block:
-        network = mlp(d, one.dense.width)
+    def layer_block(layer: Layer) -> Block:
+        network = mlp(d, layer.dense.width)
         return block(layer_norm1=layer_norm(d), self_attn=attention, layer_norm2=layer_norm(d), mlp=network)
 
     return block(
         embeddings=block(patch_embedding=patch_convolution(s), position_embedding=positions(s)),
-        encoder=block(layers=stack(s.layers, layer)),
+        encoder=block(layers=stack(s.layers, layer_block)),
         post_layernorm=layer_norm(d),
     )
 
 
 class JanusVqgan(Sizes):
-    """What Janus's autoencoder alone has; `widths` are those of its stages."""
+    """Sizes specific to Janus's autoencoder; `widths` are those of its stages."""
 
     widths: tuple[int, ...]
     in_channels: int = size()
@@ -110,9 +110,9 @@ def vqgan_spec(c: Config) -> Spec[JanusVqgan]:
         raise c.error(
             "out-of-range", "channel_multiplier names no stage.", "channel_multiplier", "Name the width of each."
         )
-    own = JanusVqgan.read(c, widths=tuple(keys.dim(f"C{n}", base * factor) for n, factor in enumerate(factors, 1)))
+    sizes = JanusVqgan.read(c, widths=tuple(keys.dim(f"C{n}", base * factor) for n, factor in enumerate(factors, 1)))
     heads = keys.named(JanusVQVAE="base")
-    return keys.encoding(c, (), heads, hidden=c.int("embed_dim"), out=c.int("projection_dim")).having(own)
+    return keys.encoding(c, (), heads, hidden=c.int("embed_dim"), out=c.int("projection_dim")).having(sizes)
 
 
 def vqgan_blueprint(s: Spec[JanusVqgan]) -> Block:

@@ -28,7 +28,7 @@ _JET_ABSENT = {"expand_v": 2.0, "num_heads": 6, "head_dim": 256, "conv_size": 4,
 
 
 class JetNemotron(Sizes):
-    """What Jet-Nemotron alone has: how wide what makes a convolution is, 0 if no layer has one."""
+    """Sizes specific to Jet-Nemotron: how wide what makes a convolution is, 0 if no layer has one."""
 
     generator: int
 
@@ -52,16 +52,16 @@ def spec(c: Config) -> Spec[JetNemotron]:
         generator = _generator(special.part("jet"))
     if near := [place for place, kind in enumerate(given) if kind == "swa"]:
         windows = keys.within(Indices.of(near), special.part("swa").int("window_size"))
-    whole = keys.decoder_spec(c, layers, tied=True, windows=windows, heads=("ForCausalLM", "Model"))
-    return whole.having(JetNemotron.read(c, generator=generator))
+    model = keys.decoder_spec(c, layers, tied=True, windows=windows, heads=("ForCausalLM", "Model"))
+    return model.having(JetNemotron.read(c, generator=generator))
 
 
 def _linear(c: Config) -> DeltaNet:
     heads, width = c.int("num_heads"), c.int("head_dim")
     wide, exact = c.times("expand_v", width), c.number("expand_v") * int(width)
     if not isclose(wide, exact, rel_tol=1e-5):
-        said = f"expand_v makes {exact:,.3f} of a head_dim of {width:,}, which is no whole number."
-        raise c.error("not-divisible", said, "expand_v", "Correct one of them.")
+        text = f"expand_v makes {exact:,.3f} of a head_dim of {width:,}, which is no whole number."
+        raise c.error("not-divisible", text, "expand_v", "Correct one of them.")
     kernel = c.int("conv_size")
     return DeltaNet(
         key_heads=heads, value_heads=heads, key_dim=width, value_dim=wide, kernel=kernel, keys_convolved=False
@@ -77,12 +77,12 @@ def _generator(c: Config) -> int:
 def blueprint(s: Spec[JetNemotron]) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
-        mixer = one.mixer
-        attention = _jet(d, mixer, s.own.generator) if isinstance(mixer, DeltaNet) else gqa(d, one.attention)
-        return pre_norm(d, self_attn=attention, mlp=swiglu(d, one.dense.width))
+    def layer_block(layer: Layer) -> Block:
+        mixer = layer.mixer
+        attention = _jet(d, mixer, s.own.generator) if isinstance(mixer, DeltaNet) else gqa(d, layer.attention)
+        return pre_norm(d, self_attn=attention, mlp=swiglu(d, layer.dense.width))
 
-    return decoder(s, layer)
+    return decoder(s, layer_block)
 
 
 def _jet(d: int, a: DeltaNet, generator: int) -> Block:

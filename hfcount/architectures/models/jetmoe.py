@@ -18,8 +18,8 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
-        a, m = one.attention, one.moe
+    def layer_block(layer: Layer) -> Block:
+        a, m = layer.attention, layer.moe
         width = a.kv_heads * a.head_dim
         router = block("router", layer=Linear(d, m.experts))
         mixing = block(
@@ -41,4 +41,4 @@ def blueprint(s: Spec) -> Block:
             ),
         )
 
-    return decoder(s, layer)
+    return decoder(s, layer_block)

@@ -21,9 +21,9 @@ def spec(c: Config) -> Spec[Jev]:
     inner = c.sub("text_config")
     # Releases have the config of the whole model that the layers were taken from.
     text = architectures.part(inner if inner and inner.sub("text_config") else c, "text_config")
-    own = Jev.read(c)
+    sizes = Jev.read(c)
     heads = keys.named(ForDecision="reward")
-    return keys.composite(c, text, {}, heads=heads, causal=False).replace(tied=False).having(own)
+    return keys.composite(c, text, {}, heads=heads, causal=False).replace(tied=False).having(sizes)
 
 
 def blueprint(s: Spec[Jev]) -> Block:

@@ -36,28 +36,28 @@ class JinaBert(Sizes):
 def spec(c: Config) -> Spec[JinaBert]:
     # A second implementation has classes of the same names, and other tensors.
     code = [c.str("_name_or_path", default=""), *map(str, (c.object("auto_map") or {}).values())]
-    if not any("jina-bert-implementation" in one for one in code):
+    if not any("jina-bert-implementation" in layer for layer in code):
         raise UnknownArchitecture(f"{c.where}: Jina's BERT is described by jinaai/jina-bert-implementation alone.")
     d, alibi = c.int("hidden_size"), c.str("position_embedding_type", default="absolute") == "alibi"
     layer = Layer(
         mixer=keys.multi_head(c, d, c.int("num_attention_heads")),
         ffn=keys.dense(c, bias=True),
     )
-    own, types = JinaBert.read(c), c.int("type_vocab_size", default=2)
+    sizes, types = JinaBert.read(c), c.int("type_vocab_size", default=2)
     rows = None if alibi else c.int("max_position_embeddings")
-    whole = keys.decoder_spec(c, layer, heads=_HEADS, tied=True, hidden=d, positions=rows, token_types=types)
-    return whole.replace(causal=False).having(own)
+    model = keys.decoder_spec(c, layer, heads=_HEADS, tied=True, hidden=d, positions=rows, token_types=types)
+    return model.replace(causal=False).having(sizes)
 
 
 def blueprint(s: Spec[JinaBert]) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(layer: Layer) -> Block:
         if not s.own.gated:
-            return bert_layer(d, one)
-        width = one.dense.width
+            return bert_layer(d, layer)
+        width = layer.dense.width
         into, out = Linear(d, 2 * width), Linear(width, d, True)
         mlp = block("mlp", gated_layers=into, wo=out, layernorm=layer_norm(d))
-        return block(attention=bert_attention(d, one.attention), mlp=mlp)
+        return block(attention=bert_attention(d, layer.attention), mlp=mlp)
 
-    return bert_heads(s, "bert", bert_base(s, layer, bert_embeddings(s), pooler=pooler(s)))
+    return bert_heads(s, "bert", bert_base(s, layer_block, bert_embeddings(s), pooler=pooler(s)))

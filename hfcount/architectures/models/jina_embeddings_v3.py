@@ -33,14 +33,14 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
-        attention = fused_attention(d, one.attention, "Wqkv", "out_proj")
-        return block(mixer=attention, norm1=layer_norm(d), mlp=mlp(d, one.dense.width), norm2=layer_norm(d))
+    def layer_block(layer: Layer) -> Block:
+        attention = fused_attention(d, layer.attention, "Wqkv", "out_proj")
+        return block(mixer=attention, norm1=layer_norm(d), mlp=mlp(d, layer.dense.width), norm2=layer_norm(d))
 
     body = block(
         embeddings=bert_embeddings(s, norm=False),
         emb_ln=layer_norm(d),
-        encoder=block(layers=stack(s.layers, layer)),
+        encoder=block(layers=stack(s.layers, layer_block)),
         pooler=pooler(s, heads=("base",)),
     )
     return roberta_heads(s, "roberta", body)

@@ -28,9 +28,9 @@ class JinaEmbeddingsV4(Sizes):
 
 
 def spec(c: Config) -> Spec[JinaEmbeddingsV4]:
-    own, family = c.varied("", {"architectures": None}), c.family
-    own.kind = _AROUND
-    inner = architectures.read(own, _AROUND)
+    base, family = c.varied("", {"architectures": None}), c.family
+    base.kind = _AROUND
+    inner = architectures.read(base, _AROUND)
     c.family = family
     outer = inner.replace(family=family, architecture=next(iter(c.strs("architectures")), ""), parts={"text": inner})
     return outer.replace(head="base", heads=("base",)).having(JinaEmbeddingsV4.read(c))

@@ -2,7 +2,7 @@
 
 from hfcount import architectures
 from hfcount.architectures import keys
-from hfcount.architectures.models.jina_embeddings_v3 import blueprint as whole
+from hfcount.architectures.models.jina_embeddings_v3 import blueprint as jina_embeddings_v3
 from hfcount.mapper import Config
 from hfcount.mapper.sizes import Sizes
 from hfcount.spec import Spec
@@ -36,7 +36,7 @@ def spec(c: Config) -> Spec[JinaXlmRoberta]:
 
 
 def blueprint(s: Spec[JinaXlmRoberta]) -> Block:
-    model = whole(s)
+    model = jina_embeddings_v3(s)
     if not s.own.tasks:
         return model
     adapted = _adapted(model, s.own)
@@ -56,7 +56,7 @@ def _adapted(node: Node, of: JinaXlmRoberta) -> Node:
         weight = Tensor((node.outputs, node.inputs))
         return block(node.component, parametrizations=_parametrized(weight, *pair), bias=bias)
     if isinstance(node, tuple):
-        return tuple(_adapted(one, of) for one in node)
+        return tuple(_adapted(node, of) for node in node)
     if isinstance(node, Repeat):
         return Repeat(node.indices, _adapted(node.body, of), node.active)
     if isinstance(node, Block):

@@ -41,30 +41,30 @@ def spec(c: Config) -> Spec[K2Horizon]:
     if experts:
         layers = keys.sparse_steps(c, mixer, ffn, routed)
     gated = not c.is_null("attention_gate_func") and c.given("attention_gate_func")
-    own = K2Horizon.read(c, gated=gated or c.bool("apply_attn_gate", default=False))
+    sizes = K2Horizon.read(c, gated=gated or c.bool("apply_attn_gate", default=False))
     if gated:
         c.str("attention_gate_func")
-    keys.at_most(c, "mova_num_experts_per_tok", own.mova_num_experts_per_tok, own.mova_num_experts)
-    return keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model")).having(own)
+    keys.at_most(c, "mova_num_experts_per_tok", sizes.mova_num_experts_per_tok, sizes.mova_num_experts)
+    return keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model")).having(sizes)
 
 
 def blueprint(s: Spec[K2Horizon]) -> Block:
     d, of = s.hidden, s.own
 
-    def attention(one: Layer) -> Block:
-        a = one.attention
-        found = altered(gqa(d, a), gate_proj=Linear(d, a.heads * a.head_dim) if of.gated else None)
-        if not (of.mova_num_experts and isinstance(one.ffn, MoE)):
-            return found
-        return altered(found, v_proj=None, **_values(d, a, of))
+    def attention(layer: Layer) -> Block:
+        a = layer.attention
+        gated = altered(gqa(d, a), gate_proj=Linear(d, a.heads * a.head_dim) if of.gated else None)
+        if not (of.mova_num_experts and isinstance(layer.ffn, MoE)):
+            return gated
+        return altered(gated, v_proj=None, **_values(d, a, of))
 
     def sparse(m: MoE) -> Block:
         return altered(shared_moe(d, m), gate=router(d, m, of.moe_gate_bias))
 
-    def layer(one: Layer) -> Block:
-        return pre_norm(d, self_attn=attention(one), mlp=network(d, one, sparse))
+    def layer_block(layer: Layer) -> Block:
+        return pre_norm(d, self_attn=attention(layer), mlp=network(d, layer, sparse))
 
-    return decoder(s, layer)
+    return decoder(s, layer_block)
 
 
 def _values(d: int, a: GQA, of: K2Horizon) -> dict[str, Linear | Repeat]:

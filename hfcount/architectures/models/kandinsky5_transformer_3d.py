@@ -13,7 +13,7 @@ MODEL_TYPES = ("Kandinsky5Transformer3DModel",)  # diffusers 0.42.1: transformer
 
 
 class Kandinsky5(Sizes):
-    """What Kandinsky 5 alone has; `visual_cond` is whether it sees an image beside what it denoises."""
+    """Sizes specific to Kandinsky 5; `visual_cond` is whether it sees an image beside what it denoises."""
 
     model_dim: int = size("d")
     time_dim: int = size("d_s")
@@ -30,17 +30,17 @@ class Kandinsky5(Sizes):
 
 
 def spec(c: Config) -> Spec[Kandinsky5]:
-    own = Kandinsky5.read(c, head_dim=sum(c.ints("axes_dims", least=1, minimum=1)))
-    d, blocks = own.model_dim, own.num_text_blocks + own.num_visual_blocks
-    if d % 2 or (blocks and d % own.head_dim):
-        said = f"model_dim is {int(d):,}, and must be even and a multiple of the sum of axes_dims."
-        raise c.error("not-divisible", said, "model_dim", "Correct one of them.", observed=int(d))
-    return diffusion.diffusing(c, own, d)
+    sizes = Kandinsky5.read(c, head_dim=sum(c.ints("axes_dims", least=1, minimum=1)))
+    d, blocks = sizes.model_dim, sizes.num_text_blocks + sizes.num_visual_blocks
+    if d % 2 or (blocks and d % sizes.head_dim):
+        text = f"model_dim is {int(d):,}, and must be even and a multiple of the sum of axes_dims."
+        raise c.error("not-divisible", text, "model_dim", "Correct one of them.", observed=int(d))
+    return diffusion.diffusing(c, sizes, d)
 
 
 def blueprint(s: Spec[Kandinsky5]) -> Block:
     d, of, places = s.hidden, s.own, prod(s.own.patch_size)
-    seen = 2 * of.in_visual_dim + 1 if of.visual_cond else of.in_visual_dim
+    vision_width = 2 * of.in_visual_dim + 1 if of.visual_cond else of.in_visual_dim
     network = block("mlp", in_layer=Linear(d, of.ff_dim), out_layer=Linear(of.ff_dim, d))
     attention = _attention(d, of.head_dim)
     text = block(text_modulation=_modulation(of, 6), self_attention=attention, feed_forward=network)
@@ -55,7 +55,7 @@ def blueprint(s: Spec[Kandinsky5]) -> Block:
         time_embeddings=step,
         text_embeddings=_text(of.in_text_dim, d),
         pooled_text_embeddings=_text(of.in_text_dim2, of.time_dim),
-        visual_embeddings=block("embedding", in_layer=Linear(places * seen, d, True)),
+        visual_embeddings=block("embedding", in_layer=Linear(places * vision_width, d, True)),
         text_transformer_blocks=Repeat(Indices.below(of.num_text_blocks), text),
         visual_transformer_blocks=Repeat(Indices.below(of.num_visual_blocks), visual),
         out_layer=block(modulation=_modulation(of, 2), out_layer=Linear(d, places * of.out_visual_dim, True)),
@@ -71,5 +71,13 @@ def _text(inputs: int, d: int) -> Block:
 
 
 def _attention(d: int, head: int) -> Block:
-    one, norm = Linear(d, d, True), rms_norm(head)
-    return block("attention", to_query=one, to_key=one, to_value=one, query_norm=norm, key_norm=norm, out_layer=one)
+    projection, norm = Linear(d, d, True), rms_norm(head)
+    return block(
+        "attention",
+        to_query=projection,
+        to_key=projection,
+        to_value=projection,
+        query_norm=norm,
+        key_norm=norm,
+        out_layer=projection,
+    )

@@ -31,21 +31,21 @@ def spec(c: Config) -> Spec:
     inner = c.sub("text_config") or c.as_part("text_config").varied("", {"architectures": None})
     text = architectures.read(inner.assuming(_ABSENT), "qwen3")
     towers = {"vision": architectures.read(c.part("vision_config", defaults=_VISION_ABSENT), "siglip_vision_model")}
-    whole = keys.composite(c, text, towers, heads=("ForConditionalGeneration",))
-    return whole.replace(tied=keys.tied_anywhere(c, inner))
+    model = keys.composite(c, text, towers, heads=("ForConditionalGeneration",))
+    return model.replace(tied=keys.tied_anywhere(c, inner))
 
 
 def blueprint(s: Spec) -> Block:
     vision, first = architectures.tree(s.part("vision")), s.family == "Keye"
-    seen = s.part("vision").hidden
-    wide = _MERGED * seen
-    packed = block(packing_position_embedding=block("embedding", weight=Tensor((_PACKED, seen))))
+    vision_width = s.part("vision").hidden
+    wide = _MERGED * vision_width
+    packed = block(packing_position_embedding=block("embedding", weight=Tensor((_PACKED, vision_width))))
     # The first release has what pools an image; engines do without.
     spared = () if first else ("head",)
-    seen_as = {name: shared_copy(one) if name in spared else one for name, one in vision.children.items()}
+    seen_as = {name: shared_copy(child) if name in spared else child for name, child in vision.children.items()}
     projector = block(
         "projector",
-        pre_norm=layer_norm(seen if first else wide),
+        pre_norm=layer_norm(vision_width if first else wide),
         linear_1=Linear(wide, wide, True),
         linear_2=Linear(wide, s.hidden, True),
     )

@@ -23,23 +23,23 @@ REPLACES_PLACEHOLDERS = True
 
 
 class KimiK25(Sizes):
-    """What Kimi K2.5 alone has: the width of what it projects, as its config says it."""
+    """Sizes specific to Kimi K2.5: the width of what it projects, as its config says it."""
 
     projection_hidden_size: int
 
 
 def spec(c: Config) -> Spec[KimiK25]:
     text = architectures.part(c, "text_config", "" if c.sub("text_config") else "deepseek_v3")
-    vision, seen = architectures.part(c, "vision_config", "kimi_k25_vision"), c.part("vision_config")
-    width = c.int("projection_hidden_size", default=None) or seen.int("mm_hidden_size", default=vision.hidden)
-    whole = keys.composite(c, text, {"vision": vision}, tied=True, heads=("ForConditionalGeneration", "Model"))
-    return whole.having(KimiK25.read(c, projection_hidden_size=keys.dim("d_p", width)))
+    vision, inner = architectures.part(c, "vision_config", "kimi_k25_vision"), c.part("vision_config")
+    width = c.int("projection_hidden_size", default=None) or inner.int("mm_hidden_size", default=vision.hidden)
+    model = keys.composite(c, text, {"vision": vision}, tied=True, heads=("ForConditionalGeneration", "Model"))
+    return model.having(KimiK25.read(c, projection_hidden_size=keys.dim("d_p", width)))
 
 
 def blueprint(s: Spec[KimiK25]) -> Block:
     vision = s.part("vision")
-    seen = vision.sizes(KimiK25Vision).merged * vision.hidden
-    wide, narrow = Linear(seen, seen, bias=True), Linear(seen, s.hidden, bias=True)
+    vision_width = vision.sizes(KimiK25Vision).merged * vision.hidden
+    wide, narrow = Linear(vision_width, vision_width, bias=True), Linear(vision_width, s.hidden, bias=True)
     projector = block(
         "projector", pre_norm=layer_norm(s.own.projection_hidden_size), proj=Block({"0": wide, "2": narrow})
     )

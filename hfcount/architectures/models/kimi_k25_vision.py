@@ -20,7 +20,7 @@ SPELLINGS = {
     r"(?<=vision_tower\.)blocks\.": "layers.",
     r"\bpos_emb\.weight$": "pos_emb.position_embeddings",
 }
-MERGED = {f"wqkv.{end}": tuple(f"attn.{one}_proj.{end}" for one in "qkv") for end in ("weight", "bias")}
+MERGED = {f"wqkv.{end}": tuple(f"attn.{letter}_proj.{end}" for letter in "qkv") for end in ("weight", "bias")}
 
 
 class KimiK25Vision(Sizes):
@@ -31,7 +31,7 @@ class KimiK25Vision(Sizes):
 
 def spec(c: Config) -> Spec[KimiK25Vision]:
     merge = c.ints("merge_kernel_size", default=(2, 2), least=1)
-    own = KimiK25Vision.read(
+    sizes = KimiK25Vision.read(
         c,
         pos_emb_height=keys.dim("n_h", c.int("pos_emb_height", "init_pos_emb_height")),
         pos_emb_width=keys.dim("n_w", c.int("pos_emb_width", "init_pos_emb_width")),
@@ -45,15 +45,15 @@ def spec(c: Config) -> Spec[KimiK25Vision]:
         depth=("num_hidden_layers", "vt_num_hidden_layers"),
         indivisible="built",
         patches=Patches(side=c.int("patch_size"), channels=3),
-    ).having(own)
+    ).having(sizes)
 
 
 def blueprint(s: Spec[KimiK25Vision]) -> Block:
     d, places = s.hidden, Tensor((s.own.pos_emb_height, s.own.pos_emb_width, s.hidden))
     released = bool(s.place)  # within the whole model the names are those of the release
 
-    def layer(one: Layer) -> Block:
-        width = one.dense.width
+    def layer_block(layer: Layer) -> Block:
+        width = layer.dense.width
         if not released:
             attention = square_attention(d, out="proj")
             return block(norm1=layer_norm(d), norm2=layer_norm(d), attn=attention, mlp=mlp(d, width))
@@ -68,5 +68,5 @@ def blueprint(s: Spec[KimiK25Vision]) -> Block:
     table = block("embedding", **({"weight": places} if released else {"position_embeddings": places}))
     patches, norm = block(proj=patch_convolution(s), pos_emb=table), layer_norm(d)
     if not released:
-        return block(patch_embed=patches, layers=stack(s.layers, layer), final_layernorm=norm)
-    return block(patch_embed=patches, encoder=block(blocks=stack(s.layers, layer), final_layernorm=norm))
+        return block(patch_embed=patches, layers=stack(s.layers, layer_block), final_layernorm=norm)
+    return block(patch_embed=patches, encoder=block(blocks=stack(s.layers, layer_block), final_layernorm=norm))

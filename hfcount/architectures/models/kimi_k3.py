@@ -22,15 +22,15 @@ def spec(c: Config) -> Spec:
         architectures.part(c, "text_config", "kimi_k3_text"),
         architectures.part(c, "vision_config", "moonvit3d"),
     )
-    whole = keys.composite(c, text, {"vision": vision}, heads=("ForConditionalGeneration", "Model"))
-    return whole.replace(tied=text.tied)
+    model = keys.composite(c, text, {"vision": vision}, heads=("ForConditionalGeneration", "Model"))
+    return model.replace(tied=text.tied)
 
 
 def blueprint(s: Spec) -> Block:
     vision = s.part("vision")
     of = vision.sizes(MoonVit3d)
-    seen = of.projected * of.merged
-    proj = Block({"0": Linear(seen, seen), "2": Linear(seen, s.hidden)})
+    vision_width = of.projected * of.merged
+    proj = Block({"0": Linear(vision_width, vision_width), "2": Linear(vision_width, s.hidden)})
     projector = block("projector", proj=proj, post_norm=rms_norm(s.hidden))
     return llava(s, architectures.base(s), vision_tower=architectures.tower(s, "vision"), mm_projector=projector)
 
@@ -41,7 +41,7 @@ def _merged(c: Config) -> int:
 
 
 class MoonVit3d(Sizes):
-    """What Kimi K3's vision tower alone has; `inner` is the width of its attention, `projected` what is projected."""
+    """Sizes of Kimi K3's vision tower; `inner` is the width of its attention, `projected` what is projected."""
 
     init_pos_emb_height: int = size("n_h", absent=64)
     init_pos_emb_width: int = size("n_w", absent=64)
@@ -59,33 +59,33 @@ def vision_spec(c: Config) -> Spec[MoonVit3d]:
     each = keys.divides(c, "vt_num_attention_heads", heads, "qkv_hidden_size", inner)
     for key, known in (("norm_type", "rmsnorm"), ("mlp_type", "mlp2")):
         c.choice(key, (known,), known)
-    own = MoonVit3d.read(c, projected=c.int("mm_hidden_size", default=None) or d)
+    sizes = MoonVit3d.read(c, projected=c.int("mm_hidden_size", default=None) or d)
     layer = Layer(
-        mixer=GQA(heads=heads, kv_heads=heads, head_dim=each, qkv_bias=own.attn_bias, out_bias=own.attn_bias),
-        ffn=Dense(width=c.int("vt_intermediate_size", default=4096), bias=own.linear_bias),
+        mixer=GQA(heads=heads, kv_heads=heads, head_dim=each, qkv_bias=sizes.attn_bias, out_bias=sizes.attn_bias),
+        ffn=Dense(width=c.int("vt_intermediate_size", default=4096), bias=sizes.linear_bias),
     )
     layers = keys.uniform(layer, keys.layer_count(c, "vt_num_hidden_layers"))
     return keys.encoding(c, layers, hidden=d, patches=Patches(side=c.int("patch_size", default=14), channels=3)).having(
-        own
+        sizes
     )
 
 
 def vision_blueprint(s: Spec[MoonVit3d]) -> Block:
     d, of = s.hidden, s.own
 
-    def layer(one: Layer) -> Block:
-        a = one.attention
+    def layer_block(layer: Layer) -> Block:
+        a = layer.attention
         return block(
             norm0=rms_norm(d),
             norm1=rms_norm(d),
             wqkv=Linear(d, 3 * (a.heads * a.head_dim), a.qkv_bias, component="attention"),
             wo=Linear(a.heads * a.head_dim, d, a.out_bias, component="attention"),
-            mlp=mlp(d, one.dense.width, one.dense.bias, up="fc0", down="fc1"),
+            mlp=mlp(d, layer.dense.width, layer.dense.bias, up="fc0", down="fc1"),
         )
 
     table = block("embedding", weight=Tensor((of.init_pos_emb_height, of.init_pos_emb_width, d)))
     patches = block(proj=patch_convolution(s, bias=of.patch_embed_proj_bias), pos_emb=table)
-    return block(patch_embed=patches, encoder=block(blocks=stack(s.layers, layer), final_layernorm=rms_norm(d)))
+    return block(patch_embed=patches, encoder=block(blocks=stack(s.layers, layer_block), final_layernorm=rms_norm(d)))
 
 
 PARTS = (

@@ -70,37 +70,37 @@ def spec(c: Config) -> Spec[KimiK3]:
     def experts() -> MoE:
         return keys.moe(c, "moe_intermediate_size", active=active, shared=shared)
 
-    def whole(layers: list[Layers]) -> Spec:
+    def full(layers: list[Layers]) -> Spec:
         return keys.decoder_spec(c, keys.combined(mixers, layers), heads=("ForCausalLM", "Model"))
 
     if c.family == "kimi_k3_text":
-        return whole(keys.networks(c, keys.dense_and_stepped(c), experts)).having(_third(c))
+        return full(keys.networks(c, keys.dense_and_stepped(c), experts)).having(_third(c))
     places = keys.dense_and_sparse(c, "first_k_dense_replace", default=1)
     # The head is its own, whatever the config says.
-    return whole(keys.networks(c, places, experts)).replace(tied=False).having(KimiK3())
+    return full(keys.networks(c, places, experts)).replace(tied=False).having(KimiK3())
 
 
 def _listed(c: Config, part: Config) -> list[str]:
     full, linear = part.ints("full_attn_layers"), part.ints("kda_layers")  # counted from 1
     kinds = dict.fromkeys(full, "full_attention") | dict.fromkeys(linear, "linear_attention")
     if kinds and sorted(kinds) != list(range(1, len(full) + len(linear) + 1)):
-        said = "full_attn_layers and kda_layers must together name each layer once, from 1 on."
-        raise c.error("list-length", said, "full_attn_layers")
+        text = "full_attn_layers and kda_layers must together name each layer once, from 1 on."
+        raise c.error("list-length", text, "full_attn_layers")
     return [kinds[number] for number in sorted(kinds)]
 
 
 def blueprint(s: Spec[KimiK3]) -> Block:
     d, third = s.hidden, s.family == "kimi_k3_text"
 
-    def layer(one: Layer) -> Block:
-        mixer, sparse = one.mixer, not third or isinstance(one.ffn, MoE)
+    def layer_block(layer: Layer) -> Block:
+        mixer, sparse = layer.mixer, not third or isinstance(layer.ffn, MoE)
         linear = _linear(d, mixer, s.own, third) if isinstance(mixer, DeltaNet) else None
-        attention = linear or _latent(d, one.latent, s.own)
-        ffn = network(d, one, lambda m: _sparse(d, m, s.own))
-        found = pre_norm(d, self_attn=attention, **{"block_sparse_moe" if sparse else "mlp": ffn})
-        return altered(found, **_residual(d, s.own, "self_attention", "mlp"))
+        attention = linear or _latent(d, layer.latent, s.own)
+        ffn = network(d, layer, lambda m: _sparse(d, m, s.own))
+        body = pre_norm(d, self_attn=attention, **{"block_sparse_moe" if sparse else "mlp": ffn})
+        return altered(body, **_residual(d, s.own, "self_attention", "mlp"))
 
-    return with_head(s, altered(base(s, layer), **_residual(d, s.own, "output_attn")))
+    return with_head(s, altered(base(s, layer_block), **_residual(d, s.own, "output_attn")))
 
 
 def _linear(d: int, a: DeltaNet, of: KimiK3, third: bool) -> Block:

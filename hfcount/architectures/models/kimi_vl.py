@@ -20,8 +20,8 @@ def spec(c: Config) -> Spec:
 
 def blueprint(s: Spec) -> Block:
     vision = s.part("vision")
-    seen = vision.sizes(KimiK25Vision).merged * vision.hidden
-    wide, narrow = Linear(seen, seen, bias=True), Linear(seen, s.hidden, bias=True)
+    vision_width = vision.sizes(KimiK25Vision).merged * vision.hidden
+    wide, narrow = Linear(vision_width, vision_width, bias=True), Linear(vision_width, s.hidden, bias=True)
     projector = block("projector", pre_norm=layer_norm(vision.hidden), linear_1=wide, linear_2=narrow)
     return llava(
         s, architectures.base(s), vision_tower=architectures.tower(s, "vision"), multi_modal_projector=projector

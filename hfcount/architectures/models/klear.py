@@ -35,7 +35,7 @@ def blueprint(s: Spec) -> Block:
         weighed = Linear(d, _BOTH, True, component="router")
         return altered(shared_moe(d, m), coefficient=weighed, expert_bias=correction_bias(m))
 
-    def layer(one: Layer) -> Block:
-        return pre_norm(d, self_attn=gqa(d, one.attention), mlp=network(d, one, experts))
+    def layer_block(layer: Layer) -> Block:
+        return pre_norm(d, self_attn=gqa(d, layer.attention), mlp=network(d, layer, experts))
 
-    return decoder(s, layer)
+    return decoder(s, layer_block)

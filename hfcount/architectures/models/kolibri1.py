@@ -25,15 +25,15 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(layer: Layer) -> Block:
         return block(
             input_layernorm=rms_norm(d),
-            self_attn=gqa(d, one.attention),
+            self_attn=gqa(d, layer.attention),
             post_attn_norm=rms_norm(d),
             post_attention_layernorm=rms_norm(d),
-            mlp=shared_moe(d, one.moe),
-            moe=block(router=block("router", expert_bias=correction_bias(one.moe))),
+            mlp=shared_moe(d, layer.moe),
+            moe=block(router=block("router", expert_bias=correction_bias(layer.moe))),
             post_ffn_norm=rms_norm(d),
         )
 
-    return decoder(s, layer)
+    return decoder(s, layer_block)

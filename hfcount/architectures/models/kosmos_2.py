@@ -21,10 +21,10 @@ class Kosmos2(Sizes):
 
 def spec(c: Config) -> Spec[Kosmos2]:
     text, towers = architectures.part(c, "text_config"), {"vision": architectures.part(c, "vision_config")}
-    own = c.bool("tie_word_embeddings", default=True) and c.family == "kosmos-2"
+    tied = c.bool("tie_word_embeddings", default=True) and c.family == "kosmos-2"
     sizes = Kosmos2.read(c)
     heads = ("ForConditionalGeneration", "Model")
-    return keys.composite(c, text, towers, heads=heads).replace(tied=own or text.tied).having(sizes)
+    return keys.composite(c, text, towers, heads=heads).replace(tied=tied or text.tied).having(sizes)
 
 
 def blueprint(s: Spec[Kosmos2]) -> Block:
@@ -56,13 +56,13 @@ def text_spec(c: Config) -> Spec:
 def text_blueprint(s: Spec) -> Block:
     d, first = s.hidden, s.family == "kosmos_2_text_model"
 
-    def layer(one: Layer) -> Block:
-        wide, attention = one.dense.width, mha(d, one.attention)
+    def layer_block(layer: Layer) -> Block:
+        wide, attention = layer.dense.width, mha(d, layer.attention)
         return block(
             self_attn=altered(attention, inner_attn_ln=layer_norm(d)) if first else attention,
             self_attn_layer_norm=layer_norm(d),
-            encoder_attn=attention if one.cross_attention else None,
-            encoder_attn_layer_norm=layer_norm(d) if one.cross_attention else None,
+            encoder_attn=attention if layer.cross_attention else None,
+            encoder_attn_layer_norm=layer_norm(d) if layer.cross_attention else None,
             ffn=altered(mlp(d, wide), ffn_layernorm=layer_norm(wide)),
             final_layer_norm=layer_norm(d),
         )
@@ -70,7 +70,7 @@ def text_blueprint(s: Spec) -> Block:
     body = block(
         embed_tokens=embedding(s.vocab, d),
         segment_emb=None if first else embedding(2, d),  # text and image
-        layers=stack(s.layers, layer),
+        layers=stack(s.layers, layer_block),
         layer_norm=layer_norm(d),
     )
     head = None if s.head == "base" else lm_head(s, "model.embed_tokens.weight")

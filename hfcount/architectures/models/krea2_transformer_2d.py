@@ -22,7 +22,7 @@ class Heads(Record):
 
 
 class Krea2(Sizes):
-    """What Krea 2 alone has; `heads` are those of its layers, `text_heads` those of the layers that mix the text."""
+    """Sizes specific to Krea 2; `heads` are those of its layers, `text_heads` those of the layers that mix the text."""
 
     in_channels: int = size("C")
     num_layers: int = count("L")
@@ -41,10 +41,10 @@ def spec(c: Config) -> Spec[Krea2]:
     head, heads = c.int("attention_head_dim"), c.int("num_attention_heads")
     axes = sum(c.ints("axes_dims_rope"))
     if axes != head:
-        said = f"axes_dims_rope come to {int(axes):,}, and attention_head_dim is {int(head):,}."
-        raise c.error("contradiction", said, "axes_dims_rope", "Correct one of them.", observed=int(axes))
-    own = Krea2.read(c, heads=_heads(c, "", heads * head), text_heads=_heads(c, "text_", c.int("text_hidden_dim")))
-    return diffusion.diffusing(c, own, own.heads.queries * own.heads.head_dim)
+        text = f"axes_dims_rope come to {int(axes):,}, and attention_head_dim is {int(head):,}."
+        raise c.error("contradiction", text, "axes_dims_rope", "Correct one of them.", observed=int(axes))
+    sizes = Krea2.read(c, heads=_heads(c, "", heads * head), text_heads=_heads(c, "text_", c.int("text_hidden_dim")))
+    return diffusion.diffusing(c, sizes, sizes.heads.queries * sizes.heads.head_dim)
 
 
 def _heads(c: Config, prefix: str, width: int) -> Heads:
@@ -84,12 +84,12 @@ def blueprint(s: Spec[Krea2]) -> Block:
 
 
 def _layer(d: int, a: Heads, width: int) -> Block:
-    square, own, norm = Linear(d, d), Linear(d, a.others * a.head_dim), rms_norm(a.head_dim)
+    square, sizes, norm = Linear(d, d), Linear(d, a.others * a.head_dim), rms_norm(a.head_dim)
     attention = block(
         "attention",
         to_q=Linear(d, a.queries * a.head_dim),
-        to_k=own,
-        to_v=own,
+        to_k=sizes,
+        to_v=sizes,
         to_gate=square,
         norm_q=norm,
         norm_k=norm,

@@ -25,17 +25,17 @@ def spec(c: Config) -> Spec[KyutaiSpeechToText]:
         )
     keys.divides(c, "num_attention_heads", c.int("num_attention_heads"), "hidden_size", c.int("hidden_size"))
     layer = Layer(mixer=keys.attention(c), ffn=Dense(width=both // 2))
-    own = KyutaiSpeechToText.read(c)
+    sizes = KyutaiSpeechToText.read(c)
     heads, parts = ("ForConditionalGeneration", "Model"), {"audio": architectures.part(c, "codec_config")}
     windows = keys.sliding_everywhere(c, default=375)
-    return keys.decoder_spec(c, layer, heads=heads, parts=parts, windows=windows).having(own)
+    return keys.decoder_spec(c, layer, heads=heads, parts=parts, windows=windows).having(sizes)
 
 
 def blueprint(s: Spec[KyutaiSpeechToText]) -> Block:
     d, of = s.hidden, s.own
 
-    def layer(one: Layer) -> Block:
-        a, width = one.attention, one.dense.width
+    def layer_block(layer: Layer) -> Block:
+        a, width = layer.attention, layer.dense.width
         queries, kept = a.heads * a.head_dim, block(linear=Linear(d, a.kv_heads * a.head_dim))
         into, out = block(linear=Linear(d, queries)), block(linear=Linear(queries, d))
         attention = block("attention", q_proj=into, k_proj=kept, v_proj=kept, o_proj=out)
@@ -43,7 +43,7 @@ def blueprint(s: Spec[KyutaiSpeechToText]) -> Block:
 
     rows = s.vocab + of.num_codebooks * of.codebook_vocab_size + 1
     table = block(embed_tokens=embedding(rows, d))
-    body = block(embed_tokens=table, layers=stack(s.layers, layer), norm=rms_norm(d))
+    body = block(embed_tokens=table, layers=stack(s.layers, layer_block), norm=rms_norm(d))
     if s.head == "base":
         return body
     head = lm_head(s, "model.embed_tokens.embed_tokens.weight")

@@ -35,8 +35,8 @@ def spec(c: Config) -> Spec[Laguna]:
     mixers = keys.own_heads(c, keys.attention(c, bias=bias, qk_norm=True, head_dim=width, sharing=not listed))
     networks = keys.networks(c, keys.dense_and_sparse(c, default=1), lambda: keys.gated_moe(c))
     layers = keys.combined(networks, mixers)
-    own = Laguna.read(c, gate_per_head=keys.gate_per_head(c))
-    return keys.decoder_spec(c, layers, windows=keys.sliding(c, default=512)).having(own)
+    sizes = Laguna.read(c, gate_per_head=keys.gate_per_head(c))
+    return keys.decoder_spec(c, layers, windows=keys.sliding(c, default=512)).having(sizes)
 
 
 def blueprint(s: Spec[Laguna]) -> Block:
@@ -47,9 +47,9 @@ def blueprint(s: Spec[Laguna]) -> Block:
         routed = experts(m, swiglu(d, m.width, component="experts"))
         return altered(shared_moe(d, m, "shared_expert"), experts=(routed, balance))
 
-    def layer(one: Layer) -> Block:
-        a = one.attention
+    def layer_block(layer: Layer) -> Block:
+        a = layer.attention
         gate = Linear(d, a.heads if s.own.gate_per_head else a.heads * a.head_dim)
-        return pre_norm(d, self_attn=altered(gqa(d, a), g_proj=gate), mlp=network(d, one, sparse))
+        return pre_norm(d, self_attn=altered(gqa(d, a), g_proj=gate), mlp=network(d, layer, sparse))
 
-    return decoder(s, layer)
+    return decoder(s, layer_block)

@@ -27,9 +27,9 @@ def spec(c: Config) -> Spec[LasrEncoder]:
     d, heads, bias = c.int("hidden_size"), c.int("num_attention_heads"), c.bool("attention_bias")
     alone = keys.multi_head(c, d, heads, bias=bias, indivisible="run", own_width=True)
     mixer = alone.replace(kv_heads=c.int("num_key_value_heads", default=heads))
-    own = LasrEncoder.read(c)
+    sizes = LasrEncoder.read(c)
     layer = Layer(mixer=mixer, ffn=Dense(width=c.int("intermediate_size"), bias=bias))
-    return keys.encoding(c, keys.uniform(layer, keys.layer_count(c)), hidden=d).having(own)
+    return keys.encoding(c, keys.uniform(layer, keys.layer_count(c)), hidden=d).having(sizes)
 
 
 def blueprint(s: Spec[LasrEncoder]) -> Block:
@@ -42,5 +42,7 @@ def blueprint(s: Spec[LasrEncoder]) -> Block:
         conv_1=conv(d, channels, of.subsampling_conv_kernel_size),
         dense_1=Linear(channels, d, True),
     )
-    layers = stack(s.layers, lambda one: nemo_layer(d, one, mha(d, one.attention, "o_proj"), convolution, bias=False))
+    layers = stack(
+        s.layers, lambda layer: nemo_layer(d, layer, mha(d, layer.attention, "o_proj"), convolution, bias=False)
+    )
     return block(subsampler=sampler, layers=layers, out_norm=layer_norm(d, bias=False))

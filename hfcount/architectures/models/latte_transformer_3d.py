@@ -18,7 +18,7 @@ _BY_CLASS = ("ada_norm", "ada_norm_zero")
 
 
 class Latte(Sizes):
-    """What Latte alone has; `norm_type` is how the norms of its blocks are modulated, by one of `classes` for some."""
+    """Sizes of Latte; `norm_type` is how the norms of its blocks are modulated, by one of `classes` for some."""
 
     num_attention_heads: int = size("h")
     attention_head_dim: int = size("h_d")
@@ -39,23 +39,23 @@ def spec(c: Config) -> Spec[Latte]:
     out = diffusion.nullable(c, "out_channels", "C_o")
     kind = _norm(c)
     classes = diffusion.nullable(c, "num_embeds_ada_norm", "n_c") if kind in _BY_CLASS else None
-    own = Latte.read(c, norm_type=kind, classes=classes, out_channels=c.int("in_channels") if out is None else out)
-    if kind in _BY_CLASS and classes is None and own.num_layers:
-        said = f"norm_type is {kind}, and num_embeds_ada_norm is null."
-        raise c.error("contradiction", said, "num_embeds_ada_norm", "Correct one of them.")
-    diffusion.check_places(c, own.num_attention_heads * own.attention_head_dim)
+    sizes = Latte.read(c, norm_type=kind, classes=classes, out_channels=c.int("in_channels") if out is None else out)
+    if kind in _BY_CLASS and classes is None and sizes.num_layers:
+        text = f"norm_type is {kind}, and num_embeds_ada_norm is null."
+        raise c.error("contradiction", text, "num_embeds_ada_norm", "Correct one of them.")
+    diffusion.check_places(c, sizes.num_attention_heads * sizes.attention_head_dim)
     diffusion.dropout(c)
-    return diffusion.diffusing(c, own, own.num_attention_heads * own.attention_head_dim)
+    return diffusion.diffusing(c, sizes, sizes.num_attention_heads * sizes.attention_head_dim)
 
 
 def _norm(c: Config) -> str:
     kind = c.str("norm_type")
     if kind == "ada_norm_continuous":
-        said = "norm_type is ada_norm_continuous, and no key gives the width of what modulates."
-        raise c.error("unknown-kind", said, "norm_type", "Correct it.", observed=kind)
+        text = "norm_type is ada_norm_continuous, and no key gives the width of what modulates."
+        raise c.error("unknown-kind", text, "norm_type", "Correct it.", observed=kind)
     if kind not in _RUN:
-        said = f"norm_type is {shown(kind)}, and must be {_RUN[0]}."
-        c.cannot_run("unknown-kind", said, "norm_type", expected=_RUN[0], observed=kind)
+        text = f"norm_type is {shown(kind)}, and must be {_RUN[0]}."
+        c.cannot_run("unknown-kind", text, "norm_type", expected=_RUN[0], observed=kind)
     return kind
 
 

@@ -32,8 +32,8 @@ class _Page(Record):
         pooled = c.ints("image_feature_pool_shape", default=(7, 7, backbone.width))
         if len(pooled) < 2 or (len(pooled) > 2 and pooled[2] != backbone.width):
             channels = f"the {backbone.width:,} channels of the backbone"
-            said = f"image_feature_pool_shape must be height, width and {channels}."
-            raise c.error("list-length", said, "image_feature_pool_shape")
+            text = f"image_feature_pool_shape must be height, width and {channels}."
+            raise c.error("list-length", text, "image_feature_pool_shape")
         return cls(backbone=backbone, channels=pooled[-1] if len(pooled) > 2 else backbone.width)
 
 
@@ -51,8 +51,8 @@ class Layoutlmv2(Sizes):
 
 
 def spec(c: Config) -> Spec[Layoutlmv2]:
-    own = Layoutlmv2.read(c)
-    return keys.encoder(c, heads=_HEADS, decoding=False).replace(tied=False).having(own)
+    sizes = Layoutlmv2.read(c)
+    return keys.encoder(c, heads=_HEADS, decoding=False).replace(tied=False).having(sizes)
 
 
 def blueprint(s: Spec[Layoutlmv2]) -> Block:
@@ -60,7 +60,7 @@ def blueprint(s: Spec[Layoutlmv2]) -> Block:
     rows, norm = of.max_2d_position_embeddings, layer_norm(s.hidden)
     sizes = {"x": of.coordinate_size, "y": of.coordinate_size, "h": of.shape_size, "w": of.shape_size}
     places = Block({f"{which}_position_embeddings": embedding(rows, width) for which, width in sizes.items()})
-    one, two = (Linear(bins, heads, component="attention") for bins in (of.rel_pos_bins, of.rel_2d_pos_bins))
+    table, two = (Linear(bins, heads, component="attention") for bins in (of.rel_pos_bins, of.rel_2d_pos_bins))
     spatial = two if of.has_spatial_attention_bias else None
     segment = of.has_visual_segment_embedding or s.head == "question_answering"
     colours = obsolete(of.page.backbone.channels, 1, 1)
@@ -72,8 +72,8 @@ def blueprint(s: Spec[Layoutlmv2]) -> Block:
         visual_segment_embedding=Tensor((d,), component="embedding") if segment else None,
         visual_LayerNorm=norm,
         encoder=block(
-            layer=stack(s.layers, lambda one: _layer(d, one, of.fast_qkv)),
-            rel_pos_bias=one if of.has_relative_attention_bias else None,
+            layer=stack(s.layers, lambda layer: _layer(d, layer, of.fast_qkv)),
+            rel_pos_bias=table if of.has_relative_attention_bias else None,
             rel_pos_x_bias=spatial,
             rel_pos_y_bias=spatial,
         ),
@@ -82,11 +82,11 @@ def blueprint(s: Spec[Layoutlmv2]) -> Block:
     return bert_heads(s, "layoutlmv2", body, sequence_classification=block(classifier=classifier(s, 3 * d)))
 
 
-def _layer(d: int, one: Layer, fused: bool) -> Block:
-    layer = bert_layer(d, one)
+def _layer(d: int, kind: Layer, fused: bool) -> Block:
+    layer = bert_layer(d, kind)
     if not fused:
         return layer
-    wide = one.attention.heads * one.attention.head_dim
+    wide = kind.attention.heads * kind.attention.head_dim
     bias = Tensor((1, 1, wide))
-    own = block("attention", qkv_linear=Linear(d, 3 * wide), q_bias=bias, v_bias=bias)
-    return within(layer, attention=block(self=own))
+    attention = block("attention", qkv_linear=Linear(d, 3 * wide), q_bias=bias, v_bias=bias)
+    return within(layer, attention=block(self=attention))

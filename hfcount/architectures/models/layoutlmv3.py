@@ -18,7 +18,7 @@ _MANY = 10  # labels of tokens, from which on their head has two layers
 
 
 class LayoutLMv3(Record):
-    """What LayoutLMv3 alone has; `patches` are those of an image."""
+    """Sizes specific to LayoutLMv3; `patches` are those of an image."""
 
     patches: int
     page: OnPage
@@ -30,16 +30,16 @@ class LayoutLMv3(Record):
 def spec(c: Config) -> Spec[LayoutLMv3]:
     side, across = c.int("input_size"), keys.patches(c)
     page = OnPage.read(c)
-    read, seen = c.bool("text_embed", default=True), c.bool("visual_embed", default=True)
-    whole = keys.encoder(c, heads=_HEADS).replace(causal=False, uncounted="", patches=across, tied=False)
-    own = LayoutLMv3(
+    read, visual = c.bool("text_embed", default=True), c.bool("visual_embed", default=True)
+    model = keys.encoder(c, heads=_HEADS).replace(causal=False, uncounted="", patches=across, tied=False)
+    sizes = LayoutLMv3(
         patches=side // across.side * (side // across.side),
         page=page,
         text_embed=read,
-        visual_embed=seen,
+        visual_embed=visual,
         type_vocab_size=c.int("type_vocab_size"),
     )
-    return whole.having(own)
+    return model.having(sizes)
 
 
 def _words(s: Spec[LayoutLMv3]) -> Block:
@@ -55,23 +55,23 @@ def _words(s: Spec[LayoutLMv3]) -> Block:
 
 
 def blueprint(s: Spec[LayoutLMv3]) -> Block:
-    d, own = s.hidden, s.own
-    seen = block(
+    d, sizes = s.hidden, s.own
+    children = block(
         patch_embed=block("embedding", proj=patch_convolution(s)),
         cls_token=Tensor((1, 1, d), component="embedding"),
-        pos_embed=Tensor((1, own.patches + 1, d), component="embedding"),
+        pos_embed=Tensor((1, sizes.patches + 1, d), component="embedding"),
         LayerNorm=layer_norm(d),
         norm=layer_norm(d),
     )
-    layers = stack(s.layers, lambda one: bert_layer(d, one))
-    encoder = Block({"layer": layers, **own.page.distances(s.layers[0].layer.attention.heads).children})
-    read = block(embeddings=_words(s) if own.text_embed else None).children
-    whole = Block({**read, **(seen.children if own.visual_embed else {}), "encoder": encoder})
+    layers = stack(s.layers, lambda layer: bert_layer(d, layer))
+    encoder = Block({"layer": layers, **sizes.page.distances(s.layers[0].layer.attention.heads).children})
+    read = block(embeddings=_words(s) if sizes.text_embed else None).children
+    body = Block({**read, **(children.children if sizes.visual_embed else {}), "encoder": encoder})
     deep = dense_classifier(s)
     return bert_heads(
         s,
         "layoutlmv3",
-        whole,
+        body,
         sequence_classification=block(classifier=deep),
         question_answering=block(qa_outputs=deep),
         token_classification=block(classifier=classifier(s) if s.labels < _MANY else deep),

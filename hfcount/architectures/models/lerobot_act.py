@@ -36,8 +36,8 @@ def spec(c: Config) -> Spec[Act]:
     features.check_seen(c)
     seeing = backbone(c) if features.images else None
     if seeing and not seeing.own.deep and c.value("replace_final_stride_with_dilation"):
-        said = "replace_final_stride_with_dilation is set, which a backbone of plain layers does not take."
-        raise c.error("contradiction", said, "replace_final_stride_with_dilation", "Set it to false.")
+        text = "replace_final_stride_with_dilation is set, which a backbone of plain layers does not take."
+        raise c.error("contradiction", text, "replace_final_stride_with_dilation", "Set it to false.")
     d = c.int("dim_model", default=512)
     mixer = keys.multi_head(c, d, c.int("n_heads", default=8))
     layer = Layer(mixer=mixer, ffn=Dense(width=c.int("dim_feedforward", default=3200), bias=True))
@@ -47,45 +47,46 @@ def spec(c: Config) -> Spec[Act]:
         layers = tuple(keys.uniform(layer, number))
         return Spec(family=c.family, hidden=d, layers=layers, causal=False, uncounted=_NO_TOKENS)
 
-    own = Act.read(c, features=features)
+    sizes = Act.read(c, features=features)
     parts = {"decoder": part("n_decoder_layers", 1)} | ({"backbone": seeing} if seeing else {})
-    if own.use_vae:
+    if sizes.use_vae:
         parts["reading"] = part("n_vae_encoder_layers", 4)
-    return part("n_encoder_layers", 4).replace(parts=parts).having(own)
+    return part("n_encoder_layers", 4).replace(parts=parts).having(sizes)
 
 
 def blueprint(s: Spec[Act]) -> Block:
-    own, seen, d = s.own, s.own.features, s.hidden
-    found = dict(_variational(s).children) if own.use_vae else {}
-    if seen.images:
+    sizes, features, d = s.own, s.own.features, s.hidden
+    children = dict(_variational(s).children) if sizes.use_vae else {}
+    if features.images:
         network = s.part("backbone")
-        found["backbone"] = frozen(Block(network.sizes(ResNet).tensors(network.layers), "vision"))
-        found["encoder_img_feat_input_proj"] = conv(network.hidden, d, 1, bias=True)
-    for name, width in (("robot", seen.state), ("env", seen.environment)):
+        children["backbone"] = frozen(Block(network.sizes(ResNet).tensors(network.layers), "vision"))
+        children["encoder_img_feat_input_proj"] = conv(network.hidden, d, 1, bias=True)
+    for name, width in (("robot", features.state), ("env", features.environment)):
         if width is not None:
-            found[f"encoder_{name}_state_input_proj"] = Linear(width, d, True, "projector")
-    tokens = 1 + (seen.state is not None) + (seen.environment is not None)
+            children[f"encoder_{name}_state_input_proj"] = Linear(width, d, True, "projector")
+    tokens = 1 + (features.state is not None) + (features.environment is not None)
     model = block(
-        encoder=_encoder(s, own),
-        decoder=block(layers=stack(s.part("decoder").layers, lambda one: _layer(d, one, True)), norm=layer_norm(d)),
-        encoder_latent_input_proj=Linear(own.latent_dim, d, True, "projector"),
+        encoder=_encoder(s, sizes),
+        decoder=block(layers=stack(s.part("decoder").layers, lambda layer: _layer(d, layer, True)), norm=layer_norm(d)),
+        encoder_latent_input_proj=Linear(sizes.latent_dim, d, True, "projector"),
         encoder_1d_feature_pos_embed=embedding(tokens, d),
-        decoder_pos_embed=embedding(own.chunk_size, d),
-        action_head=Linear(d, seen.action, True, "projector"),
+        decoder_pos_embed=embedding(sizes.chunk_size, d),
+        action_head=Linear(d, features.action, True, "projector"),
     )
-    return block(model=Block({**found, **model.children}))
+    return block(model=Block({**children, **model.children}))
 
 
-def _encoder(s: Spec[object], own: Act) -> Block:
+def _encoder(s: Spec[object], sizes: Act) -> Block:
     """A stack of layers, with a norm after them only where there are norms before their parts."""
     return block(
-        layers=stack(s.layers, lambda one: _layer(s.hidden, one)), norm=layer_norm(s.hidden) if own.pre_norm else None
+        layers=stack(s.layers, lambda layer: _layer(s.hidden, layer)),
+        norm=layer_norm(s.hidden) if sizes.pre_norm else None,
     )
 
 
-def _layer(d: int, one: Layer, crossing: bool = False) -> Block:
+def _layer(d: int, layer: Layer, crossing: bool = False) -> Block:
     """A layer as torch names it: self_attn, linear1, linear2 and a norm for each; `crossing`, multihead_attn."""
-    width, norm = one.dense.width, layer_norm(d)
+    width, norm = layer.dense.width, layer_norm(d)
     return block(
         self_attn=fused_attention(d),
         multihead_attn=fused_attention(d) if crossing else None,
@@ -99,14 +100,14 @@ def _layer(d: int, one: Layer, crossing: bool = False) -> Block:
 
 def _variational(s: Spec[Act]) -> Block:
     """What reads the actions in training: an encoder, its inputs and the two halves of the latent."""
-    own, seen, d = s.own, s.own.features, s.hidden
-    tokens = 1 + own.chunk_size + (seen.state is not None)
-    into = None if seen.state is None else Linear(seen.state, d, True, "projector")
+    sizes, features, d = s.own, s.own.features, s.hidden
+    tokens = 1 + sizes.chunk_size + (features.state is not None)
+    into = None if features.state is None else Linear(features.state, d, True, "projector")
     return block(
-        vae_encoder=_encoder(s.part("reading"), own),
+        vae_encoder=_encoder(s.part("reading"), sizes),
         vae_encoder_cls_embed=embedding(1, d),
         vae_encoder_robot_state_input_proj=into,
-        vae_encoder_action_input_proj=Linear(seen.action, d, True, "projector"),
-        vae_encoder_latent_output_proj=Linear(d, 2 * own.latent_dim, True, "projector"),
+        vae_encoder_action_input_proj=Linear(features.action, d, True, "projector"),
+        vae_encoder_latent_output_proj=Linear(d, 2 * sizes.latent_dim, True, "projector"),
         vae_encoder_pos_enc=buffer(1, tokens, d),
     )

@@ -32,10 +32,10 @@ class DiffusionPolicy(Sizes):
     use_separate_rgb_encoder_per_camera: bool = flag(absent=False)
 
     @property
-    def told(self) -> int:
-        """Elements that tell each layer what to do: the step, and what is seen in all observations."""
-        seen, number = self.features, len(self.features.images)
-        width = (seen.state or 0) + (seen.environment or 0)
+    def condition_width(self) -> int:
+        """The width of the condition of each layer: the step, and the features of all observations."""
+        features, number = self.features, len(self.features.images)
+        width = (features.state or 0) + (features.environment or 0)
         width += number * self.keypoints.width if self.keypoints else 0
         return self.diffusion_step_embed_dim + width * self.n_obs_steps
 
@@ -48,15 +48,15 @@ def spec(c: Config) -> Spec[DiffusionPolicy]:
     dims = tuple(c.ints("down_dims", default=(512, 1024, 2048), least=1, minimum=1))
     horizon, factor = c.int("horizon", default=16), 2 ** len(dims)
     if horizon % factor:
-        said = f"horizon {horizon:,} is no multiple of {factor:,}, 2 to the power of the entries of down_dims."
-        raise c.error("not-divisible", said, "horizon", "Correct one of them.")
+        text = f"horizon {horizon:,} is no multiple of {factor:,}, 2 to the power of the entries of down_dims."
+        raise c.error("not-divisible", text, "horizon", "Correct one of them.")
     groups = c.int("n_groups", default=_GROUPS)
-    if odd := [one for one in dims if one % groups] + [one for one in dims[:1] if one % _GROUPS]:
-        said = f"down_dims has {odd[0]:,}, which its groups of channels do not divide."
-        raise c.error("not-divisible", said, "down_dims", "Correct it or n_groups.")
-    widths = tuple(keys.dim(f"d{number}", one) for number, one in enumerate(dims, 1))
+    if odd := [width for width in dims if width % groups] + [width for width in dims[:1] if width % _GROUPS]:
+        text = f"down_dims has {odd[0]:,}, which its groups of channels do not divide."
+        raise c.error("not-divisible", text, "down_dims", "Correct it or n_groups.")
+    widths = tuple(keys.dim(f"d{number}", width) for number, width in enumerate(dims, 1))
     keypoints = Keypoints.read(c, _sides(c, features.images[0])) if features.images else None
-    own = DiffusionPolicy.read(c, features=features, keypoints=keypoints, down_dims=widths)
+    sizes = DiffusionPolicy.read(c, features=features, keypoints=keypoints, down_dims=widths)
     return Spec(
         family=c.family,
         hidden=widths[-1],
@@ -64,7 +64,7 @@ def spec(c: Config) -> Spec[DiffusionPolicy]:
         causal=False,
         uncounted="it denoises actions, and gives no tokens",
         parts={"backbone": backbone(c)} if keypoints else {},
-    ).having(own)
+    ).having(sizes)
 
 
 def _sides(c: Config, image: tuple[int, int, int]) -> tuple[int, int]:
@@ -79,23 +79,28 @@ def _sides(c: Config, image: tuple[int, int, int]) -> tuple[int, int]:
 
 
 def blueprint(s: Spec[DiffusionPolicy]) -> Block:
-    own = s.own
-    encoder: Node | None = own.keypoints.tensors(s.part("backbone")) if own.keypoints else None
-    if encoder and own.use_separate_rgb_encoder_per_camera:
-        encoder = Repeat(Indices.below(len(own.features.images)), encoder)
-    return block(diffusion=block(rgb_encoder=encoder, unet=_unet(own)))
+    sizes = s.own
+    encoder: Node | None = sizes.keypoints.tensors(s.part("backbone")) if sizes.keypoints else None
+    if encoder and sizes.use_separate_rgb_encoder_per_camera:
+        encoder = Repeat(Indices.below(len(sizes.features.images)), encoder)
+    return block(diffusion=block(rgb_encoder=encoder, unet=_unet(sizes)))
 
 
-def _unet(own: DiffusionPolicy) -> Block:
+def _unet(sizes: DiffusionPolicy) -> Block:
     """Down, through the middle and up again, from actions to actions."""
-    action, d, last, step = own.features.action, own.down_dims, len(own.down_dims) - 1, own.diffusion_step_embed_dim
+    action, d, last, step = (
+        sizes.features.action,
+        sizes.down_dims,
+        len(sizes.down_dims) - 1,
+        sizes.diffusion_step_embed_dim,
+    )
     down = {
-        str(place): _stage(own, before, wide, along(wide, wide, 3) if place < last else None)
+        str(place): _stage(sizes, before, wide, along(wide, wide, 3) if place < last else None)
         for place, (before, wide) in enumerate(zip((action, *d), d, strict=False))
     }
     up = {
         str(place): _stage(
-            own, 2 * d[last - place], d[last - place - 1], upsampling(d[last - place - 1], d[last - place - 1], 4)
+            sizes, 2 * d[last - place], d[last - place - 1], upsampling(d[last - place - 1], d[last - place - 1], 4)
         )
         for place in range(last)
     }
@@ -103,23 +108,23 @@ def _unet(own: DiffusionPolicy) -> Block:
         "convolution",
         diffusion_step_encoder=Block({"1": Linear(step, 4 * step, True), "3": Linear(4 * step, step, True)}),
         down_modules=Block(down),
-        mid_modules=Repeat(Indices.below(2), _residual(own, d[-1], d[-1])),
+        mid_modules=Repeat(Indices.below(2), _residual(sizes, d[-1], d[-1])),
         up_modules=Block(up),
-        final_conv=Block({"0": _normed(d[0], d[0], own.kernel_size), "1": along(d[0], action, 1)}),
+        final_conv=Block({"0": _normed(d[0], d[0], sizes.kernel_size), "1": along(d[0], action, 1)}),
     )
 
 
-def _stage(own: DiffusionPolicy, inputs: int, d: int, resized: Node | None) -> Block:
-    found: dict[str, Node] = {"0": _residual(own, inputs, d), "1": _residual(own, d, d)}
-    return Block({**found, **({"2": resized} if resized else {})})
+def _stage(sizes: DiffusionPolicy, inputs: int, d: int, resized: Node | None) -> Block:
+    children: dict[str, Node] = {"0": _residual(sizes, inputs, d), "1": _residual(sizes, d, d)}
+    return Block({**children, **({"2": resized} if resized else {})})
 
 
-def _residual(own: DiffusionPolicy, inputs: int, d: int) -> Block:
-    """Two convolutions, and between them a bias and mostly a scale that follow from what the layer is told."""
+def _residual(sizes: DiffusionPolicy, inputs: int, d: int) -> Block:
+    """Two convolutions, and between them a bias and mostly a scale computed from the condition."""
     return block(
-        conv1=_normed(inputs, d, own.kernel_size),
-        cond_encoder=Block({"1": Linear(own.told, 2 * d if own.use_film_scale_modulation else d, True)}),
-        conv2=_normed(d, d, own.kernel_size),
+        conv1=_normed(inputs, d, sizes.kernel_size),
+        cond_encoder=Block({"1": Linear(sizes.condition_width, 2 * d if sizes.use_film_scale_modulation else d, True)}),
+        conv2=_normed(d, d, sizes.kernel_size),
         residual_conv=along(inputs, d, 1) if inputs != d else None,
     )
 

@@ -33,9 +33,9 @@ class Pi(Sizes):
 def spec(c: Config) -> Spec[Pi]:
     text, acts = architectures.part(c, "text_config", "gemma"), architectures.part(c, "expert_config", "gemma")
     parts = {"vision": architectures.part(c, "vision_config", "siglip_vision_model"), "action": acts}
-    own = Pi.read(c)
-    whole = keys.composite(c, text, parts, tied=True, heads=("ForConditionalGeneration",))
-    return whole.replace(tied=True, uncounted=_NO_TOKENS).having(own)
+    sizes = Pi.read(c)
+    model = keys.composite(c, text, parts, tied=True, heads=("ForConditionalGeneration",))
+    return model.replace(tied=True, uncounted=_NO_TOKENS).having(sizes)
 
 
 def blueprint(s: Spec[Pi]) -> Block:
@@ -61,13 +61,13 @@ def blueprint(s: Spec[Pi]) -> Block:
 def _paligemma(s: Spec[Pi]) -> Block:
     """PaliGemma under the names of transformers 4.53."""
     tower = architectures.tower(s, "vision")
-    seen = Linear(s.part("vision").hidden, _PROJECTED, True)
+    vision_width = Linear(s.part("vision").hidden, _PROJECTED, True)
     # Of two names for one tensor, safetensors keeps the first by the alphabet.
     table = Tied("model.paligemma_with_expert.paligemma.lm_head.weight", (s.vocab, s.hidden))
     return block(
         model=block(
             vision_tower=replace(tower, children={"vision_model": Block(tower.children)}),
-            multi_modal_projector=block("projector", linear=seen),
+            multi_modal_projector=block("projector", linear=vision_width),
             language_model=altered(architectures.base(s), embed_tokens=table),
         ),
         lm_head=Linear(s.hidden, s.vocab, component="embedding"),
@@ -75,15 +75,17 @@ def _paligemma(s: Spec[Pi]) -> Block:
 
 
 def _steered(node: Block, w: int) -> Block:
-    """A stack whose norms are told by the time how to scale, shift and gate: dense (3·w, w) in place of a weight."""
+    """A stack whose norms the time step scales, shifts and gates: dense (3·w, w) in place of a weight."""
 
-    def told(name: str, one: Node) -> Node:
+    def conditioned(name: str, node: Node) -> Node:
         if name in _NORMS:
             return block("norm", dense=Linear(w, 3 * w, True))
-        if isinstance(one, tuple):
-            return tuple(told(name, each) for each in one)
-        if isinstance(one, Repeat):
-            return Repeat(one.indices, told(name, one.body), one.active)
-        return _steered(one, w) if isinstance(one, Block) else one
+        if isinstance(node, tuple):
+            return tuple(conditioned(name, each) for each in node)
+        if isinstance(node, Repeat):
+            return Repeat(node.indices, conditioned(name, node.body), node.active)
+        return _steered(node, w) if isinstance(node, Block) else node
 
-    return Block({name: told(name, one) for name, one in node.children.items()}, node.component, node.repeats)
+    return Block(
+        {name: conditioned(name, child) for name, child in node.children.items()}, node.component, node.repeats
+    )

@@ -32,8 +32,8 @@ class SmolVla(Sizes):
 def spec(c: Config) -> Spec[SmolVla]:
     sees = architectures.part(c, "vlm_config", "smolvlm")
     text = sees.part("text")
-    own = SmolVla.read(c)
-    whole = Spec(
+    sizes = SmolVla.read(c)
+    model = Spec(
         family=c.family,
         vocab=sees.vocab,
         hidden=sees.hidden,
@@ -43,7 +43,7 @@ def spec(c: Config) -> Spec[SmolVla]:
         uncounted=_NO_TOKENS,
         parts={"image": sees, "action": _acting(c, text)},
     )
-    return whole.having(own)
+    return model.having(sizes)
 
 
 def _acting(c: Config, text: Spec) -> Spec:
@@ -51,8 +51,8 @@ def _acting(c: Config, text: Spec) -> Spec:
     count, attention = c.int("num_expert_layers", default=-1, minimum=_ANY), text.layers[0].layer.attention
     depth = int(text.depth)
     if count > 0 and depth % count:
-        said = f"num_expert_layers {count:,} does not divide the {depth:,} layers of the language model."
-        raise c.error("not-divisible", said, "num_expert_layers")
+        message = f"num_expert_layers {count:,} does not divide the {depth:,} layers of the language model."
+        raise c.error("not-divisible", message, "num_expert_layers")
     d = c.times("expert_width_multiplier", text.hidden, default=0.75)
     width = keys.dim("d_e", round_up(4 * int(2 * int(d) / 3), _MULTIPLE))
     layer = Layer(mixer=attention, ffn=Dense(width=width, bias=text.layers[0].layer.dense.bias))
@@ -67,7 +67,7 @@ def _acting(c: Config, text: Spec) -> Spec:
 
 def blueprint(s: Spec[SmolVla]) -> Block:
     acts, d = s.part("action"), s.part("action").hidden
-    expert = block(layers=stack(acts.layers, lambda one: _layer(d, one)), norm=rms_norm(d))
+    expert = block(layers=stack(acts.layers, lambda layer: _layer(d, layer)), norm=rms_norm(d))
     return block(
         model=block(
             vlm_with_expert=block(vlm=architectures.tree(s.part("image")), lm_expert=expert),
@@ -80,10 +80,10 @@ def blueprint(s: Spec[SmolVla]) -> Block:
     )
 
 
-def _layer(d: int, one: Layer) -> Block:
-    a = one.attention
+def _layer(d: int, layer: Layer) -> Block:
+    a = layer.attention
     attention = gqa(d, a)
-    if one.memory:
-        read = Linear(one.memory, a.kv_heads * a.head_dim, a.qkv_bias)
+    if layer.memory:
+        read = Linear(layer.memory, a.kv_heads * a.head_dim, a.qkv_bias)
         attention = altered(attention, k_proj=read, v_proj=read)
-    return pre_norm(d, self_attn=attention, mlp=swiglu(d, one.dense.width, one.dense.bias))
+    return pre_norm(d, self_attn=attention, mlp=swiglu(d, layer.dense.width, layer.dense.bias))

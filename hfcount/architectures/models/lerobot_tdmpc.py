@@ -36,14 +36,14 @@ def spec(c: Config) -> Spec[Tdmpc]:
     features = Features.read(c)
     if len(features.images) > 1:
         raise c.error("contradiction", "input_features has more than one image.", "input_features")
-    own = Tdmpc.read(c, features=features, cells=_cells(c, features.images[0]) if features.images else 0)
+    sizes = Tdmpc.read(c, features=features, cells=_cells(c, features.images[0]) if features.images else 0)
     return Spec(
         family=c.family,
-        hidden=own.latent_dim,
+        hidden=sizes.latent_dim,
         layers=(),
         causal=False,
         uncounted="it plans actions, and gives no tokens",
-    ).having(own)
+    ).having(sizes)
 
 
 def _cells(c: Config, image: tuple[int, int, int]) -> int:
@@ -63,19 +63,19 @@ def blueprint(s: Spec[Tdmpc]) -> Block:
     return block(model=_model(s.own), model_target=_model(s.own))
 
 
-def _model(own: Tdmpc) -> Block:
+def _model(sizes: Tdmpc) -> Block:
     """The model; what it is trained towards is another of the same."""
-    latent, action, d = own.latent_dim, own.features.action, own.mlp_dim
+    latent, action, d = sizes.latent_dim, sizes.features.action, sizes.mlp_dim
     both = latent + action
     dynamics = _network(both, d, latent)
     value: dict[str, Node] = {"1": layer_norm(d), "3": Linear(d, d, True), "5": Linear(d, 1, True)}
     return block(
         "mlp",
-        _encoder=_encoder(own),
+        _encoder=_encoder(sizes),
         _dynamics=Block({**dynamics.children, "7": layer_norm(latent)}),
         _reward=_network(both, d, 1),
         _pi=_network(latent, d, action),
-        _Qs=Repeat(Indices.below(own.q_ensemble_size), Block({"0": Linear(both, d, True), **value})),
+        _Qs=Repeat(Indices.below(sizes.q_ensemble_size), Block({"0": Linear(both, d, True), **value})),
         _V=Block({"0": Linear(latent, d, True), **value}),
     )
 
@@ -86,21 +86,21 @@ def _network(inputs: int, d: int, out: int) -> Block:
     return Block({"0": first, "1": layer_norm(d), "3": second, "4": layer_norm(d), "6": Linear(d, out, True)})
 
 
-def _encoder(own: Tdmpc) -> Block:
+def _encoder(sizes: Tdmpc) -> Block:
     """What makes the latent of an image and of states."""
-    seen, d, latent = own.features, own.image_encoder_hidden_dim, own.latent_dim
-    found = dict[str, Node]()
-    if seen.images:
-        widths = (seen.images[0][0], d, d, d)
+    features, d, latent = sizes.features, sizes.image_encoder_hidden_dim, sizes.latent_dim
+    children = dict[str, Node]()
+    if features.images:
+        widths = (features.images[0][0], d, d, d)
         layers: dict[str, Node] = {
             str(2 * place): conv(into, d, kernel, bias=True)
             for place, (into, kernel) in enumerate(zip(widths, _KERNELS, strict=True))
         }
-        layers |= {"9": Linear(own.cells * d, latent, True), "10": layer_norm(latent)}
-        found["image_enc_layers"] = Block(layers, "vision")
-    for name, width in (("state", seen.state), ("env_state", seen.environment)):
+        layers |= {"9": Linear(sizes.cells * d, latent, True), "10": layer_norm(latent)}
+        children["image_enc_layers"] = Block(layers, "vision")
+    for name, width in (("state", features.state), ("env_state", features.environment)):
         if width is not None:
-            first = Linear(width, own.state_encoder_hidden_dim, True)
-            second = Linear(own.state_encoder_hidden_dim, latent, True)
-            found[f"{name}_enc_layers"] = Block({"0": first, "2": second, "3": layer_norm(latent)})
-    return Block(found)
+            first = Linear(width, sizes.state_encoder_hidden_dim, True)
+            second = Linear(sizes.state_encoder_hidden_dim, latent, True)
+            children[f"{name}_enc_layers"] = Block({"0": first, "2": second, "3": layer_norm(latent)})
+    return Block(children)

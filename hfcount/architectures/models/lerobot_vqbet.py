@@ -37,8 +37,8 @@ def spec(c: Config) -> Spec[Vqbet]:
     features = Features.read(c)
     features.robot_state(c)
     if len(features.images) != 1:
-        said = f"input_features has {len(features.images):,} images, and must have one."
-        raise c.error("contradiction", said, "input_features")
+        text = f"input_features has {len(features.images):,} images, and must have one."
+        raise c.error("contradiction", text, "input_features")
     default = None if c.has("crop_shape") else (84, 84)
     keypoints = Keypoints.read(c, crop(c, features.images[0], default))
     d = c.int("gpt_hidden_dim", default=512)
@@ -46,22 +46,22 @@ def spec(c: Config) -> Spec[Vqbet]:
     layers = keys.uniform(
         Layer(mixer=mixer, ffn=Dense(width=4 * d, bias=True)), c.int("gpt_n_layer", default=8, maximum=MAX_LAYERS)
     )
-    own = Vqbet.read(c, features=features, keypoints=keypoints)
-    return Spec(family=c.family, hidden=d, layers=tuple(layers), parts={"backbone": backbone(c)}).having(own)
+    sizes = Vqbet.read(c, features=features, keypoints=keypoints)
+    return Spec(family=c.family, hidden=d, layers=tuple(layers), parts={"backbone": backbone(c)}).having(sizes)
 
 
 def blueprint(s: Spec[Vqbet]) -> Block:
-    own, d = s.own, s.own.gpt_input_dim
-    steps = own.n_obs_steps + own.n_action_pred_token - 1
+    sizes, d = s.own, s.own.gpt_input_dim
+    steps = sizes.n_obs_steps + sizes.n_action_pred_token - 1
     return block(
         vqbet=block(
             action_token=Tensor((1, 1, d), component="embedding"),
-            select_target_actions_indices=buffer(steps, own.action_chunk_size, whole=True),
-            rgb_encoder=own.keypoints.tensors(s.part("backbone")),
-            state_projector=_last("projector", own.features.state or 0, d),
-            rgb_feature_projector=_last("projector", own.keypoints.width, d),
+            select_target_actions_indices=buffer(steps, sizes.action_chunk_size, whole=True),
+            rgb_encoder=sizes.keypoints.tensors(s.part("backbone")),
+            state_projector=_last("projector", sizes.features.state or 0, d),
+            rgb_feature_projector=_last("projector", sizes.keypoints.width, d),
             policy=_gpt(s),
-            action_head=_head(own),
+            action_head=_head(sizes),
         )
     )
 
@@ -72,11 +72,11 @@ def _last(component: Component, inputs: int, out: int) -> Block:
 
 def _gpt(s: Spec[Vqbet]) -> Block:
     """The transformer, whose masks are stored."""
-    own, d = s.own, s.hidden
-    mask = buffer(1, 1, own.gpt_block_size, own.gpt_block_size)
+    sizes, d = s.own, s.hidden
+    mask = buffer(1, 1, sizes.gpt_block_size, sizes.gpt_block_size)
 
-    def layer(one: Layer) -> Block:
-        width = one.dense.width
+    def layer_block(layer: Layer) -> Block:
+        width = layer.dense.width
         return block(
             ln_1=layer_norm(d),
             attn=block("attention", bias=mask, c_attn=Linear(d, 3 * d, True), c_proj=Linear(d, d, True)),
@@ -85,18 +85,18 @@ def _gpt(s: Spec[Vqbet]) -> Block:
         )
 
     transformer = block(
-        wte=Linear(own.gpt_input_dim, d, True, "projector"),
-        wpe=embedding(own.gpt_block_size, d),
-        h=stack(s.layers, layer),
+        wte=Linear(sizes.gpt_input_dim, d, True, "projector"),
+        wpe=embedding(sizes.gpt_block_size, d),
+        h=stack(s.layers, layer_block),
         ln_f=layer_norm(d),
     )
-    return block(transformer=transformer, lm_head=Linear(d, own.gpt_output_dim, component="lm_head"))
+    return block(transformer=transformer, lm_head=Linear(d, sizes.gpt_output_dim, component="lm_head"))
 
 
-def _head(own: Vqbet) -> Block:
+def _head(sizes: Vqbet) -> Block:
     """What gives codes and offsets, and the autoencoder of the actions."""
-    d, entries, actions = own.gpt_output_dim, own.vqvae_n_embed, own.action_chunk_size * own.features.action
-    if own.sequentially_select:
+    d, entries, actions = sizes.gpt_output_dim, sizes.vqvae_n_embed, sizes.action_chunk_size * sizes.features.action
+    if sizes.sequentially_select:
         codes = block(
             map_to_cbet_preds_primary_bin=_last("projector", d, entries),
             map_to_cbet_preds_secondary_bin=_last("projector", d + entries, entries),
@@ -104,13 +104,13 @@ def _head(own: Vqbet) -> Block:
     else:
         codes = block(map_to_cbet_preds_bin=_last("projector", d, _CODES * entries))
     offsets = _last("projector", d, _CODES * entries * actions)
-    return Block({"vqvae_model": _autoencoder(own, actions), **codes.children, "map_to_cbet_preds_offset": offsets})
+    return Block({"vqvae_model": _autoencoder(sizes, actions), **codes.children, "map_to_cbet_preds_offset": offsets})
 
 
-def _autoencoder(own: Vqbet, actions: int) -> Block:
-    code, inner = own.vqvae_embedding_dim, own.vqvae_enc_hidden_dim
-    table = buffer(1, own.vqvae_n_embed, code)
-    book = block(initted=buffer(1), cluster_size=buffer(1, own.vqvae_n_embed), embed_avg=table, embed=table)
+def _autoencoder(sizes: Vqbet, actions: int) -> Block:
+    code, inner = sizes.vqvae_embedding_dim, sizes.vqvae_enc_hidden_dim
+    table = buffer(1, sizes.vqvae_n_embed, code)
+    book = block(initted=buffer(1), cluster_size=buffer(1, sizes.vqvae_n_embed), embed_avg=table, embed=table)
     return block(
         "other",
         discretized=buffer(whole=True),

@@ -26,7 +26,7 @@ class Following(Record):
 
 
 class LevitLayer(Record):
-    """What a layer of LeViT alone has: places along a side of the image, and what follows its stage."""
+    """Sizes specific to a layer of LeViT: places along a side of the image, and what follows its stage."""
 
     side: int
     following: Following | None
@@ -45,10 +45,10 @@ def spec(c: Config) -> Spec[Levit]:
     widths, dims = keys.each(c, "hidden_sizes", _STAGES, "d"), keys.each(c, "key_dim", count, "h_d")
     heads, ratios = keys.each(c, "num_attention_heads", count, "h"), keys.each(c, "attention_ratio", count)
     layers = []
-    for number, (depth, d, own, dim, ratio, wider) in enumerate(
+    for number, (depth, d, head_count, dim, ratio, wider) in enumerate(
         zip(depths, widths, heads, dims, ratios, keys.each(c, "mlp_ratio", count), strict=False)
     ):
-        mixer = GQA(heads=own, kv_heads=own, head_dim=dim, value_dim=ratio * dim)
+        mixer = GQA(heads=head_count, kv_heads=head_count, head_dim=dim, value_dim=ratio * dim)
         following = None
         if number < _STAGES - 1:
             following = Following(width=widths[number + 1], heads=d // dims[0], key_dim=dims[0])
@@ -77,21 +77,21 @@ def blueprint(s: Spec[Levit]) -> Block:
 
 
 def _stage(part: Layers) -> tuple[Node, ...]:
-    one, depth = part.layer, part.indices.count
-    a, d, of = one.attention, one.width, one.sizes(LevitLayer)
-    own, values = a.heads * a.head_dim, a.heads * (a.value_dim or a.head_dim)
+    layer, depth = part.layer, part.indices.count
+    a, d, of = layer.attention, layer.width, layer.sizes(LevitLayer)
+    inner, values = a.heads * a.head_dim, a.heads * (a.value_dim or a.head_dim)
     biases = Tensor((a.heads, of.side * of.side))
     attention = block(
         "attention",
-        queries_keys_values=_linear(d, values + 2 * own),
+        queries_keys_values=_linear(d, values + 2 * inner),
         projection=_linear(values, d),
         attention_biases=biases,
     )
-    step = 2 if one.ffn else 1
-    found = [Repeat(Indices(range(0, depth * step, step), depth), block(module=attention))]
-    if one.ffn:
-        network = _network(d, one.dense.width)
-        found.append(Repeat(Indices(range(1, 1 + depth * step, step), depth), network))
+    step = 2 if layer.ffn else 1
+    nodes = [Repeat(Indices(range(0, depth * step, step), depth), block(module=attention))]
+    if layer.ffn:
+        network = _network(d, layer.dense.width)
+        nodes.append(Repeat(Indices(range(1, 1 + depth * step, step), depth), network))
     if of.following:
         after, heads, dim = of.following.width, of.following.heads, of.following.key_dim
         keyed = heads * dim
@@ -102,9 +102,9 @@ def _stage(part: Layers) -> tuple[Node, ...]:
             projection=_linear(_RATIO * keyed, after),
             attention_biases=Tensor((heads, of.side * of.side)),
         )
-        found.append(Repeat(Indices.of((int(depth) * step,)), down))
-        found.append(Repeat(Indices.of((int(depth) * step + 1,)), _network(after, _WIDER * after)))
-    return tuple(found)
+        nodes.append(Repeat(Indices.of((int(depth) * step,)), down))
+        nodes.append(Repeat(Indices.of((int(depth) * step + 1,)), _network(after, _WIDER * after)))
+    return tuple(nodes)
 
 
 def _network(d: int, wide: int) -> Block:

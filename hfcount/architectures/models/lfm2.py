@@ -46,9 +46,9 @@ def spec(c: Config) -> Spec[Lfm2]:
         networks = keys.networks(c, places, lambda: keys.moe(c, "moe_intermediate_size"))
     else:
         networks = keys.uniform(Layer(ffn=_adjusted(c)), count)
-    own = Lfm2.read(c, use_expert_bias=int(routed and c.bool("use_expert_bias", default=True)))
-    whole = keys.decoder_spec(c, keys.combined(mixers, networks), tied=True, heads=("ForCausalLM", "Model"))
-    return whole.replace(tied=c.bool("tie_embedding", default=whole.tied)).having(own)
+    sizes = Lfm2.read(c, use_expert_bias=int(routed and c.bool("use_expert_bias", default=True)))
+    model = keys.decoder_spec(c, keys.combined(mixers, networks), tied=True, heads=("ForCausalLM", "Model"))
+    return model.replace(tied=c.bool("tie_embedding", default=model.tied)).having(sizes)
 
 
 def blueprint(s: Spec[Lfm2]) -> Block:
@@ -61,18 +61,18 @@ def blueprint(s: Spec[Lfm2]) -> Block:
         bias = buffer(m.experts, component="router") if s.own.use_expert_bias else None
         return altered(moe(d, m, numbered_swiglu(d, m.width, "experts")), expert_bias=bias)
 
-    def layer(one: Layer) -> Block:
-        mixer, ffn = one.mixer, one.ffn
+    def layer_block(layer: Layer) -> Block:
+        mixer, ffn = layer.mixer, layer.ffn
         conv = short_conv(d, mixer) if isinstance(mixer, ShortConv) else None
         return block(
             operator_norm=rms_norm(d),
             conv=conv,
-            self_attn=None if conv else attention(one.attention),
+            self_attn=None if conv else attention(layer.attention),
             ffn_norm=rms_norm(d),
-            feed_forward=sparse(ffn) if isinstance(ffn, MoE) else numbered_swiglu(d, one.dense.width),
+            feed_forward=sparse(ffn) if isinstance(ffn, MoE) else numbered_swiglu(d, layer.dense.width),
         )
 
-    body = block(embed_tokens=embedding(s.vocab, d), layers=stack(s.layers, layer), embedding_norm=rms_norm(d))
+    body = block(embed_tokens=embedding(s.vocab, d), layers=stack(s.layers, layer_block), embedding_norm=rms_norm(d))
     return with_head(s, body)
 
 

@@ -24,10 +24,10 @@ class Lfm2Vl(Sizes):
 def spec(c: Config) -> Spec[Lfm2Vl]:
     text = architectures.part(c, "text_config")
     towers = {"vision": architectures.part(c, "vision_config")}
-    own = Lfm2Vl.read(c)
+    sizes = Lfm2Vl.read(c)
     tied = c.bool("tie_embedding", "tie_word_embeddings", default=True)
     heads = ("ForConditionalGeneration", "Model")
-    return keys.composite(c, text, towers, heads=heads).replace(tied=tied).having(own)
+    return keys.composite(c, text, towers, heads=heads).replace(tied=tied).having(sizes)
 
 
 def blueprint(s: Spec[Lfm2Vl]) -> Block:

@@ -39,32 +39,32 @@ def spec(c: Config) -> Spec[Lfm3]:
         attending = Indices.span(2, max(2, count), 2)
         rest = Indices.below(count).difference(attending)
         layers = keys.split((attending, lambda: full), (rest, lambda: fast))
-    own = Lfm3.read(
+    sizes = Lfm3.read(
         c,
         use_attention_gate=int(c.bool("use_attention_gate", default=True)),
         use_sandwich_norm=int(c.bool("use_sandwich_norm", default=True)),
     )
     windows = keys.sliding(c, lambda: Indices.span(4, max(4, count), 4), default=256)
-    return keys.decoder_spec(c, layers, tied=True, heads=("ForCausalLM", "Model"), windows=windows).having(own)
+    return keys.decoder_spec(c, layers, tied=True, heads=("ForCausalLM", "Model"), windows=windows).having(sizes)
 
 
 def blueprint(s: Spec[Lfm3]) -> Block:
     d, gated, sandwiched = s.hidden, s.own.use_attention_gate, s.own.use_sandwich_norm
 
-    def attention(one: Layer) -> Block:
-        return altered(gqa(d, one.attention), gate_proj=Linear(d, one.attention.heads) if gated else None)
+    def attention(layer: Layer) -> Block:
+        return altered(gqa(d, layer.attention), gate_proj=Linear(d, layer.attention.heads) if gated else None)
 
-    def layer(one: Layer) -> Block:
-        conv = short_conv(d, one.mixer) if isinstance(one.mixer, ShortConv) else None
+    def layer_block(layer: Layer) -> Block:
+        conv = short_conv(d, layer.mixer) if isinstance(layer.mixer, ShortConv) else None
         return block(
             operator_norm=rms_norm(d),
             conv=conv,
-            self_attn=None if conv else attention(one),
+            self_attn=None if conv else attention(layer),
             post_operator_norm=rms_norm(d) if sandwiched else None,
             ffn_norm=rms_norm(d),
-            feed_forward=numbered_swiglu(d, one.dense.width),
+            feed_forward=numbered_swiglu(d, layer.dense.width),
             post_ffn_norm=rms_norm(d) if sandwiched else None,
         )
 
-    body = block(embed_tokens=embedding(s.vocab, d), layers=stack(s.layers, layer), embedding_norm=rms_norm(d))
+    body = block(embed_tokens=embedding(s.vocab, d), layers=stack(s.layers, layer_block), embedding_norm=rms_norm(d))
     return with_head(s, body)

@@ -20,9 +20,9 @@ class Lfm3Vl(Sizes):
 
 def spec(c: Config) -> Spec[Lfm3Vl]:
     text, towers = architectures.part(c, "text_config"), {"vision": architectures.part(c, "vision_config")}
-    own = Lfm3Vl.read(c)
+    sizes = Lfm3Vl.read(c)
     heads, tied = ("ForConditionalGeneration", "Model"), c.bool("tie_word_embeddings", default=True)
-    return keys.composite(c, text, towers, heads=heads).replace(tied=tied).having(own)
+    return keys.composite(c, text, towers, heads=heads).replace(tied=tied).having(sizes)
 
 
 def blueprint(s: Spec[Lfm3Vl]) -> Block:
@@ -61,18 +61,18 @@ def vision_blueprint(s: Spec) -> Block:
         over = block(weight=Tensor((d, 1, kernel, kernel)))
         return block("linear_attention", in_proj=Linear(d, 3 * d), spatial_conv=over, out_proj=Linear(d, d))
 
-    def layer(one: Layer) -> Block:
-        near = convolution(one.mixer.kernel) if isinstance(one.mixer, ShortConv) else None
+    def layer_block(layer: Layer) -> Block:
+        near = convolution(layer.mixer.kernel) if isinstance(layer.mixer, ShortConv) else None
         return block(
             operator_norm=rms_norm(d),
             conv=near,
-            self_attn=None if near else gqa(d, one.attention, "out_proj", ("q_layernorm", "k_layernorm")),
+            self_attn=None if near else gqa(d, layer.attention, "out_proj", ("q_layernorm", "k_layernorm")),
             ffn_norm=rms_norm(d),
-            feed_forward=numbered_swiglu(d, one.dense.width),
+            feed_forward=numbered_swiglu(d, layer.dense.width),
         )
 
     patches = Linear(frames * s.seen.pixels, d, component="embedding")
-    return block(patchifier=patches, embedding_norm=rms_norm(d), layers=stack(s.layers, layer))
+    return block(patchifier=patches, embedding_norm=rms_norm(d), layers=stack(s.layers, layer_block))
 
 
 PARTS = (

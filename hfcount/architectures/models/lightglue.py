@@ -26,7 +26,7 @@ def spec(c: Config) -> Spec[Lightglue]:
     keypoints = architectures.part(c, "keypoint_detector_config")
     given = c.part("keypoint_detector_config").int("descriptor_decoder_dim", default=256)
     layers = keys.uniform(Layer(mixer=mixer), keys.layer_count(c))
-    whole = keys.decoder_spec(
+    model = keys.decoder_spec(
         c,
         layers,
         vocab=0,
@@ -34,13 +34,13 @@ def spec(c: Config) -> Spec[Lightglue]:
         heads=_HEADS,
         parts={"keypoints": keypoints},
     )
-    return whole.replace(causal=False).having(Lightglue.read(c, given=keys.dim("d_g", given)))
+    return model.replace(causal=False).having(Lightglue.read(c, given=keys.dim("d_g", given)))
 
 
 def blueprint(s: Spec[Lightglue]) -> Block:
-    d, given, one = s.hidden, s.own.given, s.layers[0].layer.attention
+    d, given, a = s.hidden, s.own.given, s.layers[0].layer.attention
     wide = 2 * d
-    inner, kept, bias = one.heads * one.head_dim, one.kv_heads * one.head_dim, one.qkv_bias
+    inner, kept, bias = a.heads * a.head_dim, a.kv_heads * a.head_dim, a.qkv_bias
     attention = block(
         "attention",
         q_proj=Linear(d, inner, bias),
@@ -57,7 +57,7 @@ def blueprint(s: Spec[Lightglue]) -> Block:
     return block(
         keypoint_detector=architectures.tree(s.part("keypoints")),
         input_projection=Linear(given, d, True, "projector") if int(given) != int(d) else None,
-        positional_encoder=block("embedding", projector=Linear(2, d // one.heads // 2)),
+        positional_encoder=block("embedding", projector=Linear(2, d // a.heads // 2)),
         transformer_layers=stack(s.layers, lambda _: layer),
         match_assignment_layers=Repeat(Indices.below(s.depth), matched),
         token_confidence=sure if s.depth > 1 else None,

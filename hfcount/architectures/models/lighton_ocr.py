@@ -17,17 +17,17 @@ class LightonOcr(Sizes):
 
 def spec(c: Config) -> Spec[LightonOcr]:
     text, towers = architectures.part(c, "text_config"), {"vision": architectures.part(c, "vision_config")}
-    own = LightonOcr.read(c)
-    return keys.composite(c, text, towers, tied=True, heads=("ForConditionalGeneration", "Model")).having(own)
+    sizes = LightonOcr.read(c)
+    return keys.composite(c, text, towers, tied=True, heads=("ForConditionalGeneration", "Model")).having(sizes)
 
 
 def blueprint(s: Spec[LightonOcr]) -> Block:
-    d, seen, side = s.hidden, s.part("vision").hidden, s.own.spatial_merge_size
+    d, vision_width, side = s.hidden, s.part("vision").hidden, s.own.spatial_merge_size
     projection = block(
         "projector",
-        norm=rms_norm(seen),
-        patch_merger=block(merging_layer=Linear(side * side * seen, seen)),
-        linear_1=Linear(seen, d),
+        norm=rms_norm(vision_width),
+        patch_merger=block(merging_layer=Linear(side * side * vision_width, vision_width)),
+        linear_1=Linear(vision_width, d),
         linear_2=Linear(d, d),
     )
     projection = Block(projection.children, "projector", repeats=0)

@@ -27,10 +27,12 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d, norm = s.hidden, rms_norm(s.hidden)
 
-    def layer(one: Layer) -> Block:
-        a = one.attention
+    def layer_block(layer: Layer) -> Block:
+        a = layer.attention
         out = Linear(a.heads * a.head_dim, d)
         attention = block("attention", qkv_proj=fused_qkv(d, a), out_proj=out, norm=norm)
-        return block(attention=attention, feed_forward=altered(swiglu(d, one.dense.width), norm=norm))
+        return block(attention=attention, feed_forward=altered(swiglu(d, layer.dense.width), norm=norm))
 
-    return block(transformer=block(tok_embeddings=embedding(s.vocab, d), layers=stack(s.layers, layer), norm=norm))
+    return block(
+        transformer=block(tok_embeddings=embedding(s.vocab, d), layers=stack(s.layers, layer_block), norm=norm)
+    )

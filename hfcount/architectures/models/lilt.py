@@ -26,8 +26,8 @@ class Lilt(Sizes):
 
 
 def spec(c: Config) -> Spec[Lilt]:
-    own = Lilt.read(c)
-    return keys.encoder(c, heads=_HEADS).replace(causal=False, uncounted="", tied=False).having(own)
+    sizes = Lilt.read(c)
+    return keys.encoder(c, heads=_HEADS).replace(causal=False, uncounted="", tied=False).having(sizes)
 
 
 def blueprint(s: Spec[Lilt]) -> Block:
@@ -38,8 +38,8 @@ def blueprint(s: Spec[Lilt]) -> Block:
         back = block(dense=Linear(width, inputs, True, "mlp"), LayerNorm=layer_norm(inputs))
         return block("mlp", dense=Linear(inputs, width, True)), back
 
-    def layer(one: Layer) -> Block:
-        a, wide = one.attention, one.dense.width
+    def layer_block(layer: Layer) -> Block:
+        a, wide = layer.attention, layer.dense.width
         into = Linear(narrow, (a.heads * a.head_dim) // less, True)
         both = {f"layout_{name}": into for name in ("query", "key", "value")}
         out = block(dense=Linear(narrow, narrow, True, "attention"), LayerNorm=layer_norm(narrow))
@@ -60,6 +60,6 @@ def blueprint(s: Spec[Lilt]) -> Block:
         box_linear_embeddings=Linear(d, narrow, True, "embedding"),
         LayerNorm=layer_norm(narrow),
     )
-    body = bert_base(s, layer, bert_embeddings(s), pooler=pooler(s, heads=("base",)))
-    whole = Block({**body.children, "layout_embeddings": Block({**places, **layout.children})})
-    return bert_heads(s, "lilt", whole, sequence_classification=block(classifier=dense_classifier(s)))
+    body = bert_base(s, layer_block, bert_embeddings(s), pooler=pooler(s, heads=("base",)))
+    tree = Block({**body.children, "layout_embeddings": Block({**places, **layout.children})})
+    return bert_heads(s, "lilt", tree, sequence_classification=block(classifier=dense_classifier(s)))

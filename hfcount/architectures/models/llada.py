@@ -46,15 +46,15 @@ def spec(c: Config) -> Spec:
     layers = keys.uniform(Layer(mixer=mixer, ffn=Dense(width=wide, bias=bias)), c.int("n_layers", maximum=MAX_LAYERS))
     rows = c.int("embedding_size", default=None) or c.int("vocab_size")
     known, tied = keys.named(ModelLM="causal_lm"), c.bool("weight_tying", default=True)
-    whole = keys.decoder_spec(c, layers, hidden=d, vocab=rows, heads=known)
-    return whole.replace(tied=tied, causal=False)
+    model = keys.decoder_spec(c, layers, hidden=d, vocab=rows, heads=known)
+    return model.replace(tied=tied, causal=False)
 
 
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
-        a, width, bias = one.attention, one.dense.width, one.dense.bias
+    def layer_block(layer: Layer) -> Block:
+        a, width, bias = layer.attention, layer.dense.width, layer.dense.bias
         shared, wide = Linear(d, a.kv_heads * a.head_dim, a.qkv_bias, "attention"), Linear(d, width, bias, "mlp")
         return block(
             attn_norm=rms_norm(d),
@@ -71,5 +71,5 @@ def blueprint(s: Spec) -> Block:
     head = None if s.tied else lm_head(s, "", s.layers[0].layer.dense.bias)
     table = embedding(s.vocab, d)
     return block(
-        model=block(transformer=block(wte=table, blocks=stack(s.layers, layer), ln_f=rms_norm(d), ff_out=head))
+        model=block(transformer=block(wte=table, blocks=stack(s.layers, layer_block), ln_f=rms_norm(d), ff_out=head))
     )

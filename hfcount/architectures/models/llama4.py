@@ -29,9 +29,9 @@ MODEL_TYPES = ("llama4",)  # transformers 5.23: modeling_llama4.py
 def spec(c: Config) -> Spec:
     text = architectures.part(c, "text_config")
     towers = {"vision": architectures.part(c, "vision_config")}
-    whole = keys.composite(c, text, towers, heads=("ForConditionalGeneration", "ForCausalLM"))
+    model = keys.composite(c, text, towers, heads=("ForConditionalGeneration", "ForCausalLM"))
     # The nested language model has its own head, so the outer tie_word_embeddings does not apply to it.
-    return whole.replace(tied=text.tied)
+    return model.replace(tied=text.tied)
 
 
 def blueprint(s: Spec) -> Block:
@@ -81,10 +81,10 @@ def text_blueprint(s: Spec) -> Block:
             shared_expert=swiglu(d, m.width),
         )
 
-    def layer(one: Layer) -> Block:
-        return pre_norm(d, self_attn=gqa(d, one.attention), feed_forward=network(d, one, moe))
+    def layer_block(layer: Layer) -> Block:
+        return pre_norm(d, self_attn=gqa(d, layer.attention), feed_forward=network(d, layer, moe))
 
-    return decoder(s, layer)
+    return decoder(s, layer_block)
 
 
 class Llama4VisionModel(Sizes):
@@ -95,17 +95,17 @@ class Llama4VisionModel(Sizes):
 def vision_spec(c: Config) -> Spec[Llama4VisionModel]:
     """Llama 4's vision tower: as CLIP's, with an adapter on merged patches (model card of Llama-4-Scout-17B-16E)."""
     rows, out = keys.squares(c) + 1, c.int("projector_output_dim")
-    own = Llama4VisionModel.read(c)
-    return keys.tower(c, patches=keys.patches(c), positions=rows, out=out, indivisible="run").having(own)
+    sizes = Llama4VisionModel.read(c)
+    return keys.tower(c, patches=keys.patches(c), positions=rows, out=out, indivisible="run").having(sizes)
 
 
 def vision_blueprint(s: Spec[Llama4VisionModel]) -> Block:
     d, out, width = s.hidden, s.output, s.layers[0].layer.dense.width
 
-    def layer(one: Layer) -> Block:
+    def layer_block(layer: Layer) -> Block:
         return block(
-            self_attn=mha(d, one.attention, "o_proj"),
-            mlp=mlp(d, one.dense.width),
+            self_attn=mha(d, layer.attention, "o_proj"),
+            mlp=mlp(d, layer.dense.width),
             input_layernorm=layer_norm(d),
             post_attention_layernorm=layer_norm(d),
         )
@@ -117,7 +117,7 @@ def vision_blueprint(s: Spec[Llama4VisionModel]) -> Block:
         patch_embedding=block(linear=patch_projection(s)),
         layernorm_pre=layer_norm(d),
         layernorm_post=layer_norm(d),
-        model=block(layers=stack(s.layers, layer)),
+        model=block(layers=stack(s.layers, layer_block)),
         vision_adapter=block(mlp=adapter),
     )
 

@@ -55,7 +55,7 @@ class LlamaEagle3(Draft):
     fc_norm: bool = flag(absent=False)
 
     def needs(self, s: Spec) -> Needs:
-        """What it takes from its target.
+        """The requirements on its target.
 
         vLLM 0.33 counts the states from that of the embedding, 0, to that of the last layer; SGLang 0.5.23 takes a
         number to be that of a layer, so that the embedding's is -1.
@@ -77,14 +77,14 @@ def spec(c: Config) -> Spec[LlamaEagle3]:
     mixer = keys.attention(text, qkv_bias=bias, out_bias=library and bias, qk_norm=normed)
     ids = c if library else c.sub("eagle_config")
     listed = (() if library else numbers(c, _IDS)) or numbers(ids, _IDS)
-    seen = (None if library else c.int("num_aux_hidden_states", default=None)) or len(listed) or 3
+    vision_width = (None if library else c.int("num_aux_hidden_states", default=None)) or len(listed) or 3
     vocab = text.int("vocab_size")
     at_once = c.family == "speculators_peagle" or "PEagleDraftModel" in c.strs("architectures")
     sizes = LlamaEagle3.read(
         c,
         layers=listed,
         library=library,
-        seen=keys.dim("n_s", seen),
+        seen=keys.dim("n_s", vision_width),
         target_hidden_size=keys.dim("d_t", c.int("target_hidden_size", default=None) or text.int("hidden_size")),
         vocabulary=Vocabulary.read(c, vocab, absent=32000 if library else None),
         listed=library or at_once,
@@ -92,24 +92,24 @@ def spec(c: Config) -> Spec[LlamaEagle3]:
         masked=at_once,
     )
     if library and sizes.norm_before_fc and sizes.fc_norm:
-        said = "norm_before_fc and fc_norm are both true, and a draft has one of these norms at most."
-        raise c.error("contradiction", said, "fc_norm", "Set one of them to false.")
+        message = "norm_before_fc and fc_norm are both true, and a draft has one of these norms at most."
+        raise c.error("contradiction", message, "fc_norm", "Set one of them to false.")
     heads = keys.named(
         ("ForCausalLM",),
         ForCausalLMEagle3="causal_lm",
         DraftModel="causal_lm",
         Speculator="causal_lm",
     )
-    whole = keys.decoder_spec(text, Layer(mixer=mixer, ffn=ffn), whole=c, vocab=vocab, heads=heads)
-    return whole.replace(tied=False).having(sizes)
+    model = keys.decoder_spec(text, Layer(mixer=mixer, ffn=ffn), whole=c, vocab=vocab, heads=heads)
+    return model.replace(tied=False).having(sizes)
 
 
 def blueprint(s: Spec[LlamaEagle3]) -> Block:
     d, of, depth = s.hidden, s.own, s.depth
     read = of.seen * of.target_hidden_size
 
-    def layer(one: Layer, inputs: int, entrance: bool) -> Block:
-        a = one.attention
+    def layer_block(layer: Layer, inputs: int, entrance: bool) -> Block:
+        a = layer.attention
         query, shared = (
             Linear(inputs, a.heads * a.head_dim, a.qkv_bias),
             Linear(inputs, a.kv_heads * a.head_dim, a.qkv_bias),
@@ -119,12 +119,12 @@ def blueprint(s: Spec[LlamaEagle3]) -> Block:
             hidden_norm=rms_norm(d) if entrance else None,
             input_layernorm=rms_norm(d),
             post_attention_layernorm=rms_norm(d),
-            mlp=swiglu(d, one.dense.width, one.dense.bias),
+            mlp=swiglu(d, layer.dense.width, layer.dense.bias),
         )
 
-    one = s.layers[0].layer
-    first = layer(one, 2 * d, True)  # it reads the embedding beside the state
-    later = Repeat(Indices.span(1, depth), layer(one, d, not of.listed))
+    layer = s.layers[0].layer
+    first = layer_block(layer, 2 * d, True)  # it reads the embedding beside the state
+    later = Repeat(Indices.span(1, depth), layer_block(layer, d, not of.listed))
     several = (Repeat(Indices.below(1), first), *((later,) if int(depth) > 1 else ()))
     layers = block(layers=several) if int(depth) > 1 or of.listed else block(midlayer=first)
     words = of.vocabulary.tensors(d, own_head=True).children

@@ -15,7 +15,7 @@ IGNORED = ("force_image_size", "image_tag_type", "ps_version", "template")
 
 
 class LlamaNemotronNanoVl(Sizes):
-    """What Nemotron Nano VL alone has; patches are joined `merge` times along each side."""
+    """Sizes specific to Nemotron Nano VL; patches are joined `merge` times along each side."""
 
     merge: int
     projector_hidden_size: int = size("d_p", absent=4096)
@@ -27,24 +27,28 @@ def spec(c: Config) -> Spec[LlamaNemotronNanoVl]:
     inner.kind = inner.kind or "llama"
     text = architectures.part(c, "llm_config").replace(head="causal_lm")
     trained = c.part("vision_config").given("args")
-    seen = backbones.only(c, architectures.part(c, "vision_config", "radio" if trained else ""), "radio")
+    vision = backbones.only(c, architectures.part(c, "vision_config", "radio" if trained else ""), "radio")
     merge, narrow = keys.inverse(c, "m", "downsample_ratio", default=0.5), c.int("vit_hidden_size", default=1280)
     if not merge:
         raise c.error("out-of-range", "downsample_ratio must be at most 1.", "downsample_ratio")
-    if narrow != seen.hidden:
-        said = f"vit_hidden_size is {narrow:,}, and the tower's width {seen.hidden:,}."
-        c.cannot_run("contradiction", said, "vit_hidden_size", "Correct one of them.")
-    own = LlamaNemotronNanoVl.read(c, merge=merge, seen=keys.dim("d_v", narrow))
+    if narrow != vision.hidden:
+        message = f"vit_hidden_size is {narrow:,}, and the tower's width {vision.hidden:,}."
+        c.cannot_run("contradiction", message, "vit_hidden_size", "Correct one of them.")
+    sizes = LlamaNemotronNanoVl.read(c, merge=merge, seen=keys.dim("d_v", narrow))
     heads = keys.named(Llama_Nemotron_Nano_VL="conditional_generation")
     # Its class takes the norm of colours out of the tower.
-    whole = keys.composite(c, text, {"vision": seen.replace(adapted=True)}, key="llm_config", heads=heads)
-    return whole.replace(tied=text.tied).having(own)
+    model = keys.composite(c, text, {"vision": vision.replace(adapted=True)}, key="llm_config", heads=heads)
+    return model.replace(tied=text.tied).having(sizes)
 
 
 def blueprint(s: Spec[LlamaNemotronNanoVl]) -> Block:
     of = s.own
-    seen, wide = of.merge * of.merge * of.seen, of.projector_hidden_size
-    layers: dict[str, Node] = {"0": layer_norm(seen), "1": Linear(seen, wide, True), "3": Linear(wide, s.hidden, True)}
+    vision_width, wide = of.merge * of.merge * of.seen, of.projector_hidden_size
+    layers: dict[str, Node] = {
+        "0": layer_norm(vision_width),
+        "1": Linear(vision_width, wide, True),
+        "3": Linear(wide, s.hidden, True),
+    }
     return block(
         vision_model=architectures.tower(s, "vision"),
         mlp1=Block(layers, "projector", 0),

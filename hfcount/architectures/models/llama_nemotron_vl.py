@@ -23,28 +23,30 @@ SPELLINGS = {r"^(model\.)?vision_model\.vision_model\.": r"\1vision_model."}
 
 
 class LlamaNemotronVl(Sizes):
-    """What Llama Nemotron VL alone has; patches are joined `merge` times along each side."""
+    """Sizes specific to Llama Nemotron VL; patches are joined `merge` times along each side."""
 
     merge: int
 
 
 def spec(c: Config) -> Spec[LlamaNemotronVl]:
     text = architectures.part(c, "llm_config", "llama_bidirec").replace(head="base")
-    seen = backbones.only(c, architectures.part(c, "vision_config"), "siglip_vision_model")
+    vision = backbones.only(c, architectures.part(c, "vision_config"), "siglip_vision_model")
     merge = keys.inverse(c, "m", "downsample_ratio", default=0.5)
     if not merge:
         raise c.error("out-of-range", "downsample_ratio must be at most 1.", "downsample_ratio")
-    own = LlamaNemotronVl.read(c, merge=merge)
+    sizes = LlamaNemotronVl.read(c, merge=merge)
     first = "ForSequenceClassification" if c.family.endswith("rerank") else "Model"
     heads = tuple(dict.fromkeys((first, "Model", "ForSequenceClassification")))
-    return keys.composite(c, text, {"vision": seen}, key="llm_config", heads=heads).having(own)
+    return keys.composite(c, text, {"vision": vision}, key="llm_config", heads=heads).having(sizes)
 
 
 def blueprint(s: Spec[LlamaNemotronVl]) -> Block:
-    d, seen = s.hidden, s.own.merge * s.own.merge * s.part("vision").hidden
-    whole = block(
+    d, vision_width = s.hidden, s.own.merge * s.own.merge * s.part("vision").hidden
+    body = block(
         vision_model=architectures.tower(s, "vision"),
         language_model=architectures.base(s),
-        mlp1=Block({"0": layer_norm(seen), "1": Linear(seen, d, True), "3": Linear(d, d, True)}, "projector", 0),
+        mlp1=Block(
+            {"0": layer_norm(vision_width), "1": Linear(vision_width, d, True), "3": Linear(d, d, True)}, "projector", 0
+        ),
     )
-    return whole if s.head == "base" else block(model=whole, score=Linear(d, s.labels, component="other"))
+    return body if s.head == "base" else block(model=body, score=Linear(d, s.labels, component="other"))

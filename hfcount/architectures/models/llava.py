@@ -16,7 +16,7 @@ SPELLINGS = {**LLAVA, r"^image_newline$": "model.image_newline"}
 
 
 class Llava(Sizes):
-    """What LLaVA alone has; the outputs of `feature_layers` layers of its tower are taken together."""
+    """Sizes specific to LLaVA; the outputs of `feature_layers` layers of its tower are taken together."""
 
     multimodal_projector_bias: bool = flag(absent=True)
     feature_layers: int = derived(lambda c: len(c.ints("vision_feature_layer", alone=True)) or 1)
@@ -27,18 +27,18 @@ def spec(c: Config) -> Spec[Llava]:
     keys.head_of(c, heads)  # other classes have this type, too, and other keys
     text = architectures.part(c, "text_config")
     towers = {"vision": architectures.part(c, "vision_config")}
-    own = Llava.read(c)
-    whole = keys.composite(c, text, towers, heads=heads).having(own)
+    sizes = Llava.read(c)
+    model = keys.composite(c, text, towers, heads=heads).having(sizes)
     if c.family == "llava_next":  # the only one whose class does not take over what text_config says
-        return whole
-    return whole.replace(tied=keys.tied_anywhere(c, c.part("text_config")))
+        return model
+    return model.replace(tied=keys.tied_anywhere(c, c.part("text_config")))
 
 
 def blueprint(s: Spec[Llava]) -> Block:
-    bias, seen = s.own.multimodal_projector_bias, s.own.feature_layers * s.part("vision").hidden
+    bias, vision_width = s.own.multimodal_projector_bias, s.own.feature_layers * s.part("vision").hidden
     projector = block(
         "projector",
-        linear_1=Linear(seen, s.hidden, bias),
+        linear_1=Linear(vision_width, s.hidden, bias),
         linear_2=Linear(s.hidden, s.hidden, bias),
     )
     senses: dict[str, Node] = {"vision_tower": architectures.tower(s, "vision"), "multi_modal_projector": projector}

@@ -46,11 +46,11 @@ def spec(c: Config) -> Spec[LlavaQwen]:
     heads = keys.named(("ForCausalLM",))
     folders = [name for name in ("llm", "vision_tower", "mm_projector") if c.has(f"{name}_cfg")]
     if folders and not c.has("mm_vision_tower"):  # llava_arch.py of NVlabs/VILA
-        said = f"this is VILA, whose parts are in folders of their own: {', '.join(folders)}. --subfolder takes one."
-        raise UnknownArchitecture(f"{c.where}: {said}")
+        message = f"this is VILA, whose parts are in folders of their own: {', '.join(folders)}. --subfolder takes one."
+        raise UnknownArchitecture(f"{c.where}: {message}")
     keys.head_of(c, heads)  # other classes have these types, too, and other keys
     name, kind = c.str("mm_vision_tower"), c.str("mm_projector_type", default="linear")
-    tower = next((one for pattern, one in _TOWERS.items() if re.fullmatch(pattern, name)), None)
+    tower = next((kind for pattern, kind in _TOWERS.items() if re.fullmatch(pattern, name)), None)
     deep = re.fullmatch(r"mlp(\d)x_gelu", kind)
     held = "mm_vision_tower" in c.str("mm_tunable_parts", default="")
     thawed = c.bool("unfreeze_mm_vision_tower", default=None)
@@ -58,17 +58,17 @@ def spec(c: Config) -> Spec[LlavaQwen]:
     held = held or thawed is not None
     further = not c.is_null("mm_resampler_type") or c.bool("add_faster_video", default=False)
     if not (tower and held and (deep or kind == "linear")) or further or c.int("mm_hidden_size") != tower[1]:
-        said = "is described with a tower of SigLIP or CLIP that was trained, or of which it says that it was not,"
-        said += " and linear layers behind it, alone."
-        raise UnknownArchitecture(f"{c.where}: {c.family} {said}")
+        message = "is described with a tower of SigLIP or CLIP that was trained, or of which it says that it was not,"
+        message += " and linear layers behind it, alone."
+        raise UnknownArchitecture(f"{c.where}: {c.family} {message}")
     sizes = {"num_attention_heads": 16, "num_channels": 3, "patch_size": 14, "vision_use_head": False}
     sizes |= zip(_SIZES, tower[1:], strict=True)
     text_type = next(_TEXT_OF[name] for name in (*c.strs("architectures")[:1], c.family) if name in _TEXT_OF)
     text = architectures.read(c.as_part().varied("", {"architectures": None}), text_type)
-    own = {"vision": architectures.read(c.part("tower", defaults=sizes), tower[0]), "text": text}
+    parts = {"vision": architectures.read(c.part("tower", defaults=sizes), tower[0]), "text": text}
     ends = "unpad" in c.str("mm_patch_merge_type", default="")
     ours = LlavaQwen.read(c, single=not deep, depth=max(int(deep[1]), 1) if deep else 1, unpad=ends, frozen=frozen)
-    return keys.decoder_spec(c, text.layers, heads=heads, windows=text.windows, parts=own).having(ours)
+    return keys.decoder_spec(c, text.layers, heads=heads, windows=text.windows, parts=parts).having(ours)
 
 
 def blueprint(s: Spec[LlavaQwen]) -> Block:
@@ -78,12 +78,12 @@ def blueprint(s: Spec[LlavaQwen]) -> Block:
     # An activation follows each linear layer but the last.
     later = Repeat(Indices.of(range(2, 2 * int(of.depth), 2)), Linear(d, d, True))
     chain = (Repeat(Indices.below(1), first), later)
-    seen: Node = as_tower(architectures.tree(tower), "vision")
-    own: dict[str, Node] = {
+    vision: Node = as_tower(architectures.tree(tower), "vision")
+    children: dict[str, Node] = {
         # A tower that was not trained is taken from where it comes from.
-        "vision_tower": block(vision_tower=block(vision_model=shared_copy(seen) if of.frozen else seen)),
+        "vision_tower": block(vision_tower=block(vision_model=shared_copy(vision) if of.frozen else vision)),
         "mm_projector": as_tower(first if of.single else chain, "projector"),
     }
     if of.unpad:  # marks the end of a row of patches
-        own["image_newline"] = Tensor((d,), component="projector")
-    return within(text, model=Block(own))
+        children["image_newline"] = Tensor((d,), component="projector")
+    return within(text, model=Block(children))

@@ -17,12 +17,14 @@ CLASSES = ("LocateAnythingForConditionalGeneration",)
 
 def spec(c: Config) -> Spec:
     text, vision = architectures.part(c, "text_config"), architectures.part(c, "vision_config", "moonvit")
-    whole = keys.composite(c, text, {"vision": vision}, heads=("ForConditionalGeneration", "Model"))
-    return whole.replace(tied=text.tied)  # both readers ask the language model's config alone
+    model = keys.composite(c, text, {"vision": vision}, heads=("ForConditionalGeneration", "Model"))
+    return model.replace(tied=text.tied)  # both readers ask the language model's config alone
 
 
 def blueprint(s: Spec) -> Block:
     vision, d = s.part("vision"), s.hidden
-    seen = vision.sizes(KimiK25Vision).merged * vision.hidden
-    projector = Block({"0": layer_norm(seen), "1": Linear(seen, d, True), "3": Linear(d, d, True)}, "projector")
+    vision_width = vision.sizes(KimiK25Vision).merged * vision.hidden
+    projector = Block(
+        {"0": layer_norm(vision_width), "1": Linear(vision_width, d, True), "3": Linear(d, d, True)}, "projector"
+    )
     return llava(s, architectures.base(s), vision_model=architectures.tower(s, "vision"), mlp1=projector)

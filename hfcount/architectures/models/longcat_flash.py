@@ -44,8 +44,8 @@ def _ngrams(c: Config) -> Ngrams:
         raise c.error("out-of-range", f"{tables:,} tables of n-grams are more than {_MOST:,}.", "emb_split_num")
     width = int(c.int("hidden_size")) // int(tables)
     if not width:
-        said = f"hidden_size is less than the {tables:,} tables of n-grams."
-        raise c.error("not-divisible", said, "hidden_size", "Correct one of them.")
+        text = f"hidden_size is less than the {tables:,} tables of n-grams."
+        raise c.error("not-divisible", text, "hidden_size", "Correct one of them.")
     ratio = c.int("ngram_vocab_size_ratio", default=78)
     each = keys.derived_dim(c, "d_n", width, "{hidden_size} / ({emb_split_num} · ({emb_neighbor_num} - 1))")
     return Ngrams(tables=tables, rows=ratio * c.int("vocab_size"), width=each)
@@ -65,24 +65,24 @@ def spec(c: Config) -> Spec[LongcatFlash]:
     m = keys.moe(c, "expert_ffn_hidden_size", experts=("n_routed_experts",), active=("moe_topk", "num_experts_per_tok"))
     width = c.int("ffn_hidden_size", "intermediate_size")
     ngrams = _ngrams(c) if c.family == "longcat_flash_ngram" else None
-    own = LongcatFlash.read(
+    sizes = LongcatFlash.read(
         c, ngrams=ngrams, zero_expert_num=keys.dim("n_0", zero), ffn_hidden_size=keys.dim("d_w", width)
     )
     layers = keys.uniform(Layer(mixer=mixer, parallel_mixer=mixer, ffn=m), keys.layer_count(c, "num_layers"))
-    count, one = "num_nextn_predict_layers", Layer(mixer=mixer, ffn=Dense(width=width))
+    count, layer = "num_nextn_predict_layers", Layer(mixer=mixer, ffn=Dense(width=width))
     # No published config has the key, and the checkpoints have the layer.
-    parts = keys.drafts(c, count, one, default=1, announced=c.given(count))
-    return keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model"), parts=parts).having(own)
+    parts = keys.drafts(c, count, layer, default=1, announced=c.given(count))
+    return keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model"), parts=parts).having(sizes)
 
 
-def _ahead(d: int, one: Layer) -> Block:
-    network = block(mlp=swiglu(d, one.dense.width))
+def _ahead(d: int, layer: Layer) -> Block:
+    network = block(mlp=swiglu(d, layer.dense.width))
     return block(
         enorm=block(m=rms_norm(d)),
         hnorm=block(m=rms_norm(d)),
         eh_proj=Linear(2 * d, d),
         input_layernorm=rms_norm(d),
-        self_attn=mla(d, one.latent),
+        self_attn=mla(d, layer.latent),
         post_attention_layernorm=rms_norm(d),
         transformer_layer=network,
     )
@@ -92,27 +92,27 @@ def blueprint(s: Spec[LongcatFlash]) -> Block:
     d, of, both = s.hidden, s.own, Indices.below(2)
     twice = Repeat(both, rms_norm(d))
 
-    def layer(one: Layer) -> Block:
-        m, scored = one.moe, one.moe.experts + of.zero_expert_num
+    def layer_block(layer: Layer) -> Block:
+        m, scored = layer.moe, layer.moe.experts + of.zero_expert_num
         scores = Linear(d, scored, of.router_bias)
         router = block("router", classifier=scores, e_score_correction_bias=correction_bias(m.replace(experts=scored)))
         return block(
             input_layernorm=twice,
             post_attention_layernorm=twice,
-            self_attn=Repeat(both, mla(d, one.latent)),
+            self_attn=Repeat(both, mla(d, layer.latent)),
             mlps=Repeat(both, swiglu(d, of.ffn_hidden_size)),
             mlp=block(router=router, experts=experts(m, swiglu(d, m.width, component="experts"))),
         )
 
     table = block(weight=Tensor((s.vocab, d), presence="spare"))  # a copy of the model's
-    ahead = stack(s.stack("mtp"), lambda one: _ahead(d, one))
+    ahead = stack(s.stack("mtp"), lambda layer: _ahead(d, layer))
     mtp = block("mtp", embed_tokens=table, layers=ahead, norm=rms_norm(d)) if ahead else None
-    body = altered(base(s.without("mtp"), layer), mtp=mtp)
+    body = altered(base(s.without("mtp"), layer_block), mtp=mtp)
     if of.ngrams is None:
         return with_head(s, body)
     # The embedding of tokens is one of those of n-grams.
-    whole = altered(body, embed_tokens=None, ngram_embeddings=_tables(s.vocab, d, of.ngrams))
-    return with_head(s, whole, table="ngram_embeddings.word_embeddings")
+    tree = altered(body, embed_tokens=None, ngram_embeddings=_tables(s.vocab, d, of.ngrams))
+    return with_head(s, tree, table="ngram_embeddings.word_embeddings")
 
 
 def _tables(words: int, d: int, of: Ngrams) -> Block:

@@ -23,8 +23,10 @@ def blueprint(s: Spec) -> Block:
     near = block("attention", query=square, key=square, value=square)
     chosen = block("attention", query_global=square, key_global=square, value_global=square)
 
-    def layer(one: Layer) -> Block:
+    def layer_block(layer: Layer) -> Block:
         output = block(dense=Linear(d, d, True, "attention"), LayerNorm=layer_norm(d))
-        return altered(bert_layer(d, one), attention=block(self=altered(near, **chosen.children), output=output))
+        return altered(bert_layer(d, layer), attention=block(self=altered(near, **chosen.children), output=output))
 
-    return roberta_heads(s, "longformer", bert_base(s, layer, pooler=pooler(s, heads=("base", "multiple_choice"))))
+    return roberta_heads(
+        s, "longformer", bert_base(s, layer_block, pooler=pooler(s, heads=("base", "multiple_choice")))
+    )

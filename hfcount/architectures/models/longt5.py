@@ -17,7 +17,7 @@ _KINDS = {"local": "LocalSelfAttention", "transient-global": "TransientGlobalSel
 
 
 class LongT5(Sizes):
-    """What LongT5 alone has; `far` is whether its encoder also attends to means of what is not near."""
+    """Sizes specific to LongT5; `far` is whether its encoder also attends to means of what is not near."""
 
     gated: bool
     far: bool
@@ -35,31 +35,31 @@ def spec(c: Config) -> Spec[LongT5]:
     layers = t5_layers(count, mixer, ffn, buckets)
     parts = {"encoder": Spec(family=c.family, hidden=d, layers=layers, causal=False)}
     layers = t5_layers(decoding, mixer, ffn, buckets)
-    whole = keys.decoder_spec(c, layers, heads=_HEADS, layer_count=decoding, hidden=d, parts=parts)
-    alone = whole.head == "encoder"
+    model = keys.decoder_spec(c, layers, heads=_HEADS, layer_count=decoding, hidden=d, parts=parts)
+    alone = model.head == "encoder"
     activation = c.str("feed_forward_proj", default="relu")
-    own = LongT5.read(
+    sizes = LongT5.read(
         c,
         gated=c.bool("is_gated_act", default=activation.split("-")[0] == "gated"),
         far=kind == "transient-global",
         crossed=alone and c.bool("is_decoder", default=False),
     )
     # The reference ties embedding and head whatever the config says.
-    return whole.replace(tied=True, causal=not alone, uncounted="" if alone else keys.ACROSS).having(own)
+    return model.replace(tied=True, causal=not alone, uncounted="" if alone else keys.ACROSS).having(sizes)
 
 
 def blueprint(s: Spec[LongT5]) -> Block:
     d, gated, far, norm = s.hidden, s.own.gated, s.own.far, rms_norm(s.hidden)
     table = Tied("shared.weight", (s.vocab, d))
 
-    def near(one: Layer) -> Block:
-        buckets = one.sizes(T5Layer).buckets
-        rows = block(weight=Tensor((buckets, one.attention.heads))) if buckets else None
+    def near(layer: Layer) -> Block:
+        buckets = layer.sizes(T5Layer).buckets
+        rows = block(weight=Tensor((buckets, layer.attention.heads))) if buckets else None
         more = block(global_relative_attention_bias=rows, global_input_layer_norm=norm) if far else None
-        return t5_layer(d, one, gated, False, _KINDS["transient-global" if far else "local"], more)
+        return t5_layer(d, layer, gated, False, _KINDS["transient-global" if far else "local"], more)
 
     def side(layers: tuple[Layers, ...], crossed: bool) -> Block:
-        blocks = stack(layers, lambda one: t5_layer(d, one, gated, True) if crossed else near(one))
+        blocks = stack(layers, lambda layer: t5_layer(d, layer, gated, True) if crossed else near(layer))
         return block(embed_tokens=table, block=blocks, final_layer_norm=norm)
 
     return block(

@@ -55,7 +55,7 @@ def spec(c: Config) -> Spec[Connectors | Duration]:
         return diffusion.diffusing(c, head, head.pooler_hidden_dim)
     caption = diffusion.sized(c, "caption_channels", "d_t")
     c.choice("rope_type", ("interleaved", "split"))
-    own = Connectors.read(
+    sizes = Connectors.read(
         c,
         inputs=caption * diffusion.sized(c, "text_proj_in_factor", "n_t"),
         shared=caption,
@@ -63,7 +63,7 @@ def spec(c: Config) -> Spec[Connectors | Duration]:
         video=_connector(c, "video"),
         audio=_connector(c, "audio"),
     )
-    return diffusion.diffusing(c, own, own.video.width)
+    return diffusion.diffusing(c, sizes, sizes.video.width)
 
 
 def _connector(c: Config, name: str) -> Connector:
@@ -84,8 +84,8 @@ def blueprint(s: Spec[Connectors | Duration]) -> Block:
         return _duration(s.own)
     of = s.own
 
-    def projection(one: Connector) -> Linear | None:
-        return None if one.own is None else Linear(of.inputs, one.own, of.bias, "projector")
+    def projection(connector: Connector) -> Linear | None:
+        return None if connector.own is None else Linear(of.inputs, connector.own, of.bias, "projector")
 
     shared = Linear(of.inputs, of.shared, of.bias, "projector") if of.video.own is None else None
     return block(
@@ -97,11 +97,11 @@ def blueprint(s: Spec[Connectors | Duration]) -> Block:
     )
 
 
-def _layers(one: Connector) -> Block:
-    d, gate = one.width, Linear(one.width, one.heads, True) if one.gated else None
+def _layers(connector: Connector) -> Block:
+    d, gate = connector.width, Linear(connector.width, connector.heads, True) if connector.gated else None
     layer = block(attn1=normed_attention(d, d, norm=rms_norm(d), to_gate_logits=gate), ff=feed_forward(d, 4 * d))
-    learned = None if one.registers is None else Tensor((one.registers, d), component="embedding")
-    return block(learnable_registers=learned, transformer_blocks=Repeat(Indices.below(one.layers), layer))
+    learned = None if connector.registers is None else Tensor((connector.registers, d), component="embedding")
+    return block(learnable_registers=learned, transformer_blocks=Repeat(Indices.below(connector.layers), layer))
 
 
 def _duration(of: Duration) -> Block:

@@ -27,7 +27,7 @@ class Stream(Record):
 
 
 class Ltx2(Sizes):
-    """What LTX-2 alone has; `gated_network` is whether its networks have a gate."""
+    """Sizes specific to LTX-2; `gated_network` is whether its networks have a gate."""
 
     caption_channels: int = size("d_t")
     num_layers: int = count("L")
@@ -45,8 +45,8 @@ class Ltx2(Sizes):
 def spec(c: Config) -> Spec[Ltx2]:
     c.choice("qk_norm", ("rms_norm_across_heads",))
     c.choice("rope_type", ("interleaved", "split"))
-    own = Ltx2.read(c, video=_stream(c, "", ""), audio=_stream(c, "audio_", "a_"))
-    return diffusion.diffusing(c, own, own.video.d)
+    sizes = Ltx2.read(c, video=_stream(c, "", ""), audio=_stream(c, "audio_", "a_"))
+    return diffusion.diffusing(c, sizes, sizes.video.d)
 
 
 def _stream(c: Config, prefix: str, letter: str) -> Stream:
@@ -72,16 +72,16 @@ def blueprint(s: Spec[Ltx2]) -> Block:
     prompted = video.modulated or audio.modulated
     keyframes = Tensor((1, video.d), component="embedding") if of.use_keyframes_abs_pos_embedding else None
     parts = dict(block(keyframes_abs_pos_embedding=keyframes).children)
-    for one, prefix in ((video, ""), (audio, "audio_")):
-        own = block(
-            proj_in=Linear(one.inputs, one.d, True, "embedding"),
-            caption_projection=time_embedding(of.caption_channels, one.d) if of.use_prompt_embeddings else None,
-            time_embed=modulation(one.d, 9 if one.modulated else 6),
-            scale_shift_table=table(2, one.d),
-            prompt_adaln=modulation(one.d, 2) if prompted and of.use_prompt_adaln_single else None,
-            proj_out=Linear(one.d, one.outputs, True),
+    for stream, prefix in ((video, ""), (audio, "audio_")):
+        children = block(
+            proj_in=Linear(stream.inputs, stream.d, True, "embedding"),
+            caption_projection=time_embedding(of.caption_channels, stream.d) if of.use_prompt_embeddings else None,
+            time_embed=modulation(stream.d, 9 if stream.modulated else 6),
+            scale_shift_table=table(2, stream.d),
+            prompt_adaln=modulation(stream.d, 2) if prompted and of.use_prompt_adaln_single else None,
+            proj_out=Linear(stream.d, stream.outputs, True),
         )
-        parts |= {f"{prefix}{name}": child for name, child in own.children.items()}
+        parts |= {f"{prefix}{name}": child for name, child in children.children.items()}
     across = block(
         av_cross_attn_video_scale_shift=modulation(video.d, 4),
         av_cross_attn_audio_scale_shift=modulation(audio.d, 4),
@@ -95,23 +95,23 @@ def blueprint(s: Spec[Ltx2]) -> Block:
 def _layer(of: Ltx2, prompted: bool) -> Block:
     video, audio = of.video, of.audio
 
-    def around(one: Stream) -> Block | None:
-        return rms_norm(one.d) if of.norm_elementwise_affine else None
+    def around(stream: Stream) -> Block | None:
+        return rms_norm(stream.d) if of.norm_elementwise_affine else None
 
     parts = dict[str, Block | Tensor | None]()
-    for one, prefix in ((video, ""), (audio, "audio_")):
-        norm = around(one)
-        own: dict[str, Block | Tensor | None] = {
+    for stream, prefix in ((video, ""), (audio, "audio_")):
+        norm = around(stream)
+        children: dict[str, Block | Tensor | None] = {
             "norm1": norm,
-            "attn1": _attention(of, one, one.d, one.d, one.heads),
+            "attn1": _attention(of, stream, stream.d, stream.d, stream.heads),
             "norm2": norm,
-            "attn2": _attention(of, one, one.d, one.source, one.heads),
+            "attn2": _attention(of, stream, stream.d, stream.source, stream.heads),
             "norm3": norm,
-            "ff": feed_forward(one.d, 4 * one.d, gated=of.gated_network, bias=one.bias),
-            "scale_shift_table": table(9 if one.modulated else 6, one.d),
-            "prompt_scale_shift_table": table(2, one.d) if prompted else None,
+            "ff": feed_forward(stream.d, 4 * stream.d, gated=of.gated_network, bias=stream.bias),
+            "scale_shift_table": table(9 if stream.modulated else 6, stream.d),
+            "prompt_scale_shift_table": table(2, stream.d) if prompted else None,
         }
-        parts |= {f"{prefix}{name}": child for name, child in own.items()}
+        parts |= {f"{prefix}{name}": child for name, child in children.items()}
     return block(
         **parts,
         audio_to_video_norm=around(video),
@@ -123,8 +123,10 @@ def _layer(of: Ltx2, prompted: bool) -> Block:
     )
 
 
-def _attention(of: Ltx2, one: Stream, width: int, source: int, heads: int) -> Block:
+def _attention(of: Ltx2, stream: Stream, width: int, source: int, heads: int) -> Block:
     """Attention of a stream, `width` in all heads, to what is `source` wide; a gate has a number for each head."""
-    out = Block({"0": Linear(width, one.d, of.attention_out_bias)})
-    gate = Linear(one.d, heads, True) if one.gated else None
-    return normed_attention(one.d, width, source, of.attention_bias, rms_norm(width), to_out=out, to_gate_logits=gate)
+    out = Block({"0": Linear(width, stream.d, of.attention_out_bias)})
+    gate = Linear(stream.d, heads, True) if stream.gated else None
+    return normed_attention(
+        stream.d, width, source, of.attention_bias, rms_norm(width), to_out=out, to_gate_logits=gate
+    )

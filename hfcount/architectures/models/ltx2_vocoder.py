@@ -57,11 +57,11 @@ def spec(c: Config) -> Spec[Vocoders]:
     if c.family == "LTX2VocoderWithBWE":
         window, bands = keys.dim("n_w", c.int("filter_length")), keys.dim("n_m", c.int("num_mel_channels"))
         if c.int("output_sampling_rate") < c.int("input_sampling_rate"):
-            said = "output_sampling_rate is below input_sampling_rate: the sound would have no places."
-            c.cannot_run("out-of-range", said, "output_sampling_rate", "Correct one of them.")
+            text = "output_sampling_rate is below input_sampling_rate: the sound would have no places."
+            c.cannot_run("out-of-range", text, "output_sampling_rate", "Correct one of them.")
         second = (_vocoder(c, "bwe_"), Spectrogram(window=window, bands=bands))
-    own = Vocoders.read(c, first=_vocoder(c, ""), second=second)
-    return diffusion.diffusing(c, own, own.first.width)
+    sizes = Vocoders.read(c, first=_vocoder(c, ""), second=second)
+    return diffusion.diffusing(c, sizes, sizes.first.width)
 
 
 def _vocoder(c: Config, prefix: str) -> Vocoder:
@@ -69,16 +69,16 @@ def _vocoder(c: Config, prefix: str) -> Vocoder:
     steps, factors = (c.ints(f"{prefix}upsample_{name}", minimum=1) for name in ("kernel_sizes", "factors"))
     kernels, dilations = c.ints(f"{prefix}resnet_kernel_sizes", minimum=1), c.entries(f"{prefix}resnet_dilations")
     if len(steps) != len(factors) or not steps:
-        said = f"{prefix}upsample_kernel_sizes and {prefix}upsample_factors must be of one length, above 0."
-        raise c.error("list-length", said, f"{prefix}upsample_factors", "Correct one of them.")
+        text = f"{prefix}upsample_kernel_sizes and {prefix}upsample_factors must be of one length, above 0."
+        raise c.error("list-length", text, f"{prefix}upsample_factors", "Correct one of them.")
     if len(kernels) != len(dilations):
         raise c.unequal(
             f"{prefix}resnet_dilations", len(dilations), f"the number of {prefix}resnet_kernel_sizes", len(kernels)
         )
     activation, smoothed = c.choice(f"{prefix}act_fn", _ACTIVATIONS), c.bool(f"{prefix}antialias")
     if activation == "leaky_relu" and smoothed:
-        said = f"{prefix}antialias with {prefix}act_fn leaky_relu nests filters in each other, and is not described."
-        raise UnknownArchitecture(f"{c.where}: {said}")
+        text = f"{prefix}antialias with {prefix}act_fn leaky_relu nests filters in each other, and is not described."
+        raise UnknownArchitecture(f"{c.where}: {text}")
     sizes = {
         name: keys.dim(f"{letter}{symbol}", c.int(f"{prefix}{key}"))
         for name, key, symbol in (
@@ -105,13 +105,13 @@ def blueprint(s: Spec[Vocoders]) -> Block:
     first, second = _tensors(s.own.first), s.own.second
     if second is None:
         return first
-    vocoder, seen = second
-    waves = seen.window // 2 + 1
-    basis = buffer(2 * waves, 1, seen.window)
+    vocoder, spectrum = second
+    waves = spectrum.window // 2 + 1
+    basis = buffer(2 * waves, 1, spectrum.window)
     spectrogram = block(
         "audio",
         stft_fn=block(forward_basis=basis, inverse_basis=basis),
-        mel_basis=buffer(seen.bands, waves),
+        mel_basis=buffer(spectrum.bands, waves),
     )
     return block(vocoder=first, bwe_generator=_tensors(vocoder), mel_stft=spectrogram)
 
@@ -121,7 +121,7 @@ def _tensors(of: Vocoder) -> Block:
     for place, kernel in enumerate(of.steps, 1):
         width = halved(of.width, place)
         upsamplers.append(upsampling(before, width, kernel))
-        resnets += [_resnet(of, width, one) for one in of.resnets]
+        resnets += [_resnet(of, width, resnet) for resnet in of.resnets]
         before = width
     return block(
         "audio",
@@ -133,8 +133,8 @@ def _tensors(of: Vocoder) -> Block:
     )
 
 
-def _resnet(of: Vocoder, width: int, one: Resnet) -> Block:
-    each, convolution = Indices.below(one.pairs), conv(width, width, one.kernel)
+def _resnet(of: Vocoder, width: int, resnet: Resnet) -> Block:
+    each, convolution = Indices.below(resnet.pairs), conv(width, width, resnet.kernel)
     periodic = snake(width) if of.activation == "snakebeta" else block(alpha=Tensor((width,)))
     active = None if of.activation == "leaky_relu" else _smoothed(of, periodic) if of.smoothed else periodic
     acts = None if active is None else Repeat(each, active)

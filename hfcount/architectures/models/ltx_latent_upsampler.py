@@ -19,7 +19,7 @@ _SCALES = {0.75: 3, 1.5: 3, 2.0: 2, 4.0: 4}
 
 
 class LtxUpsampler(Sizes):
-    """What these have alone; `planes` is whether convolutions see one frame, `times` how many places one becomes.
+    """Its sizes; `planes` is whether convolutions see one frame, `times` how many places one becomes.
 
     `across` is whether what parts them sees one frame, `blurred` whether places are left out behind it.
     """
@@ -36,19 +36,19 @@ class LtxUpsampler(Sizes):
 def spec(c: Config) -> Spec[LtxUpsampler]:
     larger, longer = c.bool("spatial_upsample"), c.bool("temporal_upsample")
     if not (larger or longer):
-        said = "spatial_upsample and temporal_upsample are false: nothing is made larger."
-        raise c.error("contradiction", said, "spatial_upsample", "Write true for one of them.")
+        text = "spatial_upsample and temporal_upsample are false: nothing is made larger."
+        raise c.error("contradiction", text, "spatial_upsample", "Write true for one of them.")
     second = c.family == "LTX2LatentUpsamplerModel" and larger and not longer and c.bool("use_rational_resampler")
     times = (4 if larger else 1) * (2 if longer else 1)
     if second:
         scale = c.number("rational_spatial_scale")
         if scale not in _SCALES:
-            said = f"rational_spatial_scale is {shown(scale)}, and must be {', '.join(map(str, _SCALES))}."
-            raise c.error("out-of-range", said, "rational_spatial_scale", "Correct it.", observed=scale)
+            text = f"rational_spatial_scale is {shown(scale)}, and must be {', '.join(map(str, _SCALES))}."
+            raise c.error("out-of-range", text, "rational_spatial_scale", "Correct it.", observed=scale)
         times = _SCALES[scale] ** 2
-    own = LtxUpsampler.read(c, planes=c.int("dims", minimum=0) == 2, times=times, across=not longer, blurred=second)
-    diffusion.check_parts(c, (own.mid_channels,), _GROUPS, "groups of a norm", "mid_channels")
-    return diffusion.diffusing(c, own, own.mid_channels)
+    sizes = LtxUpsampler.read(c, planes=c.int("dims", minimum=0) == 2, times=times, across=not longer, blurred=second)
+    diffusion.check_parts(c, (sizes.mid_channels,), _GROUPS, "groups of a norm", "mid_channels")
+    return diffusion.diffusing(c, sizes, sizes.mid_channels)
 
 
 def blueprint(s: Spec[LtxUpsampler]) -> Block:

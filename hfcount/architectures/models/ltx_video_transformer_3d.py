@@ -31,8 +31,8 @@ def spec(c: Config) -> Spec[Ltx]:
     c.choice("qk_norm", ("rms_norm_across_heads",))
     source = diffusion.nullable(c, "cross_attention_dim", "d_c")
     out = diffusion.or_else(c, "out_channels", c.int("in_channels"), "C_o")
-    own = Ltx.read(c, out_channels=out, cross_attention_dim=d if source is None else source)
-    return diffusion.diffusing(c, own, own.num_attention_heads * own.attention_head_dim)
+    sizes = Ltx.read(c, out_channels=out, cross_attention_dim=d if source is None else source)
+    return diffusion.diffusing(c, sizes, sizes.num_attention_heads * sizes.attention_head_dim)
 
 
 def blueprint(s: Spec[Ltx]) -> Block:

@@ -34,8 +34,8 @@ class Luke(Sizes):
 
 
 def spec(c: Config) -> Spec[Luke]:
-    own = Luke.read(c)
-    return keys.encoder(c, heads=_HEADS, decoding=False).having(own)
+    sizes = Luke.read(c)
+    return keys.encoder(c, heads=_HEADS, decoding=False).having(sizes)
 
 
 def blueprint(s: Spec[Luke]) -> Block:
@@ -43,11 +43,11 @@ def blueprint(s: Spec[Luke]) -> Block:
     entities, width = of.entity_vocab_size, of.entity_emb_size
     square, kinds = Linear(d, d, True), ("w2e", "e2w", "e2e")
 
-    def layer(one: Layer) -> Block:
+    def layer_block(layer: Layer) -> Block:
         pairs = {f"{kind}_query": square for kind in kinds if of.use_entity_aware_attention}
-        own = block("attention", **dict.fromkeys(("query", "key", "value"), square), **pairs)
-        attention = altered(bert_attention(d, one.attention), self=own)
-        return altered(bert_layer(d, one), attention=attention)
+        projections = block("attention", **dict.fromkeys(("query", "key", "value"), square), **pairs)
+        attention = altered(bert_attention(d, layer.attention), self=projections)
+        return altered(bert_layer(d, layer), attention=attention)
 
     usual = bert_embeddings(s).children
     tables = block(
@@ -57,7 +57,9 @@ def blueprint(s: Spec[Luke]) -> Block:
         **{name: usual[name] for name in ("position_embeddings", "token_type_embeddings", "LayerNorm")},
     )
     unpooled = ("token_classification", "question_answering")
-    body = bert_base(s, layer, entity_embeddings=tables, pooler=None if s.head in unpooled else pooler(s, (s.head,)))
+    body = bert_base(
+        s, layer_block, entity_embeddings=tables, pooler=None if s.head in unpooled else pooler(s, (s.head,))
+    )
     transform = block(dense=Linear(d, width, True), LayerNorm=layer_norm(width))
     table = Tied("luke.entity_embeddings.entity_embeddings.weight", (entities, width))
     decoder = table if s.tied else Linear(width, entities)

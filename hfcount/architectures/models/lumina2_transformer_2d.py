@@ -34,13 +34,13 @@ def spec(c: Config) -> Spec[Lumina2]:
     wide = 4 * c.int("hidden_size")
     wide = wide if c.is_null("ffn_dim_multiplier") else c.times("ffn_dim_multiplier", wide)
     width = keys.dim("d_ff", round_up(wide, c.int("multiple_of", minimum=1)))
-    own = Lumina2.read(c, out_channels=diffusion.or_else(c, "out_channels", c.int("in_channels"), "C_o"), width=width)
-    if own.hidden_size < own.num_attention_heads:
-        said = f"hidden_size is {int(own.hidden_size):,}, less than num_attention_heads: heads would have no width."
-        raise c.error("out-of-range", said, "hidden_size", "Correct it.", observed=int(own.hidden_size))
+    sizes = Lumina2.read(c, out_channels=diffusion.or_else(c, "out_channels", c.int("in_channels"), "C_o"), width=width)
+    if sizes.hidden_size < sizes.num_attention_heads:
+        text = f"hidden_size is {int(sizes.hidden_size):,}, less than num_attention_heads: heads would have no width."
+        raise c.error("out-of-range", text, "hidden_size", "Correct it.", observed=int(sizes.hidden_size))
     for axis, _ in zip(c.ints("axes_dim_rope"), c.ints("axes_lens"), strict=False):
         diffusion.rotary_pairs(c, axis, "axes_dim_rope")
-    return diffusion.diffusing(c, own, own.hidden_size)
+    return diffusion.diffusing(c, sizes, sizes.hidden_size)
 
 
 def blueprint(s: Spec[Lumina2]) -> Block:
@@ -63,9 +63,9 @@ def blueprint(s: Spec[Lumina2]) -> Block:
 def _layer(of: Lumina2, d: int, step: int | None) -> Block:
     """A layer; one that is modulated by a step has the channels of that step."""
     head, width, norm = d // of.num_attention_heads, of.width, rms_norm(d)
-    own, wide = Linear(d, of.num_kv_heads * head), of.num_attention_heads * head
+    sizes, wide = Linear(d, of.num_kv_heads * head), of.num_attention_heads * head
     out = Block({"0": Linear(wide, d)})
-    attn = normed_attention(d, wide, bias=False, norm=rms_norm(head), to_k=own, to_v=own, to_out=out)
+    attn = normed_attention(d, wide, bias=False, norm=rms_norm(head), to_k=sizes, to_v=sizes, to_out=out)
     return block(
         attn=attn,
         feed_forward=block("mlp", linear_1=Linear(d, width), linear_2=Linear(width, d), linear_3=Linear(d, width)),

@@ -35,22 +35,22 @@ def spec(c: Config) -> Spec[LuminaNext]:
     wide = 8 * c.int("hidden_size") // 3
     wide = wide if c.is_null("ffn_dim_multiplier") else c.times("ffn_dim_multiplier", wide)
     width = keys.dim("d_ff", round_up(wide, c.int("multiple_of", minimum=1)))
-    own = LuminaNext.read(c, kv_heads=_kv_heads(c, heads), width=width)
-    head = own.hidden_size // heads
+    sizes = LuminaNext.read(c, kv_heads=_kv_heads(c, heads), width=width)
+    head = sizes.hidden_size // heads
     if not head or head % 4:
-        said = (
+        text = (
             f"hidden_size / num_attention_heads is {int(head):,}, and must be a multiple of 4, for two axes of pairs."
         )
-        raise c.error("not-divisible", said, "hidden_size", "Correct one of them.", observed=int(head))
-    return diffusion.diffusing(c, own, own.hidden_size)
+        raise c.error("not-divisible", text, "hidden_size", "Correct one of them.", observed=int(head))
+    return diffusion.diffusing(c, sizes, sizes.hidden_size)
 
 
 def _kv_heads(c: Config, heads: int) -> int:
     if not c.is_null("num_kv_heads"):
         return keys.dim("h_kv", c.int("num_kv_heads"))
     if c.bool("qk_norm"):
-        said = "num_kv_heads is null, and qk_norm needs the number of heads that it is over."
-        raise c.error("contradiction", said, "num_kv_heads", "Give it, as num_attention_heads if all have their own.")
+        text = "num_kv_heads is null, and qk_norm needs the number of heads that it is over."
+        raise c.error("contradiction", text, "num_kv_heads", "Give it, as num_attention_heads if all have their own.")
     return heads
 
 
@@ -89,7 +89,9 @@ def _attention(of: LuminaNext, d: int, source: int | None) -> Block:
     """Attention to the image itself or, with the only projection behind both, to a text so wide."""
     head = d // of.num_attention_heads
     wide, narrow = of.num_attention_heads * head, of.kv_heads * head
-    own: Node = Linear(source or d, narrow)
+    projection: Node = Linear(source or d, narrow)
     norms = {"norm_q": layer_norm(wide), "norm_k": layer_norm(narrow)} if of.qk_norm else {}
     out = None if source is None else Block({"0": Linear(wide, d)})
-    return normed_attention(d, wide, source, False, None, **{"to_k": own, "to_v": own, "to_out": out, **norms})
+    return normed_attention(
+        d, wide, source, False, None, **{"to_k": projection, "to_v": projection, "to_out": out, **norms}
+    )

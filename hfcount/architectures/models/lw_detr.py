@@ -29,7 +29,7 @@ _WIDE = 512  # features that are wider are made narrower before they are enlarge
 
 
 class LwDetr(Record):
-    """What LW-DETR alone has: `halves` says how many halves of their size the features have at each scale."""
+    """Sizes specific to LW-DETR: `halves` says how many halves of their size the features have at each scale."""
 
     queries: Grouped
     num_feature_levels: int
@@ -40,8 +40,8 @@ def spec(c: Config) -> Spec[LwDetr]:
     backbone = backbones.only(c, architectures.backbone(c), "lw_detr_vit")
     scales = c.entries("projector_scale_factors")
     if any(type(scale) is not float or scale not in _SCALES for scale in scales):
-        said = f"projector_scale_factors may name {', '.join(map(str, _SCALES))}."
-        raise c.error("unknown-kind", said, "projector_scale_factors", "Correct it.")
+        text = f"projector_scale_factors may name {', '.join(map(str, _SCALES))}."
+        raise c.error("unknown-kind", text, "projector_scale_factors", "Correct it.")
     if scales and not backbone.sizes(LwDetrVit).outputs:
         raise c.error(
             "contradiction",
@@ -50,9 +50,9 @@ def spec(c: Config) -> Spec[LwDetr]:
             "Name its out_indices.",
         )
     levels = keys.dim("n_l", c.int("num_feature_levels", default=len(scales), minimum=0))
-    whole = grouped_queries(c, backbone, _HEADS)
+    model = grouped_queries(c, backbone, _HEADS)
     halves = tuple(int(2 * scale) for scale in scales)
-    return whole.having(LwDetr(queries=whole.own, num_feature_levels=levels, halves=halves))
+    return model.having(LwDetr(queries=model.own, num_feature_levels=levels, halves=halves))
 
 
 def _scaled(s: Spec[LwDetr], outputs: int, halves: int) -> Block:
@@ -78,26 +78,28 @@ def _scaled(s: Spec[LwDetr], outputs: int, halves: int) -> Block:
 
 
 def blueprint(s: Spec[LwDetr]) -> Block:
-    d, own, of, seen = s.hidden, s.own, s.own.queries, s.part("backbone")
-    points, queries = own.num_feature_levels * of.decoder_n_points, of.num_queries * of.group_detr
+    d, sizes, of, backbone = s.hidden, s.own, s.own.queries, s.part("backbone")
+    points, queries = sizes.num_feature_levels * of.decoder_n_points, of.num_queries * of.group_detr
 
-    def layer(one: Layer) -> Block:
+    def layer_block(layer: Layer) -> Block:
         return block(
-            self_attn=mha(d, one.attention, "o_proj"),
+            self_attn=mha(d, layer.attention, "o_proj"),
             self_attn_layer_norm=layer_norm(d),
-            cross_attn=sampling(d, points, one.sizes(GroupedLayer).cross_heads),
+            cross_attn=sampling(d, points, layer.sizes(GroupedLayer).cross_heads),
             cross_attn_layer_norm=layer_norm(d),
-            mlp=mlp(d, one.dense.width),
+            mlp=mlp(d, layer.dense.width),
             layer_norm=layer_norm(d),
         )
 
-    outputs = seen.sizes(LwDetrVit).outputs
-    scales = {str(place): _scaled(s, outputs, halves) for place, halves in enumerate(own.halves)}
+    outputs = backbone.sizes(LwDetrVit).outputs
+    scales = {str(place): _scaled(s, outputs, halves) for place, halves in enumerate(sizes.halves)}
     body = block(
-        backbone=block(backbone=architectures.tree(seen), projector=block(scale_layers=Block(scales))),
+        backbone=block(backbone=architectures.tree(backbone), projector=block(scale_layers=Block(scales))),
         reference_point_embed=embedding(queries, 4),
         query_feat=embedding(queries, d),
-        decoder=block(layers=stack(s.layers, layer), layernorm=layer_norm(d), ref_point_head=perceptron(2 * d, d, d)),
+        decoder=block(
+            layers=stack(s.layers, layer_block), layernorm=layer_norm(d), ref_point_head=perceptron(2 * d, d, d)
+        ),
         **of.tensors(d, s.labels),
     )
     if s.head == "base":
@@ -117,26 +119,26 @@ def backbone_spec(c: Config) -> Spec[LwDetrVit]:
     d, windows, image = c.int("hidden_size"), c.int("num_windows"), c.int("image_size")
     side = isqrt(windows)
     if not windows or side * side != windows or image % (windows * side):
-        said = (
+        text = (
             f"num_windows is {windows:,}, and must be a square that, times its root, image_size {image:,} is made of."
         )
-        raise c.error("not-divisible", said, "num_windows", "Correct one of them.", observed=int(windows))
+        raise c.error("not-divisible", text, "num_windows", "Correct one of them.", observed=int(windows))
     bias = c.bool("qkv_bias", default=True)
     mixer = keys.multi_head(c, d, c.int("num_attention_heads"), qkv_bias=bias, indivisible="run", own_width=True)
-    one = Layer(mixer=mixer, ffn=Dense(width=c.times("mlp_ratio", d), bias=True))
+    layer = Layer(mixer=mixer, ffn=Dense(width=c.times("mlp_ratio", d), bias=True))
     learned = c.bool("use_absolute_position_embeddings", default=True)
     rows = keys.squares(c, "pretrain_image_size") + 1 if learned else None
     depth = keys.layer_count(c)
-    own = LwDetrVit.read(c, outputs=keys.dim("n_o", len(backbones.features(c, depth))))
-    layers = keys.uniform(one, depth)
-    return keys.imaging(c, layers, _BACKBONE_HEADS, hidden=d, positions=rows, patches=keys.patches(c)).having(own)
+    sizes = LwDetrVit.read(c, outputs=keys.dim("n_o", len(backbones.features(c, depth))))
+    layers = keys.uniform(layer, depth)
+    return keys.imaging(c, layers, _BACKBONE_HEADS, hidden=d, positions=rows, patches=keys.patches(c)).having(sizes)
 
 
 def backbone_blueprint(s: Spec[LwDetrVit]) -> Block:
     d, norm, scale = s.hidden, layer_norm(s.hidden), Tensor((s.hidden,))
 
-    def layer(one: Layer) -> Block:
-        a = one.attention
+    def layer_block(layer: Layer) -> Block:
+        a = layer.attention
         wide = a.heads * a.head_dim
         into, out = Linear(d, wide, a.qkv_bias), Linear(wide, d, True)
         keys = Linear(d, wide)  # which never have a bias
@@ -145,7 +147,7 @@ def backbone_blueprint(s: Spec[LwDetrVit]) -> Block:
             attention = block("attention", attention=block(query=into, key=keys, value=into), output=out)
         return block(
             attention=attention,
-            intermediate=mlp(d, one.dense.width),
+            intermediate=mlp(d, layer.dense.width),
             layernorm_before=norm,
             layernorm_after=norm,
             gamma_1=scale,
@@ -154,7 +156,7 @@ def backbone_blueprint(s: Spec[LwDetrVit]) -> Block:
 
     table = Tensor((1, s.positions, d)) if s.positions else None
     embeddings = block("embedding", position_embeddings=table, projection=patch_convolution(s))
-    return block(embeddings=embeddings, encoder=block(layer=stack(s.layers, layer)))
+    return block(embeddings=embeddings, encoder=block(layer=stack(s.layers, layer_block)))
 
 
 PARTS = (

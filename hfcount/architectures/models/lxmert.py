@@ -35,15 +35,15 @@ def spec(c: Config) -> Spec[Lxmert]:
     d, rows = c.int("hidden_size"), c.int("max_position_embeddings")
     mixer = keys.multi_head(c, d, c.int("num_attention_heads"))
     layer = Layer(mixer=mixer, ffn=keys.dense(c, bias=True))
-    types, own = c.int("type_vocab_size"), Lxmert.read(c)
+    types, sizes = c.int("type_vocab_size"), Lxmert.read(c)
     layers = keys.uniform(layer, keys.layer_count(c, "l_layers"))
-    whole = keys.decoder_spec(c, layers, heads=_HEADS, tied=True, hidden=d, positions=rows, token_types=types)
-    return whole.replace(causal=False).having(own)
+    model = keys.decoder_spec(c, layers, heads=_HEADS, tied=True, hidden=d, positions=rows, token_types=types)
+    return model.replace(causal=False).having(sizes)
 
 
 def blueprint(s: Spec[Lxmert]) -> Block:
-    d, of, one = s.hidden, s.own, s.layers[0].layer
-    attention, plain = bert_attention(d, one.attention), bert_layer(d, one)
+    d, of, layer = s.hidden, s.own, s.layers[0].layer
+    attention, plain = bert_attention(d, layer.attention), bert_layer(d, layer)
     inner, outer = plain.children["intermediate"], plain.children["output"]
     across = Block({"att" if name == "self" else name: part for name, part in attention.children.items()})
     crossed = block(

@@ -15,5 +15,5 @@ def spec(c: Config) -> Spec:
 
 
 def blueprint(s: Spec) -> Block:
-    whole = bart(s, first_norm=False, last_norm=True, tables=block())  # positions are computed
-    return altered(whole, final_logits_bias=None)
+    body = bart(s, first_norm=False, last_norm=True, tables=block())  # positions are computed
+    return altered(body, final_logits_bias=None)

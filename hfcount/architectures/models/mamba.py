@@ -25,8 +25,8 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
-        return block(norm=rms_norm(d), mixer=mamba(d, one.ssm))
+    def layer_block(layer: Layer) -> Block:
+        return block(norm=rms_norm(d), mixer=mamba(d, layer.ssm))
 
-    body = block(embeddings=embedding(s.vocab, d), layers=stack(s.layers, layer), norm_f=rms_norm(d))
+    body = block(embeddings=embedding(s.vocab, d), layers=stack(s.layers, layer_block), norm_f=rms_norm(d))
     return with_head(s, body, prefix="backbone", table="embeddings")

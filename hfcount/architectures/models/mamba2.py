@@ -14,8 +14,8 @@ def spec(c: Config) -> Spec:
     inner, heads = keys.expanded(c, "expand"), c.int("num_heads")
     each = keys.divides(c, "num_heads", heads, "hidden_size · expand", inner)
     if (given := c.int("head_dim", default=each)) != each:
-        said = f"head_dim is {given:,}, and {inner:,} / {heads:,} heads is {each:,}."
-        raise c.error("not-divisible", said, "head_dim", "Correct one.")
+        text = f"head_dim is {given:,}, and {inner:,} / {heads:,} heads is {each:,}."
+        raise c.error("not-divisible", text, "head_dim", "Correct one.")
     mixer = SSM(
         inner=inner,
         state=c.int("state_size"),
@@ -31,8 +31,8 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
-        return block(norm=rms_norm(d), mixer=mamba2(d, one.ssm))
+    def layer_block(layer: Layer) -> Block:
+        return block(norm=rms_norm(d), mixer=mamba2(d, layer.ssm))
 
-    body = block(embeddings=embedding(s.vocab, d), layers=stack(s.layers, layer), norm_f=rms_norm(d))
+    body = block(embeddings=embedding(s.vocab, d), layers=stack(s.layers, layer_block), norm_f=rms_norm(d))
     return with_head(s, body, prefix="backbone", table="embeddings")

@@ -20,8 +20,8 @@ class Marian(Sizes):
 def spec(c: Config) -> Spec[Marian]:
     target = c.int("decoder_vocab_size", default=c.int("vocab_size"))
     shared = c.bool("share_encoder_decoder_embeddings", default=True)
-    own = Marian.read(c, decoder_vocab_size=target, share_encoder_decoder_embeddings=shared)
-    return keys.sequence_to_sequence(c, heads=_HEADS).having(own)
+    sizes = Marian.read(c, decoder_vocab_size=target, share_encoder_decoder_embeddings=shared)
+    return keys.sequence_to_sequence(c, heads=_HEADS).having(sizes)
 
 
 def blueprint(s: Spec[Marian]) -> Block:

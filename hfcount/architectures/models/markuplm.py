@@ -23,18 +23,18 @@ class Markuplm(Sizes):
 
 
 def spec(c: Config) -> Spec[Markuplm]:
-    own = Markuplm.read(c)
-    return keys.encoder(c, heads=_HEADS).replace(causal=False, tied=False).having(own)
+    sizes = Markuplm.read(c)
+    return keys.encoder(c, heads=_HEADS).replace(causal=False, tied=False).having(sizes)
 
 
 def blueprint(s: Spec[Markuplm]) -> Block:
     d, of = s.hidden, s.own
     unit, depth = of.xpath_unit_hidden_size, Indices.below(of.max_depth)
-    whole, wide = of.max_depth * unit, 4 * d
+    width, wide = of.max_depth * unit, 4 * d
     path = block(
         "embedding",
-        xpath_unitseq2_embeddings=Linear(whole, d, True),
-        xpath_unitseq2_inner=Linear(whole, wide, True),
+        xpath_unitseq2_embeddings=Linear(width, d, True),
+        xpath_unitseq2_inner=Linear(width, wide, True),
         inner2emb=Linear(wide, d, True),
         xpath_tag_sub_embeddings=Repeat(depth, embedding(of.max_xpath_tag_unit_embeddings, unit)),
         xpath_subs_sub_embeddings=Repeat(depth, embedding(of.max_xpath_subs_unit_embeddings, unit)),

@@ -30,36 +30,36 @@ def spec(c: Config) -> Spec[Mask2Former]:
     widths = channels(chosen(c.part("backbone_config")), backbone)
     mask = keys.dim("d_m", c.int("mask_feature_size"))
     projected = c.bool("enforce_input_projection", default=False)
-    whole = masking(c, _HEADS, backbone, widths, "feature_size", "feature_strides")
-    return whole.having(Mask2Former(masks=whole.own, mask_feature_size=mask, projected=projected))
+    body = masking(c, _HEADS, backbone, widths, "feature_size", "feature_strides")
+    return body.having(Mask2Former(masks=body.own, mask_feature_size=mask, projected=projected))
 
 
 def blueprint(s: Spec[Mask2Former]) -> Block:
-    d, own, norm, inner = s.hidden, s.own, layer_norm(s.hidden), s.part("encoder").hidden
-    queries, mask = embedding(own.masks.num_queries, d), own.mask_feature_size
+    d, sizes, norm, inner = s.hidden, s.own, layer_norm(s.hidden), s.part("encoder").hidden
+    queries, mask = embedding(sizes.masks.num_queries, d), sizes.mask_feature_size
 
-    def layer(one: Layer) -> Block:
+    def layer_block(layer: Layer) -> Block:
         first = block(self_attn=square_attention(d, out="out_proj"), self_attn_layer_norm=norm)
         crossed = block(cross_attn=fused_attention(d), cross_attn_layer_norm=norm)
-        return Block({**first.children, **crossed.children, **fc(d, one.dense.width), "final_layer_norm": norm})
+        return Block({**first.children, **crossed.children, **fc(d, layer.dense.width), "final_layer_norm": norm})
 
     into = Repeat(Indices.below(LEVELS), conv(inner, d, 1, bias=True))
     decoder = block(
-        layers=stack(s.layers, layer),
+        layers=stack(s.layers, layer_block),
         layernorm=norm,
         mask_predictor=block(mask_embedder=numbered_steps(d, d, d, mask)),
     )
-    pixels = own.masks.pixels(s.part("encoder"), mask)
+    pixels = sizes.masks.pixels(s.part("encoder"), mask)
     body = block(
         pixel_level_module=block(encoder=architectures.tree(s.part("backbone")), decoder=pixels),
         transformer_module=block(
             queries_embedder=queries,
             queries_features=queries,
-            input_projections=into if own.projected or int(inner) != int(d) else None,
+            input_projections=into if sizes.projected or int(inner) != int(d) else None,
             decoder=decoder,
             level_embed=embedding(LEVELS, d),
         ),
     )
     labels = s.labels + 1
-    found = block(class_predictor=Linear(d, labels, True, "other"), criterion=block(empty_weight=buffer(labels)))
-    return headed(s, "model", body, universal_segmentation=found)
+    heads = block(class_predictor=Linear(d, labels, True, "other"), criterion=block(empty_weight=buffer(labels)))
+    return headed(s, "model", body, universal_segmentation=heads)

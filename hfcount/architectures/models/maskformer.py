@@ -20,7 +20,7 @@ _HEADS = keys.named(ForInstanceSegmentation="instance_segmentation", Model="base
 
 
 class MaskFormer(Sizes):
-    """What MaskFormer alone has; `widths` are those of the backbone's features."""
+    """Sizes specific to MaskFormer; `widths` are those of the backbone's features."""
 
     widths: tuple[int, ...]
     num_queries: int
@@ -37,35 +37,35 @@ def spec(c: Config) -> Spec[MaskFormer]:
     d, many = queries.int("d_model"), queries.int("decoder_attention_heads")
     mixer = keys.multi_head(queries, d, many, indivisible="built")
     layer = Layer(mixer=mixer, ffn=Dense(width=queries.int("decoder_ffn_dim"), bias=True))
-    own = MaskFormer.read(c, widths=tuple(widths), num_queries=keys.dim("n_q", queries.int("num_queries")))
+    sizes = MaskFormer.read(c, widths=tuple(widths), num_queries=keys.dim("n_q", queries.int("num_queries")))
     layers = keys.uniform(layer, queries.int("decoder_layers", maximum=MAX_LAYERS))
-    whole = keys.decoder_spec(c, layers, vocab=0, hidden=d, layer_count=None, heads=_HEADS)
-    return whole.replace(causal=False).having(own).replace(parts={"backbone": backbone})
+    model = keys.decoder_spec(c, layers, vocab=0, hidden=d, layer_count=None, heads=_HEADS)
+    return model.replace(causal=False).having(sizes).replace(parts={"backbone": backbone})
 
 
 def blueprint(s: Spec[MaskFormer]) -> Block:
-    d, own, fpn, widths = s.hidden, s.own, s.own.fpn_feature_size, s.own.widths
+    d, sizes, fpn, widths = s.hidden, s.own, s.own.fpn_feature_size, s.own.widths
     finer = {
         str(place): block(proj=convolved(width, fpn, 1), block=convolved(fpn, fpn, 3))
         for place, width in enumerate(widths[:-1][::-1])
     }
     pyramid = block(stem=convolved(widths[-1], fpn, 3), layers=Block(finer))
-    decoder = block(layers=stack(s.layers, lambda one: detr_layer(d, one, crossed=True)), layernorm=layer_norm(d))
+    decoder = block(layers=stack(s.layers, lambda layer: detr_layer(d, layer, crossed=True)), layernorm=layer_norm(d))
     body = block(
         pixel_level_module=block(
             encoder=architectures.tree(s.part("backbone")),
-            decoder=block(fpn=pyramid, mask_projection=conv(fpn, own.mask_feature_size, 3, bias=True)),
+            decoder=block(fpn=pyramid, mask_projection=conv(fpn, sizes.mask_feature_size, 3, bias=True)),
         ),
         transformer_module=block(
-            queries_embedder=embedding(own.num_queries, d),
+            queries_embedder=embedding(sizes.num_queries, d),
             input_projection=conv(widths[-1], d, 1, bias=True) if int(widths[-1]) != int(d) else None,
             decoder=decoder,
         ),
     )
     labels = s.labels + 1
-    found = block(
+    heads = block(
         class_predictor=Linear(d, labels, True, "other"),
-        mask_embedder=numbered_steps(d, d, d, own.mask_feature_size),
+        mask_embedder=numbered_steps(d, d, d, sizes.mask_feature_size),
         criterion=block(empty_weight=buffer(labels)),
     )
-    return headed(s, "model", body, instance_segmentation=found)
+    return headed(s, "model", body, instance_segmentation=heads)

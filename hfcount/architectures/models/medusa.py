@@ -23,7 +23,7 @@ class Medusa(Draft):
     original_lm_head: bool = flag(absent=False)
 
     def needs(self, s: Spec) -> Needs:
-        """What it takes from its target."""
+        """The requirements on its target."""
         return Needs(width=s.hidden, shared=())
 
 
@@ -31,22 +31,22 @@ def spec(c: Config) -> Spec[Medusa]:
     vocab = c.int("vocab_size", default=32001)
     known = c.int("truncated_vocab_size", default=None) or vocab
     if known > vocab:
-        said = f"truncated_vocab_size {known:,} exceeds vocab_size {vocab:,}, of which it keeps some."
-        c.cannot_run("out-of-range", said, "truncated_vocab_size", "Correct it.", observed=int(known))
-    whole = keys.decoder_spec(
+        text = f"truncated_vocab_size {known:,} exceeds vocab_size {vocab:,}, of which it keeps some."
+        c.cannot_run("out-of-range", text, "truncated_vocab_size", "Correct it.", observed=int(known))
+    model = keys.decoder_spec(
         c, [], vocab=vocab, hidden=c.int("hidden_size", default=4096), layer_count=None, heads=("Model",)
     )
-    own = Medusa.read(c, truncated_vocab_size=vocab if known == vocab else keys.dim("|V_t|", known))
-    return whole.replace(tied=False, uncounted="its heads read one state, and keep nothing").having(own)
+    sizes = Medusa.read(c, truncated_vocab_size=vocab if known == vocab else keys.dim("|V_t|", known))
+    return model.replace(tied=False, uncounted="its heads read one state, and keep nothing").having(sizes)
 
 
 def blueprint(s: Spec[Medusa]) -> Block:
     d, of = s.hidden, s.own
-    one = Repeat(Indices.below(of.num_hidden_layers), Linear(d, d, of.medusa_fc_bias, "mlp"))
+    linears = Repeat(Indices.below(of.num_hidden_layers), Linear(d, d, of.medusa_fc_bias, "mlp"))
     head = Linear(d, of.truncated_vocab_size, component="lm_head")
     heads = Repeat(Indices.below(1 if of.original_lm_head else of.num_heads), head)
     return block(
-        blocks=Repeat(Indices.below(of.num_heads), block(layers=one)),
+        blocks=Repeat(Indices.below(of.num_heads), block(layers=linears)),
         lm_heads=heads,
         token_map=_map(s),
     )

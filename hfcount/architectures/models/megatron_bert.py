@@ -19,17 +19,17 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
-        width = one.dense.width
-        attention = Block({"ln": layer_norm(d), **bert_attention(d, one.attention, norm=False).children})
+    def layer_block(layer: Layer) -> Block:
+        width = layer.dense.width
+        attention = Block({"ln": layer_norm(d), **bert_attention(d, layer.attention, norm=False).children})
         return block(
             attention=attention,
-            crossattention=attention if one.cross_attention else None,
+            crossattention=attention if layer.cross_attention else None,
             ln=layer_norm(d),
             intermediate=block("mlp", dense=Linear(d, width, True)),
             output=block("mlp", dense=Linear(width, d, True)),
         )
 
-    encoder = block(layer=stack(s.layers, layer), ln=layer_norm(d))
+    encoder = block(layer=stack(s.layers, layer_block), ln=layer_norm(d))
     body = block(embeddings=bert_embeddings(s, norm=False), encoder=encoder, pooler=pooler(s))
     return bert_heads(s, "bert", body)

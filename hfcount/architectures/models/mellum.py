@@ -32,12 +32,12 @@ def spec(c: Config) -> Spec[Mellum]:
 def blueprint(s: Spec[Mellum]) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(layer: Layer) -> Block:
         return pre_norm(
             d,
-            self_attn=gqa(d, one.attention),
-            mlp=network(d, one, lambda m: moe(d, m, swiglu(d, m.width, component="experts"))),
+            self_attn=gqa(d, layer.attention),
+            mlp=network(d, layer, lambda m: moe(d, m, swiglu(d, m.width, component="experts"))),
         )
 
     ahead = Undescribed("its layers for multi-token prediction are not described") if s.own.num_mtp_layers else None
-    return altered(decoder(s, layer), mtp=ahead)
+    return altered(decoder(s, layer_block), mtp=ahead)

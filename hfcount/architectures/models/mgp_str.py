@@ -29,17 +29,17 @@ def spec(c: Config) -> Spec[MgpStr]:
     mixer = keys.multi_head(c, d, c.int("num_attention_heads"), qkv_bias=bias, indivisible="built")
     layer = Layer(mixer=mixer, ffn=Dense(width=c.times("mlp_ratio", d), bias=True))
     tokens = 2 if c.bool("distilled", default=False) else 1
-    own = MgpStr.read(c)
+    sizes = MgpStr.read(c)
     layers, rows = keys.uniform(layer, keys.layer_count(c)), keys.rectangle(c) + tokens
-    return keys.imaging(c, layers, _HEADS, hidden=d, positions=rows, patches=keys.patches(c)).having(own)
+    return keys.imaging(c, layers, _HEADS, hidden=d, positions=rows, patches=keys.patches(c)).having(sizes)
 
 
 def blueprint(s: Spec[MgpStr]) -> Block:
     d, of = s.hidden, s.own
 
-    def layer(one: Layer) -> Block:
-        attention = fused_square_attention(d, one.attention.qkv_bias)
-        return block(norm1=layer_norm(d), attn=attention, norm2=layer_norm(d), mlp=mlp(d, one.dense.width))
+    def layer_block(layer: Layer) -> Block:
+        attention = fused_square_attention(d, layer.attention.qkv_bias)
+        return block(norm1=layer_norm(d), attn=attention, norm2=layer_norm(d), mlp=mlp(d, layer.dense.width))
 
     table = block(
         "embedding",
@@ -47,7 +47,7 @@ def blueprint(s: Spec[MgpStr]) -> Block:
         pos_embed=Tensor((1, s.positions or 0, d)),
         proj=patch_convolution(s),
     )
-    body = block(embeddings=table, encoder=block(blocks=stack(s.layers, layer)))
+    body = block(embeddings=table, encoder=block(blocks=stack(s.layers, layer_block)))
     grouped = conv(d, d, 1, groups=_GROUPS)
     picking = block(
         "other",

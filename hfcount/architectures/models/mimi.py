@@ -22,7 +22,7 @@ SPELLINGS = {
 
 
 class Mimi(Record):
-    """What Mimi alone has.
+    """Sizes specific to Mimi.
 
     `stride` is how many frames of the convolutions are one of the codes, None if there is no convolution between them;
     `inner` is the width within its quantizers, of which the first are `semantic` and the rest `acoustic`.
@@ -49,9 +49,9 @@ def spec(c: Config) -> Spec[Mimi]:
     if words & (words - 1):
         raise c.error("out-of-range", f"codebook_size is {words:,}, and must be a power of 2.", "codebook_size")
     if few >= codebooks:
-        said = f"num_semantic_quantizers is {few:,}, and must be smaller than num_quantizers, {codebooks:,}."
-        raise c.error("out-of-range", said, "num_semantic_quantizers", observed=int(few))
-    own = Mimi(
+        text = f"num_semantic_quantizers is {few:,}, and must be smaller than num_quantizers, {codebooks:,}."
+        raise c.error("out-of-range", text, "num_semantic_quantizers", observed=int(few))
+    sizes = Mimi(
         coder=coder,
         stride=_stride(c, coder),
         upsample_groups=keys.dim("g", c.int("upsample_groups")),
@@ -64,10 +64,10 @@ def spec(c: Config) -> Spec[Mimi]:
         decodes=not c.family.endswith("encoder") and not _dropped(c, "decoder"),
         quantizes=c.family == "mimi",
     )
-    keys.divides(c, "upsample_groups", own.upsample_groups, "hidden_size", d)
+    keys.divides(c, "upsample_groups", sizes.upsample_groups, "hidden_size", d)
     layer = Layer(mixer=keys.attention(c, bias=bias), ffn=keys.dense(c))
     known: dict[str, Head] = {"EncoderModel": "base", "DecoderModel": "base"}
-    return keys.encoding(c, keys.uniform(layer, keys.layer_count(c)), known, hidden=d).having(own)
+    return keys.encoding(c, keys.uniform(layer, keys.layer_count(c)), known, hidden=d).having(sizes)
 
 
 def _dropped(c: Config, half: str) -> bool:
@@ -91,9 +91,9 @@ def blueprint(s: Spec[Mimi]) -> Block:
     d, of = s.hidden, s.own
     scale = block("other", scale=Tensor((d,)))
 
-    def layer(one: Layer) -> Block:
-        network = mlp(d, one.dense.width, bias=False)
-        usual = pre_norm(d, layer_norm, self_attn=mha(d, one.attention, "o_proj"), mlp=network)
+    def layer_block(layer: Layer) -> Block:
+        network = mlp(d, layer.dense.width, bias=False)
+        usual = pre_norm(d, layer_norm, self_attn=mha(d, layer.attention, "o_proj"), mlp=network)
         return Block({**usual.children, "self_attn_layer_scale": scale, "mlp_layer_scale": scale})
 
     def quantizer(count: int) -> Block:
@@ -107,16 +107,16 @@ def blueprint(s: Spec[Mimi]) -> Block:
             layers=Repeat(Indices.below(count), block(codebook=codebook)),
         )
 
-    transformer, found = block(layers=stack(s.layers, layer)), dict[str, Block]()
+    transformer, children = block(layers=stack(s.layers, layer_block)), dict[str, Block]()
     if of.encodes:
-        found |= {"encoder": of.coder.encoder(d), "encoder_transformer": transformer}
-        found |= {"downsample": block("convolution", conv=conv(d, d, 2 * of.stride, False))} if of.stride else {}
+        children |= {"encoder": of.coder.encoder(d), "encoder_transformer": transformer}
+        children |= {"downsample": block("convolution", conv=conv(d, d, 2 * of.stride, False))} if of.stride else {}
     if of.decodes:
-        found |= {"decoder": of.coder.decoder(d), "decoder_transformer": transformer}
+        children |= {"decoder": of.coder.decoder(d), "decoder_transformer": transformer}
         if of.stride:
             wider = upsampling(d, d // of.upsample_groups, 2 * of.stride, False)
-            found["upsample"] = block("convolution", conv=wider)
+            children["upsample"] = block("convolution", conv=wider)
     if of.quantizes:
         first, rest = quantizer(of.semantic), quantizer(of.acoustic)
-        found["quantizer"] = block(semantic_residual_vector_quantizer=first, acoustic_residual_vector_quantizer=rest)
-    return Block(found)
+        children["quantizer"] = block(semantic_residual_vector_quantizer=first, acoustic_residual_vector_quantizer=rest)
+    return Block(children)

@@ -19,22 +19,22 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(layer: Layer) -> Block:
         return block(
-            self_attn=gqa(d, one.attention),
-            mlp=swiglu(d, one.dense.width),
+            self_attn=gqa(d, layer.attention),
+            mlp=swiglu(d, layer.dense.width),
             input_layernorm=rms_norm(d),
             post_attention_layernorm=rms_norm(d),
         )
 
-    def ahead(one: Layer) -> Block:
+    def ahead(layer: Layer) -> Block:
         entrance = block(
             input_proj=Linear(2 * d, d),
             token_layernorm=rms_norm(d),
             hidden_layernorm=rms_norm(d),
             final_layernorm=rms_norm(d),
         )
-        return Block({**layer(one).children, **entrance.children}, "mtp")
+        return Block({**layer_block(layer).children, **entrance.children}, "mtp")
 
-    body, further = base(s.without("mtp"), layer), stack(s.stack("mtp"), ahead)
+    body, further = base(s.without("mtp"), layer_block), stack(s.stack("mtp"), ahead)
     return with_head(s, Block({**body.children, **({"mtp_layers": further} if further else {})}))

@@ -78,19 +78,19 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(layer: Layer) -> Block:
         return pre_norm(
             d,
-            self_attn=_attention(d, one.attention),
-            mlp=network(d, one, lambda m: shared_moe(d, m, balanced=True)),
+            self_attn=_attention(d, layer.attention),
+            mlp=network(d, layer, lambda m: shared_moe(d, m, balanced=True)),
         )
 
-    def further(one: Layer) -> Block:
+    def further(layer: Layer) -> Block:
         ahead = block(enorm=rms_norm(d), hnorm=rms_norm(d), eh_proj=Linear(2 * d, d))
-        return Block({**ahead.children, **layer(one).children, "final_layernorm": rms_norm(d)}, "mtp")
+        return Block({**ahead.children, **layer_block(layer).children, "final_layernorm": rms_norm(d)}, "mtp")
 
     mtp = stack(s.stack("mtp"), further)
-    body = altered(base(s.without("mtp"), layer), mtp=block("mtp", layers=mtp) if mtp else None)
+    body = altered(base(s.without("mtp"), layer_block), mtp=block("mtp", layers=mtp) if mtp else None)
     if s.head == "base":
         return body
     towers: dict[str, Node | None] = {}
@@ -115,7 +115,7 @@ def _attention(d: int, a: GQA) -> Block:
 
 
 class MimoV2Vision(Sizes):
-    """What the vision tower alone has: patches merged along a side, and the width of its output."""
+    """Sizes specific to the vision tower: patches merged along a side, and the width of its output."""
 
     spatial_merge_size: int = size("s_m", absent=2)
 
@@ -135,34 +135,34 @@ def vision_spec(c: Config) -> Spec[MimoV2Vision]:
     )
     patches = keys.patches(c, "in_channels", "in_chans", frames=c.int("temporal_patch_size", default=2))
     out = c.int("out_hidden_size")
-    whole = keys.encoding(c, layers, hidden=c.int("hidden_size"), patches=patches, out=out)
-    return whole.having(MimoV2Vision.read(c))
+    model = keys.encoding(c, layers, hidden=c.int("hidden_size"), patches=patches, out=out)
+    return model.having(MimoV2Vision.read(c))
 
 
 def vision_blueprint(s: Spec[MimoV2Vision]) -> Block:
     d, side = s.hidden, s.own.spatial_merge_size
 
-    def layer(one: Layer) -> Block:
-        a = one.attention
+    def layer_block(layer: Layer) -> Block:
+        a = layer.attention
         attention = block(
             "attention",
             qkv=Linear(d, (a.heads + 2 * a.kv_heads) * a.head_dim, True),
             proj=Linear(a.heads * a.head_dim, d, True),
             sinks=Tensor((a.heads,)) if a.sinks else None,
         )
-        return block(norm1=rms_norm(d), norm2=rms_norm(d), attn=attention, mlp=swiglu(d, one.dense.width, True))
+        return block(norm1=rms_norm(d), norm2=rms_norm(d), attn=attention, mlp=swiglu(d, layer.dense.width, True))
 
     merged = d * side * side
     merger = Block({"0": Linear(merged, merged), "2": Linear(merged, s.output)})
     return block(
         patch_embed=block(proj=patch_convolution(s, bias=False)),
-        blocks=stack(s.layers, layer),
+        blocks=stack(s.layers, layer_block),
         merger=block("projector", ln_q=rms_norm(d), mlp=merger),
     )
 
 
 class MimoV2Audio(Sizes):
-    """What hears alone has: tables of codes, how many frames are projected at once, and by how many layers."""
+    """Sizes specific to hears: tables of codes, how many frames are projected at once, and by how many layers."""
 
     speech_vocab_size: int
     audio_channels: int = size("n_c", absent=8)
@@ -188,19 +188,19 @@ def audio_spec(c: Config) -> Spec[MimoV2Audio]:
     mixer = keys.multi_head(c, d, heads, qkv_bias=True, out_bias=False)
     layer = Layer(mixer=mixer, ffn=Dense(width=c.int("input_local_intermediate_size")))
     layers = [Layers(indices=Indices.below(c.int("input_local_layers", maximum=MAX_LAYERS)), layer=layer)]
-    own = MimoV2Audio.read(c, speech_vocab_size=keys.dim("|V_s|", _rows(c)))
-    return keys.encoding(c, layers, hidden=d, out=c.int("out_hidden_size")).having(own)
+    sizes = MimoV2Audio.read(c, speech_vocab_size=keys.dim("|V_s|", _rows(c)))
+    return keys.encoding(c, layers, hidden=d, out=c.int("out_hidden_size")).having(sizes)
 
 
 def audio_blueprint(s: Spec[MimoV2Audio]) -> Block:
     d, of = s.hidden, s.own
 
-    def layer(one: Layer) -> Block:
-        return pre_norm(d, self_attn=gqa(d, one.attention), mlp=swiglu(d, one.dense.width))
+    def layer_block(layer: Layer) -> Block:
+        return pre_norm(d, self_attn=gqa(d, layer.attention), mlp=swiglu(d, layer.dense.width))
 
     wide = d * of.group_size
     twice = block(mlp=Block({"0": Linear(wide, 4 * wide), "2": Linear(4 * wide, s.output)}))
-    local = block(layers=stack(s.layers, layer), norm=rms_norm(d) if of.add_post_norm else None)
+    local = block(layers=stack(s.layers, layer_block), norm=rms_norm(d) if of.add_post_norm else None)
     return block(
         speech_embeddings=Repeat(Indices.below(of.audio_channels), block(weight=Tensor((of.speech_vocab_size, d)))),
         audio_encoder=block(

@@ -54,11 +54,11 @@ def _full(c: Config) -> list[Indices]:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(layer: Layer) -> Block:
         return pre_norm(
             d,
-            self_attn=gqa(d, one.attention, sinks="attention_sink_bias"),
-            mlp=network(d, one, lambda m: shared_moe(d, m, balanced=True)),
+            self_attn=gqa(d, layer.attention, sinks="attention_sink_bias"),
+            mlp=network(d, layer, lambda m: shared_moe(d, m, balanced=True)),
         )
 
-    return decoder(s, layer)
+    return decoder(s, layer_block)

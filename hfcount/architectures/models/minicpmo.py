@@ -48,17 +48,17 @@ def spec(c: Config) -> Spec[MiniCPMO]:
     if not words or c.part("tts_config").str("model_type", default=speech) != speech:
         raise UnknownArchitecture(f"{c.where}: version {printable(version, 20)} of MiniCPM-o is not described so.")
     text = architectures.read(c.as_part().varied("", {"architectures": None}), words)
-    seen = c.part("vision_config", defaults={} if c.sub("vision_config") else _SIGLIP)
+    inner = c.part("vision_config", defaults={} if c.sub("vision_config") else _SIGLIP)
     vision, audio = (
-        architectures.read(seen, "idefics2_vision"),
+        architectures.read(inner, "idefics2_vision"),
         architectures.part(c, "audio_config", "whisper_encoder"),
     )
     if c.bool("drop_vision_last_layer", default=True):
         vision = vision.replace(layers=keys.uniform(vision.layers[0].layer, max(0, vision.depth - 1)))
-    own = MiniCPMO.read(c, places=False)
+    sizes = MiniCPMO.read(c, places=False)
     parts = {"vision": vision, "audio": audio, "tts": architectures.part(c, "tts_config", speech), "text": text}
     heads = keys.named(MiniCPMO="causal_lm")
-    return keys.decoder_spec(c, text.layers, heads=heads, windows=text.windows, parts=parts).having(own)
+    return keys.decoder_spec(c, text.layers, heads=heads, windows=text.windows, parts=parts).having(sizes)
 
 
 def blueprint(s: Spec[MiniCPMO]) -> Block:
@@ -117,17 +117,17 @@ def speech_spec(c: Config) -> Spec[ConditionalChattts]:
     if later:
         mixer = keys.attention(c, derived=True, indivisible="refused")
     layer = Layer(mixer=mixer, ffn=keys.dense(c))
-    own = ConditionalChattts.read(c, use_mlp=mixed if later else c.bool("use_mlp"), later=later)
+    sizes = ConditionalChattts.read(c, use_mlp=mixed if later else c.bool("use_mlp"), later=later)
     # Llama's own table of words, which it has by default, is built and not used.
-    return keys.encoding(c, keys.uniform(layer, keys.layer_count(c)), hidden=d, vocab=32000).having(own)
+    return keys.encoding(c, keys.uniform(layer, keys.layer_count(c)), hidden=d, vocab=32000).having(sizes)
 
 
 def speech_blueprint(s: Spec[ConditionalChattts]) -> Block:
     d, of = s.hidden, s.own
     codes, tokens = Indices.below(of.num_vq), of.num_audio_tokens
 
-    def layer(one: Layer) -> Block:
-        return pre_norm(d, self_attn=gqa(d, one.attention), mlp=swiglu(d, one.dense.width))
+    def layer_block(layer: Layer) -> Block:
+        return pre_norm(d, self_attn=gqa(d, layer.attention), mlp=swiglu(d, layer.dense.width))
 
     two = block(linear1=Linear(of.llm_dim, d, True), linear2=Linear(d, d, True))
     normed = block(original0=Tensor((tokens, 1)), original1=Tensor((tokens, d)))
@@ -140,7 +140,7 @@ def speech_blueprint(s: Spec[ConditionalChattts]) -> Block:
         emb_text=embedding(of.num_text_tokens, d),
         head_code=Repeat(codes, block(parametrizations=block(weight=normed))),
         dvae=None if of.later else _codec(),
-        model=base(s, layer),
+        model=base(s, layer_block),
     )
 
 
@@ -149,7 +149,7 @@ def _codec() -> Block:
 
     def side(outputs: int) -> Block:
         d, width = 256, 1024
-        one = block(
+        layer = block(
             dwconv=conv(1, d, 7),
             norm=layer_norm(d),
             pwconv1=Linear(d, width, True),
@@ -158,7 +158,7 @@ def _codec() -> Block:
         )
         return block(
             conv_in=Block({"0": conv(512, 128, 3), "2": conv(128, d, 3)}),
-            decoder_block=Repeat(Indices.below(12), one),
+            decoder_block=Repeat(Indices.below(12), layer),
             conv_out=conv(d, outputs, 1, bias=False),
         )
 

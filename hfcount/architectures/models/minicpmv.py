@@ -22,7 +22,7 @@ _MODELS = {"2.0": "minicpm", "2.5": "llama", "2.6": "qwen2", "4.0": "llama", "4.
 
 
 class MiniCPMV(Sizes):
-    """What MiniCPM-V alone has: the queries of its resampler, and whether their places are stored."""
+    """Sizes specific to MiniCPM-V: the queries of its resampler, and whether their places are stored."""
 
     places: bool
     query_num: int = size("n_q", absent=64)
@@ -39,11 +39,11 @@ def spec(c: Config) -> Spec[MiniCPMV]:
     )
     if c.bool("drop_vision_last_layer", default=version == "2.0"):
         vision = vision.replace(layers=keys.uniform(vision.layers[0].layer, max(0, vision.depth - 1)))
-    own = MiniCPMV.read(c, places=version == "2.0")
+    sizes = MiniCPMV.read(c, places=version == "2.0")
     heads = keys.named(MiniCPMV="causal_lm", MiniCPMV4_5="causal_lm")
     tied = c.bool("tie_word_embeddings", default=version == "2.0")
     parts = {"vision": vision, "text": text}
-    return keys.decoder_spec(c, text.layers, heads=heads, parts=parts).replace(tied=tied).having(own)
+    return keys.decoder_spec(c, text.layers, heads=heads, parts=parts).replace(tied=tied).having(sizes)
 
 
 def _version(c: Config) -> str:
@@ -55,7 +55,7 @@ def _version(c: Config) -> str:
 
 
 def blueprint(s: Spec[MiniCPMV]) -> Block:
-    d, seen = s.hidden, s.part("vision").hidden
+    d, vision_width = s.hidden, s.part("vision").hidden
     queries = Tensor((s.own.query_num, d))
     attention = block(in_proj_weight=Tensor((3 * d, d)), in_proj_bias=Tensor((3 * d,)), out_proj=Linear(d, d, True))
     resampler = block(
@@ -63,7 +63,7 @@ def blueprint(s: Spec[MiniCPMV]) -> Block:
         query=queries,
         pos_embed=queries if s.own.places else None,
         proj=Tensor((d, d)),
-        kv_proj=Linear(seen, d),
+        kv_proj=Linear(vision_width, d),
         attn=attention,
         ln_q=layer_norm(d),
         ln_kv=layer_norm(d),
@@ -82,25 +82,25 @@ def vision_spec(c: Config) -> Spec:
             "not-described", "vision_encoder names a tower that is not described.", "vision_encoder", observed=named
         )
     layer = Layer(mixer=GQA(heads=16, kv_heads=16, head_dim=72), ffn=Dense(width=4304, bias=True))
-    seen = Patches(side=14, channels=3)
-    return keys.encoding(c, keys.uniform(layer, 27), hidden=1152, patches=seen, positions=27 * 27)
+    patches = Patches(side=14, channels=3)
+    return keys.encoding(c, keys.uniform(layer, 27), hidden=1152, patches=patches, positions=27 * 27)
 
 
 def vision_blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(layer: Layer) -> Block:
         return block(
             norm1=layer_norm(d),
             attn=fused_square_attention(d),
             norm2=layer_norm(d),
-            mlp=mlp(d, one.dense.width),
+            mlp=mlp(d, layer.dense.width),
         )
 
     return block(
         patch_embed=block(proj=patch_convolution(s)),
         pos_embed=Tensor((1, s.positions or 0, d), component="embedding"),
-        blocks=stack(s.layers, layer),
+        blocks=stack(s.layers, layer_block),
         norm=layer_norm(d),
     )
 

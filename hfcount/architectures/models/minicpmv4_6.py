@@ -26,14 +26,14 @@ class Minicpmv46(Sizes):
 def spec(c: Config) -> Spec[Minicpmv46]:
     text, towers = architectures.part(c, "text_config"), {"vision": architectures.part(c, "vision_config")}
     tied = c.bool("tie_word_embeddings", default=c.family == "minicpm_ocr")
-    own = Minicpmv46.read(c)
+    sizes = Minicpmv46.read(c)
     heads = ("ForConditionalGeneration", "Model")
-    return keys.composite(c, text, towers, heads=heads).replace(tied=tied).having(own)
+    return keys.composite(c, text, towers, heads=heads).replace(tied=tied).having(sizes)
 
 
 def blueprint(s: Spec[Minicpmv46]) -> Block:
-    seen = s.part("vision").hidden
-    wide, before = _MERGED * seen, max(s.own.merger_times - 1, 0)
+    vision_width = s.part("vision").hidden
+    wide, before = _MERGED * vision_width, max(s.own.merger_times - 1, 0)
 
     def merged(out: int) -> Block:
         return block(
@@ -43,7 +43,7 @@ def blueprint(s: Spec[Minicpmv46]) -> Block:
             linear_2=Linear(wide, out, True),
         )
 
-    few, last = Repeat(Indices.below(before), merged(seen)), Repeat(Indices.of((before,)), merged(s.hidden))
+    few, last = Repeat(Indices.below(before), merged(vision_width)), Repeat(Indices.of((before,)), merged(s.hidden))
     merger = block(mlp=(few, last) if before else (last,))
     return towers_in_model(s, architectures.base(s), vision_tower=architectures.tower(s, "vision"), merger=merger)
 
@@ -78,7 +78,7 @@ def vision_blueprint(s: Spec[Minicpmv46Vision]) -> Block:
     )
     return block(
         embeddings=block(patch_embedding=patch_convolution(s), position_embedding=positions(s)),
-        encoder=block(layers=stack(s.layers, lambda one: clip_layer(d, one))),
+        encoder=block(layers=stack(s.layers, lambda layer: clip_layer(d, layer))),
         post_layernorm=norm,
         vit_merger=merger,
     )

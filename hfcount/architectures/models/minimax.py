@@ -31,15 +31,15 @@ def spec(c: Config) -> Spec[Minimax]:
 def blueprint(s: Spec[Minimax]) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
-        mixer, size = one.mixer, s.own.block_size
+    def layer_block(layer: Layer) -> Block:
+        mixer, size = layer.mixer, s.own.block_size
         return pre_norm(
             d,
-            self_attn=_lightning(d, mixer, size) if isinstance(mixer, Lightning) else gqa(d, one.attention),
-            block_sparse_moe=moe(d, one.moe, numbered_swiglu(d, one.moe.width, "experts")),
+            self_attn=_lightning(d, mixer, size) if isinstance(mixer, Lightning) else gqa(d, layer.attention),
+            block_sparse_moe=moe(d, layer.moe, numbered_swiglu(d, layer.moe.width, "experts")),
         )
 
-    return decoder(s, layer)
+    return decoder(s, layer_block)
 
 
 def _lightning(d: int, a: Lightning, size: int) -> Block:

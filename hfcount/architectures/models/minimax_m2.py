@@ -28,13 +28,13 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
-        m = one.moe
+    def layer_block(layer: Layer) -> Block:
+        m = layer.moe
         routed = moe(d, m, numbered_swiglu(d, m.width, "experts"))
         return pre_norm(
             d,
-            self_attn=gqa(d, one.attention),
+            self_attn=gqa(d, layer.attention),
             block_sparse_moe=altered(routed, e_score_correction_bias=correction_bias(m)),
         )
 
-    return decoder(s, layer)
+    return decoder(s, layer_block)

@@ -46,16 +46,16 @@ class MinimaxM3Vl(Sizes):
 
 def spec(c: Config) -> Spec[MinimaxM3Vl]:
     text, towers = architectures.part(c, "text_config"), {"vision": architectures.part(c, "vision_config")}
-    own = MinimaxM3Vl.read(c)
+    sizes = MinimaxM3Vl.read(c)
     tied = keys.tied_anywhere(c, c.part("text_config"))
-    return keys.composite(c, text, towers, heads=("ForConditionalGeneration", "Model")).replace(tied=tied).having(own)
+    return keys.composite(c, text, towers, heads=("ForConditionalGeneration", "Model")).replace(tied=tied).having(sizes)
 
 
 def blueprint(s: Spec[MinimaxM3Vl]) -> Block:
     d, width, vision = s.hidden, s.own.projector_hidden_size, s.part("vision")
 
-    def projector(seen: int, prefix: str = "") -> Block:
-        wide, narrow = Linear(seen, width, bias=True), Linear(width, d, bias=True)
+    def projector(inputs: int, prefix: str = "") -> Block:
+        wide, narrow = Linear(inputs, width, bias=True), Linear(width, d, bias=True)
         return Block({f"{prefix}linear_1": wide, f"{prefix}linear_2": narrow}, "projector")
 
     merged = vision.seen.merged(d)
@@ -112,10 +112,10 @@ def _layers(c: Config) -> list[Layers]:
 def text_blueprint(s: Spec) -> Block:
     d, within = s.hidden, s.place == "text"  # within the whole model the names are those of the first release
 
-    def attention(one: Layer) -> Block:
-        heads, width = one.attention.index_heads, one.attention.index_dim
+    def attention(layer: Layer) -> Block:
+        heads, width = layer.attention.index_heads, layer.attention.index_dim
         if not heads:
-            return gqa(d, one.attention)
+            return gqa(d, layer.attention)
         parts: dict[str, Node] = {
             "q_proj": Linear(d, heads * width),
             "k_proj": Linear(d, width),
@@ -123,12 +123,12 @@ def text_blueprint(s: Spec) -> Block:
             "k_norm": rms_norm(width),
         }
         named: dict[str, Node] = {f"index_{name}": node for name, node in parts.items()}
-        return altered(gqa(d, one.attention), **(named if within else {"indexer": Block(parts)}))
+        return altered(gqa(d, layer.attention), **(named if within else {"indexer": Block(parts)}))
 
-    def network(one: Layer) -> tuple[str, Block]:
-        if not isinstance(one.ffn, MoE):
-            return "mlp", (swiglu if within else fused_swiglu)(d, one.dense.width)
-        m = one.ffn
+    def network(layer: Layer) -> tuple[str, Block]:
+        if not isinstance(layer.ffn, MoE):
+            return "mlp", (swiglu if within else fused_swiglu)(d, layer.dense.width)
+        m = layer.ffn
         balance = block("router", e_score_correction_bias=correction_bias(m))
         if within:
             routed = moe(d, m, numbered_swiglu(d, m.width, "experts"))
@@ -138,11 +138,11 @@ def text_blueprint(s: Spec) -> Block:
         gate = altered(router(d, m), **balance.children)
         return "mlp", block(gate=gate, experts=packed, shared_experts=fused_swiglu(d, m.shared or 0))
 
-    def layer(one: Layer) -> Block:
-        name, ffn = network(one)
-        return pre_norm(d, self_attn=attention(one), **{name: ffn})
+    def layer_block(layer: Layer) -> Block:
+        name, ffn = network(layer)
+        return pre_norm(d, self_attn=attention(layer), **{name: ffn})
 
-    return decoder(s, layer)
+    return decoder(s, layer_block)
 
 
 def alone_spec(c: Config) -> Spec:
@@ -166,7 +166,7 @@ def vision_blueprint(s: Spec) -> Block:
     d, table, layers = (
         s.hidden,
         patch_convolution(s, bias=False),
-        stack(s.layers, lambda one: clip_layer(s.hidden, one)),
+        stack(s.layers, lambda layer: clip_layer(s.hidden, layer)),
     )
     if not s.place:
         return block(embeddings=block(proj=table), pre_layrnorm=layer_norm(d), layers=layers)

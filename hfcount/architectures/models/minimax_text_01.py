@@ -48,12 +48,12 @@ def blueprint(s: Spec) -> Block:
             out_proj=Linear(values, d),
         )
 
-    def layer(one: Layer) -> Block:
-        mixer = one.mixer
+    def layer_block(layer: Layer) -> Block:
+        mixer = layer.mixer
         return pre_norm(
             d,
-            self_attn=lightning(mixer) if isinstance(mixer, Lightning) else gqa(d, one.attention),
-            block_sparse_moe=moe(d, one.moe, numbered_swiglu(d, one.moe.width, "experts")),
+            self_attn=lightning(mixer) if isinstance(mixer, Lightning) else gqa(d, layer.attention),
+            block_sparse_moe=moe(d, layer.moe, numbered_swiglu(d, layer.moe.width, "experts")),
         )
 
-    return decoder(s, layer)
+    return decoder(s, layer_block)

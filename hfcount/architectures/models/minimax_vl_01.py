@@ -17,17 +17,17 @@ IGNORED = ("image_grid_pinpoints", "image_seq_length", "process_image_mode", "vi
 
 def spec(c: Config) -> Spec:
     text = architectures.part(c, "text_config", "minimax_text_01")
-    seen = architectures.part(c, "vision_config")
-    if seen.family != "clip_vision_model":
-        other = printable(seen.family, 60)
+    vision = architectures.part(c, "vision_config")
+    if vision.family != "clip_vision_model":
+        other = printable(vision.family, 60)
         raise UnknownArchitecture(f"{c.where}: {c.family} is described with CLIP's tower, not {other}.")
-    return keys.composite(c, text, {"vision": seen}, heads=("ForConditionalGeneration",))
+    return keys.composite(c, text, {"vision": vision}, heads=("ForConditionalGeneration",))
 
 
 def blueprint(s: Spec) -> Block:
-    d, seen = s.hidden, s.part("vision").hidden
+    d, vision_width = s.hidden, s.part("vision").hidden
     tower = architectures.tower(s, "vision")
-    projector = block("projector", linear_1=Linear(seen, d, True), linear_2=Linear(d, d, True))
+    projector = block("projector", linear_1=Linear(vision_width, d, True), linear_2=Linear(d, d, True))
     return llava(
         s,
         architectures.base(s),

@@ -50,7 +50,7 @@ _EARLY = {
 
 
 class Minimind(Sizes):
-    """What MiniMind alone has: whether it is of the first form, and how many experts every token uses."""
+    """Sizes specific to MiniMind: whether it is of the first form, and how many experts every token uses."""
 
     early: bool
     shared: int
@@ -68,10 +68,10 @@ def spec(c: Config) -> Spec[Minimind]:
     width, routed = _width(c, d, early, late), c.bool("use_moe", default=False)
     ffn = _experts(c, width, late) if routed else Dense(width=width)
     layers = keys.uniform(Layer(mixer=mixer, ffn=ffn), keys.layer_count(c, "num_hidden_layers", "n_layers"))
-    whole = keys.decoder_spec(c, layers, tied=True, heads=_HEADS, hidden=d)
+    model = keys.decoder_spec(c, layers, tied=True, heads=_HEADS, hidden=d)
     shared = 0 if late or not routed else _shared(c, early)
     # The earlier forms share the tensor whatever the config says.
-    return whole.replace(tied=whole.tied or not late).having(Minimind.read(c, early=early, shared=shared))
+    return model.replace(tied=model.tied or not late).having(Minimind.read(c, early=early, shared=shared))
 
 
 def _width(c: Config, d: int, early: bool, late: bool) -> int:
@@ -110,10 +110,10 @@ def blueprint(s: Spec[Minimind]) -> Block:
         shared = every if of.early else Repeat(Indices.below(of.shared), every)
         return altered(routed, shared_experts=shared if of.shared else None)
 
-    def layer(one: Layer) -> Block:
-        return pre_norm(d, self_attn=altered(gqa(d, one.attention), rotary_emb=None), mlp=network(d, one, experts))
+    def layer_block(layer: Layer) -> Block:
+        return pre_norm(d, self_attn=altered(gqa(d, layer.attention), rotary_emb=None), mlp=network(d, layer, experts))
 
-    body = block(embed_tokens=embedding(s.vocab, d), layers=stack(s.layers, layer), norm=rms_norm(d))
+    body = block(embed_tokens=embedding(s.vocab, d), layers=stack(s.layers, layer_block), norm=rms_norm(d))
     if of.early:
         return renamed(altered(body, lm_head=lm_head(s, "tok_embeddings.weight")), _EARLY)
     return block(model=body, lm_head=lm_head(s, "model.embed_tokens.weight"))

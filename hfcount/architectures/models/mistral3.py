@@ -23,18 +23,18 @@ class Mistral3(Sizes):
 def spec(c: Config) -> Spec[Mistral3]:
     text = architectures.part(c, "text_config")
     towers = {"vision": architectures.part(c, "vision_config")}
-    own = Mistral3.read(c, vision_feature_layer=len(c.ints("vision_feature_layer", alone=True)) or 1)
+    sizes = Mistral3.read(c, vision_feature_layer=len(c.ints("vision_feature_layer", alone=True)) or 1)
     heads = ("ForConditionalGeneration", "Model")
-    return keys.composite(c, text, towers, tied=True, heads=heads).having(own)
+    return keys.composite(c, text, towers, tied=True, heads=heads).having(sizes)
 
 
 def blueprint(s: Spec[Mistral3]) -> Block:
-    seen, merge, bias = s.part("vision").hidden, s.own.spatial_merge_size, s.own.multimodal_projector_bias
+    vision_width, merge, bias = s.part("vision").hidden, s.own.spatial_merge_size, s.own.multimodal_projector_bias
     projector = block(
         "projector",
-        norm=rms_norm(seen),
-        patch_merger=block(merging_layer=Linear(merge * merge * seen, seen)),
-        linear_1=Linear(s.own.vision_feature_layer * seen, s.hidden, bool(bias)),
+        norm=rms_norm(vision_width),
+        patch_merger=block(merging_layer=Linear(merge * merge * vision_width, vision_width)),
+        linear_1=Linear(s.own.vision_feature_layer * vision_width, s.hidden, bool(bias)),
         linear_2=Linear(s.hidden, s.hidden, bool(bias)),
     )
     return llava(

@@ -24,7 +24,7 @@ def blueprint(s: Spec) -> Block:
             shared_experts=None if m.shared is None else swiglu(d, m.shared),
         )
 
-    def layer(one: Layer) -> Block:
-        return pre_norm(d, self_attn=mla(d, one.latent), mlp=network(d, one, experts))
+    def layer_block(layer: Layer) -> Block:
+        return pre_norm(d, self_attn=mla(d, layer.latent), mlp=network(d, layer, experts))
 
-    return decoder(s, layer)
+    return decoder(s, layer_block)

@@ -54,17 +54,17 @@ class MistralLarge4(Sizes):
 
 def spec(c: Config) -> Spec[MistralLarge4]:
     text, towers = architectures.part(c, "text_config"), {"vision": architectures.part(c, "vision_config")}
-    own = MistralLarge4.read(c, vision_feature_layer=len(c.ints("vision_feature_layer", alone=True)) or 1)
+    sizes = MistralLarge4.read(c, vision_feature_layer=len(c.ints("vision_feature_layer", alone=True)) or 1)
     heads, tied = ("ForConditionalGeneration", "Model"), c.bool("tie_word_embeddings", default=False)
-    return keys.composite(c, text, towers, heads=heads).replace(tied=tied).having(own)
+    return keys.composite(c, text, towers, heads=heads).replace(tied=tied).having(sizes)
 
 
 def blueprint(s: Spec[MistralLarge4]) -> Block:
-    d, of, seen = s.hidden, s.own, s.part("vision").hidden
-    bias, merge, norm = of.multimodal_projector_bias, of.spatial_merge_size, rms_norm(seen)
-    into, out = Linear(of.vision_feature_layer * seen, d, bias), Linear(d, d, bias)
+    d, of, vision_width = s.hidden, s.own, s.part("vision").hidden
+    bias, merge, norm = of.multimodal_projector_bias, of.spatial_merge_size, rms_norm(vision_width)
+    into, out = Linear(of.vision_feature_layer * vision_width, d, bias), Linear(d, d, bias)
     text, tower = architectures.base(s), renamed(architectures.tower(s, "vision"), _TOWER)
-    merging = block(merging_layer=Linear(merge * merge * seen, seen))
+    merging = block(merging_layer=Linear(merge * merge * vision_width, vision_width))
     if s.head == "base":
         projector = block("projector", norm=norm, patch_merger=merging, linear_1=into, linear_2=out)
         return towers_in_model(s, text, vision_tower=tower, multi_modal_projector=projector)
@@ -118,8 +118,8 @@ def text_spec(c: Config) -> Spec[MistralLarge4Text]:
     places = keys.dense_and_sparse(c, "first_k_dense_replace", default=1)
     networks = keys.networks(c, places, lambda: keys.deepseek_moe(c, late=True))
     layers = keys.combined(keys.latent_by_place(c, rotated), networks)
-    own = MistralLarge4Text.read(c, frequencies=rotated.rope_dim // 2, within=c.nested)
-    return keys.decoder_spec(c, layers, heads=("Model",)).having(own)
+    sizes = MistralLarge4Text.read(c, frequencies=rotated.rope_dim // 2, within=c.nested)
+    return keys.decoder_spec(c, layers, heads=("Model",)).having(sizes)
 
 
 def text_blueprint(s: Spec[MistralLarge4Text]) -> Block:
@@ -128,31 +128,31 @@ def text_blueprint(s: Spec[MistralLarge4Text]) -> Block:
     def scale(heads: int) -> Block:
         return block(s=Tensor((heads,)), b=Tensor((heads,)))
 
-    def attention(one: Layer) -> Block:
-        a = one.latent
+    def attention(layer: Layer) -> Block:
+        a = layer.latent
         heads = a.index_heads or 0
         indexing = altered(indexer(d, a), q_input_norm=layer_norm(d), ssmax_scaling=scale(heads))
-        shared = {"kv_a_proj_with_mqa": None, "kv_a_layernorm": None} if one.shares_kv else {}
+        shared = {"kv_a_proj_with_mqa": None, "kv_a_layernorm": None} if layer.shares_kv else {}
         return altered(
             renamed(altered(mla(d, a), rotary_emb=None, **shared), _ATTENTION),
             ssmax_scaling=scale(a.heads),
             indexer=indexing if heads else None,
         )
 
-    def network(one: Layer) -> Block:
-        if not isinstance(one.ffn, MoE):
-            return block(feed_forward=numbered_swiglu(d, one.dense.width))
-        m = one.ffn
+    def network(layer: Layer) -> Block:
+        if not isinstance(layer.ffn, MoE):
+            return block(feed_forward=numbered_swiglu(d, layer.dense.width))
+        m = layer.ffn
         shared = None if m.shared is None else numbered_swiglu(d, m.shared)
         routed = experts(m, numbered_swiglu(d, m.width, "experts"))
         return block(gate=router(d, m), experts=routed, shared_experts=shared)
 
-    def layer(one: Layer) -> Block:
-        norms = block(attention_norm=rms_norm(d), attention=attention(one), ffn_norm=rms_norm(d))
-        return Block({**norms.children, **network(one).children})
+    def layer_block(layer: Layer) -> Block:
+        norms = block(attention_norm=rms_norm(d), attention=attention(layer), ffn_norm=rms_norm(d))
+        return Block({**norms.children, **network(layer).children})
 
     scaled = block("other", alpha=buffer(s.own.frequencies))
-    table, layers = embedding(s.vocab, d), stack(s.layers, layer)
+    table, layers = embedding(s.vocab, d), stack(s.layers, layer_block)
     body = block(embed_tokens=table, layers=layers, norm=rms_norm(d), rotary_emb=scaled)
     return body if s.own.within else renamed(body, _ALONE)
 

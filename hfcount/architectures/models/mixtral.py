@@ -19,8 +19,8 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
-        expert = numbered_swiglu(d, one.moe.width, "experts")
-        return pre_norm(d, self_attn=gqa(d, one.attention), block_sparse_moe=moe(d, one.moe, expert))
+    def layer_block(layer: Layer) -> Block:
+        expert = numbered_swiglu(d, layer.moe.width, "experts")
+        return pre_norm(d, self_attn=gqa(d, layer.attention), block_sparse_moe=moe(d, layer.moe, expert))
 
-    return decoder(s, layer)
+    return decoder(s, layer_block)

@@ -35,15 +35,15 @@ def spec(c: Config) -> Spec:
     towers = {} if text is c else {"vision": architectures.part(c, "vision_config")}
     # The head is never tied: the embedding has rows for eight tokens that are not generated.
     why = "some of its layers keep what they see of images, whose number no context tells" if crossing.count else ""
-    whole = keys.decoder_spec(text, layers, whole=c, heads=heads, parts=towers, uncounted=why)
-    return whole.replace(tied=False)
+    model = keys.decoder_spec(text, layers, whole=c, heads=heads, parts=towers, uncounted=why)
+    return model.replace(tied=False)
 
 
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
-        attention, crosses = gqa(d, one.attention), one.sizes(MllamaLayer).crosses
+    def layer_block(layer: Layer) -> Block:
+        attention, crosses = gqa(d, layer.attention), layer.sizes(MllamaLayer).crosses
         gate = Tensor((1,), component="attention") if crosses else None
         return block(
             self_attn=None if crosses else attention,
@@ -52,10 +52,10 @@ def blueprint(s: Spec) -> Block:
             cross_attn_mlp_gate=gate,
             input_layernorm=rms_norm(d),
             post_attention_layernorm=rms_norm(d),
-            mlp=swiglu(d, one.dense.width),
+            mlp=swiglu(d, layer.dense.width),
         )
 
-    body = block(embed_tokens=embedding(s.vocab + 8, d), layers=stack(s.layers, layer), norm=rms_norm(d))
+    body = block(embed_tokens=embedding(s.vocab + 8, d), layers=stack(s.layers, layer_block), norm=rms_norm(d))
     if "vision" not in s.parts or s.head == "causal_lm":
         return body if s.head == "base" else block(model=body, lm_head=Linear(d, s.vocab, component="lm_head"))
     projector = Linear(s.part("vision").output, d, bias=True, component="projector")
@@ -70,7 +70,7 @@ class MllamaVisionModel(Sizes):
 def vision_spec(c: Config) -> Spec[MllamaVisionModel]:
     """The vision tower of Llama 3.2: an image in tiles, and two stacks of layers (arXiv:2407.21783, section 7)."""
     ratios, rows = c.length("supported_aspect_ratios"), keys.squares(c) + 1
-    own = MllamaVisionModel.read(c, ratios=8 if ratios is None else ratios)
+    sizes = MllamaVisionModel.read(c, ratios=8 if ratios is None else ratios)
     heads, depth, deep = ("attention_heads",), ("num_global_layers",), c.int("num_global_layers", minimum=0)
     parts = {"global": keys.tower(c, heads=heads, depth=depth, indivisible="run", bias=False)} if deep else {}
     out = c.int("vision_output_dim")
@@ -83,23 +83,23 @@ def vision_spec(c: Config) -> Spec[MllamaVisionModel]:
         positions=rows,
         out=out,
         parts=parts,
-    ).having(own)
+    ).having(sizes)
 
 
 def vision_blueprint(s: Spec[MllamaVisionModel]) -> Block:
     d, gate, tiles, rows = s.hidden, Tensor((1,)), s.own.max_num_tiles, s.positions or 0
     arrangements = s.own.ratios + 1  # one of them is none
 
-    def layer(one: Layer) -> Block:
+    def layer_block(layer: Layer) -> Block:
         return block(
-            self_attn=mha(d, one.attention, "o_proj"),
-            mlp=mlp(d, one.dense.width),
+            self_attn=mha(d, layer.attention, "o_proj"),
+            mlp=mlp(d, layer.dense.width),
             input_layernorm=layer_norm(d),
             post_attention_layernorm=layer_norm(d),
         )
 
-    def gated(one: Layer) -> Block:
-        return Block({**layer(one).children, "gate_attn": gate, "gate_ffn": gate})
+    def gated(layer: Layer) -> Block:
+        return Block({**layer_block(layer).children, "gate_attn": gate, "gate_ffn": gate})
 
     tiled = block("embedding", embedding=embedding(arrangements, tiles * d), gate=gate)
     places = block(
@@ -116,7 +116,7 @@ def vision_blueprint(s: Spec[MllamaVisionModel]) -> Block:
         post_tile_positional_embedding=tiled,
         layernorm_pre=layer_norm(d),
         layernorm_post=layer_norm(d),
-        transformer=block(layers=stack(s.layers, layer)),
+        transformer=block(layers=stack(s.layers, layer_block)),
         global_transformer=block(layers=stack(s.stack("global"), gated)) if "global" in s.parts else None,
     )
 

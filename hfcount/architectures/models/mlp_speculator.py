@@ -24,17 +24,17 @@ class MLPSpeculator(Draft):
     scale_input: bool = flag(absent=False)  # a norm without weights
 
     def needs(self, s: Spec) -> Needs:
-        """What it takes from its target."""
+        """The requirements on its target."""
         return Needs(width=self.emb_dim, shared=())
 
 
 def spec(c: Config) -> Spec[MLPSpeculator]:
     inner = c.int("inner_dim", default=0, minimum=0) or c.int("emb_dim", default=4096)
-    own = MLPSpeculator.read(c, inner_dim=keys.dim("d", inner))
-    if own.tie_weights and own.n_predict == 1:
-        said = "tie_weights is true, and n_predict is 1, so that there is nothing to tie."
-        raise c.error("contradiction", said, "tie_weights", "Set it to false.")
-    whole = keys.decoder_spec(
+    sizes = MLPSpeculator.read(c, inner_dim=keys.dim("d", inner))
+    if sizes.tie_weights and sizes.n_predict == 1:
+        text = "tie_weights is true, and n_predict is 1, so that there is nothing to tie."
+        raise c.error("contradiction", text, "tie_weights", "Set it to false.")
+    model = keys.decoder_spec(
         c,
         [],
         vocab=c.int("vocab_size", default=32000),
@@ -42,19 +42,19 @@ def spec(c: Config) -> Spec[MLPSpeculator]:
         layer_count=None,
         heads=keys.named(PreTrainedModel="causal_lm"),
     )
-    return whole.replace(tied=False, uncounted="it reads one state, and keeps nothing").having(own)
+    return model.replace(tied=False, uncounted="it reads one state, and keeps nothing").having(sizes)
 
 
 def blueprint(s: Spec[MLPSpeculator]) -> Block:
     d, of, ahead = s.hidden, s.own, s.own.n_predict
     first = Linear(of.emb_dim, d, component="projector")
 
-    def each(one: Node, name: str, start: int = 0) -> tuple[Repeat, ...]:
+    def each(node: Node, name: str, start: int = 0) -> tuple[Repeat, ...]:
         """The same for every token, and if they are tied those after the first as its second names."""
         if not of.tie_weights:
-            return (Repeat(Indices.span(start, ahead), one),)
-        kept = Repeat(Indices.span(start, start + 1), one)
-        again = _again(one, f"speculator.{name}.{start}")
+            return (Repeat(Indices.span(start, ahead), node),)
+        kept = Repeat(Indices.span(start, start + 1), node)
+        again = _again(node, f"speculator.{name}.{start}")
         return (kept, *(Repeat(Indices.span(start + 1, ahead), tied) for tied in again))
 
     networks = block(
@@ -66,10 +66,10 @@ def blueprint(s: Spec[MLPSpeculator]) -> Block:
     return block(speculator=networks)
 
 
-def _again(one: Node, place: str) -> list[Tied]:
+def _again(node: Node, place: str) -> list[Tied]:
     """Second names of the tensors of a module."""
-    if isinstance(one, Linear):
-        return [Tied(f"{place}.weight", (one.outputs, one.inputs), one.component)]
-    assert isinstance(one, Block), "modules are linear, or blocks"
-    tensors = {name: tensor for name, tensor in one.children.items() if isinstance(tensor, Tensor)}
-    return [Tied(f"{place}.{name}", tensor.shape, one.component, name=name) for name, tensor in tensors.items()]
+    if isinstance(node, Linear):
+        return [Tied(f"{place}.weight", (node.outputs, node.inputs), node.component)]
+    assert isinstance(node, Block), "modules are linear, or blocks"
+    tensors = {name: tensor for name, tensor in node.children.items() if isinstance(tensor, Tensor)}
+    return [Tied(f"{place}.{name}", tensor.shape, node.component, name=name) for name, tensor in tensors.items()]

@@ -30,7 +30,7 @@ def _inner(c: Config) -> int:
 
 
 class Mobilebert(Sizes):
-    """What MobileBERT alone has; `boxed` is the width of a bottleneck, and `inner` that of what is within."""
+    """Sizes specific to MobileBERT; `boxed` is the width of a bottleneck, and `inner` that of what is within."""
 
     trigram_input: bool = flag(absent=True)
     use_bottleneck: bool = flag(absent=True)
@@ -46,12 +46,12 @@ class Mobilebert(Sizes):
 
 def spec(c: Config) -> Spec[Mobilebert]:
     d, rows = c.int("hidden_size"), c.int("max_position_embeddings")
-    own = Mobilebert.read(c)
-    mixer = keys.multi_head(c, own.inner, c.int("num_attention_heads"), indivisible="built")
+    sizes = Mobilebert.read(c)
+    mixer = keys.multi_head(c, sizes.inner, c.int("num_attention_heads"), indivisible="built")
     layer, heads = Layer(mixer=mixer, ffn=keys.dense(c, bias=True)), (*_HEADS, *_MORE)
-    types = own.type_vocab_size
-    whole = keys.decoder_spec(c, layer, heads=heads, tied=True, hidden=d, positions=rows, token_types=types)
-    return whole.replace(causal=False).having(own)
+    types = sizes.type_vocab_size
+    model = keys.decoder_spec(c, layer, heads=heads, tied=True, hidden=d, positions=rows, token_types=types)
+    return model.replace(causal=False).having(sizes)
 
 
 def blueprint(s: Spec[Mobilebert]) -> Block:
@@ -60,13 +60,13 @@ def blueprint(s: Spec[Mobilebert]) -> Block:
     def normed(inputs: int, outputs: int) -> Block:
         return block("mlp", dense=Linear(inputs, outputs, True), LayerNorm=layer_norm(outputs))
 
-    def layer(one: Layer) -> Block:
-        first, back = block("mlp", dense=Linear(inner, one.dense.width, True)), normed(one.dense.width, inner)
+    def layer_block(layer: Layer) -> Block:
+        first, back = block("mlp", dense=Linear(inner, layer.dense.width, True)), normed(layer.dense.width, inner)
         shared = normed(d, of.boxed) if of.key_query_shared_bottleneck else None
         more = Repeat(Indices.below(of.num_feedforward_networks - 1), block(intermediate=first, output=back))
         boxed, values = of.use_bottleneck, inner if of.use_bottleneck_attention else d
         return block(
-            attention=bert_attention(inner, one.attention, values=values),
+            attention=bert_attention(inner, layer.attention, values=values),
             intermediate=first,
             output=altered(back, bottleneck=normed(inner, d)) if boxed else back,
             bottleneck=block(input=normed(d, of.boxed), attention=shared) if boxed else None,
@@ -82,4 +82,4 @@ def blueprint(s: Spec[Mobilebert]) -> Block:
     transform = bert_predictions(s, "").children["transform"]
     rest = Linear(s.vocab, d - narrow)
     predictions = Block({"transform": transform, "dense": rest, **over.children}, "lm_head")
-    return bert_heads(s, "mobilebert", bert_base(s, layer, embeddings, pooler=pooled), predictions)
+    return bert_heads(s, "mobilebert", bert_base(s, layer_block, embeddings, pooler=pooled), predictions)

@@ -19,7 +19,7 @@ _WIDER = (True, True, False, True, False, True, False, False, False, False, Fals
 
 
 class MobilenetV1(Sizes):
-    """What MobileNet alone has; `widths` are those of the stem and of each pair of convolutions."""
+    """Sizes specific to MobileNet; `widths` are those of the stem and of each pair of convolutions."""
 
     num_channels: int = size("C")
     widths: tuple[int, ...]
@@ -32,8 +32,8 @@ def spec(c: Config) -> Spec[MobilenetV1]:
         base *= 1 + wider
         source, width = f"{base} · {{depth_multiplier}}, at least min_depth", max(int(base * factor), least)
         widths.append(keys.derived_dim(c, f"C{number}", width, source))
-    own = MobilenetV1.read(c, widths=tuple(widths))
-    return keys.imaging(c, (), _HEADS, hidden=widths[-1], uncounted=keys.COARSER).having(own)
+    sizes = MobilenetV1.read(c, widths=tuple(widths))
+    return keys.imaging(c, (), _HEADS, hidden=widths[-1], uncounted=keys.COARSER).having(sizes)
 
 
 def blueprint(s: Spec[MobilenetV1]) -> Block:

@@ -33,7 +33,7 @@ def _necks(c: Config) -> tuple[Neck, ...]:
 
 
 class MobilenetV2(Sizes):
-    """What MobileNetV2 alone has; `stem` and `last` are channels before and behind its layers."""
+    """Sizes specific to MobileNetV2; `stem` and `last` are channels before and behind its layers."""
 
     num_channels: int = size("C")
     first_layer_is_expansion: bool = flag(absent=True)
@@ -46,8 +46,8 @@ def spec(c: Config) -> Spec[MobilenetV2]:
     stem = _width(c, "C_s", _STEM)
     fine = c.bool("finegrained_output", default=True) and c.number("depth_multiplier") < 1
     last = keys.dim("C_l", _LAST) if fine else _width(c, "C_l", _LAST)
-    own = MobilenetV2.read(c, stem=stem, last=last)
-    return keys.imaging(c, (), _HEADS, hidden=last, uncounted=keys.COARSER).having(own)
+    sizes = MobilenetV2.read(c, stem=stem, last=last)
+    return keys.imaging(c, (), _HEADS, hidden=last, uncounted=keys.COARSER).having(sizes)
 
 
 def blueprint(s: Spec[MobilenetV2]) -> Block:

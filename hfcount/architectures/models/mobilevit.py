@@ -34,9 +34,9 @@ def spec(c: Config) -> Spec[MobileViT]:
     heads, bias = [c.int("num_attention_heads")] * count, c.bool("qkv_bias", default=True)
     layers = keys.stages(c, widths, lambda d: c.times("mlp_ratio", d), heads, bias=bias, depths=_DEPTHS)
     necks = keys.each(c, "neck_hidden_sizes", 2 * count + 1, "C")
-    own = MobileViT.read(c, necks=tuple(Neck.read(c, number, neck) for number, neck in enumerate(necks, 1)))
+    sizes = MobileViT.read(c, necks=tuple(Neck.read(c, number, neck) for number, neck in enumerate(necks, 1)))
     last = keys.dim("d", c.ints("neck_hidden_sizes")[-1])
-    return keys.imaging(c, layers, _HEADS, hidden=last, uncounted=keys.COARSER).having(own)
+    return keys.imaging(c, layers, _HEADS, hidden=last, uncounted=keys.COARSER).having(sizes)
 
 
 def blueprint(s: Spec[MobileViT]) -> Block:
@@ -54,7 +54,7 @@ def blueprint(s: Spec[MobileViT]) -> Block:
             downsampling_layer=narrowed(number, number + 1),
             conv_kxk=normed(neck, neck, side),
             conv_1x1=block(convolution=conv(neck, d, 1)),
-            transformer=block(layer=stack((part,), lambda one: vit_layer(one.width, one))),
+            transformer=block(layer=stack((part,), lambda layer: vit_layer(layer.width, layer))),
             layernorm=layer_norm(d),
             conv_projection=normed(d, neck, 1),
             fusion=normed(2 * neck, neck, side),

@@ -52,8 +52,8 @@ def spec(c: Config) -> Spec[MobileViTV2]:
             first = keys.rounded(max(16, min(64, base * factor)), 8, 16)
             neck = keys.derived_dim(c, "C0", first, f"{base} · {{width_multiplier}}, rounded")
         necks.append(Neck.read(c, number, neck))
-    own = MobileViTV2.read(c, num_channels=keys.dim("C", channels), necks=tuple(necks))
-    return keys.imaging(c, layers, _HEADS, hidden=necks[-1].width, uncounted=keys.COARSER).having(own)
+    sizes = MobileViTV2.read(c, num_channels=keys.dim("C", channels), necks=tuple(necks))
+    return keys.imaging(c, layers, _HEADS, hidden=necks[-1].width, uncounted=keys.COARSER).having(sizes)
 
 
 def blueprint(s: Spec[MobileViTV2]) -> Block:
@@ -81,8 +81,8 @@ def blueprint(s: Spec[MobileViTV2]) -> Block:
     return headed(s, "mobilevitv2", body, **heads)
 
 
-def _layer(one: Layer) -> Block:
-    d, wide = one.width, one.dense.width
+def _layer(layer: Layer) -> Block:
+    d, wide = layer.width, layer.dense.width
     # One score for each place, and keys and values.
     attention = block("linear_attention", qkv_proj=_linear(d, 1 + 2 * d), out_proj=_linear(d, d))
     network = block("mlp", conv1=_linear(d, wide), conv2=_linear(wide, d))

@@ -26,8 +26,8 @@ class Mochi(Sizes):
 
 
 def spec(c: Config) -> Spec[Mochi]:
-    own = Mochi.read(c, out_channels=diffusion.or_else(c, "out_channels", c.int("in_channels"), "C_o"))
-    return diffusion.diffusing(c, own, own.num_attention_heads * own.attention_head_dim)
+    sizes = Mochi.read(c, out_channels=diffusion.or_else(c, "out_channels", c.int("in_channels"), "C_o"))
+    return diffusion.diffusing(c, sizes, sizes.num_attention_heads * sizes.attention_head_dim)
 
 
 def blueprint(s: Spec[Mochi]) -> Block:

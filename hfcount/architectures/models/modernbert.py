@@ -15,25 +15,25 @@ _HEADS = [ending for ending in keys.ENCODER_HEADS if ending != "ForCausalLM"]
 
 
 def spec(c: Config) -> Spec[ModernBert]:
-    layers, own = modernbert_layers(c), ModernBert.read(c)
-    whole = keys.decoder_spec(c, layers, hidden=c.int("hidden_size"), tied=True, heads=_HEADS)
-    return whole.replace(causal=False).having(own)
+    layers, sizes = modernbert_layers(c), ModernBert.read(c)
+    model = keys.decoder_spec(c, layers, hidden=c.int("hidden_size"), tied=True, heads=_HEADS)
+    return model.replace(causal=False).having(sizes)
 
 
 def blueprint(s: Spec[ModernBert]) -> Block:
     d, norm = s.hidden, layer_norm(s.hidden, s.own.norm_bias)
 
-    def layer(one: Layer) -> Block:
-        width, bias = one.dense.width, one.dense.bias
+    def layer_block(layer: Layer) -> Block:
+        width, bias = layer.dense.width, layer.dense.bias
         return block(
-            attn_norm=norm if one.sizes(ModernBertLayer).attn_norm else None,
-            attn=fused_attention(d, one.attention, "Wqkv", "Wo"),
+            attn_norm=norm if layer.sizes(ModernBertLayer).attn_norm else None,
+            attn=fused_attention(d, layer.attention, "Wqkv", "Wo"),
             mlp_norm=norm,
             mlp=block("mlp", Wi=Linear(d, 2 * width, bias), Wo=Linear(width, d, bias)),
         )
 
     embeddings = block(tok_embeddings=embedding(s.vocab, d), norm=norm)
-    body = block(embeddings=embeddings, layers=stack(s.layers, layer), final_norm=norm)
+    body = block(embeddings=embeddings, layers=stack(s.layers, layer_block), final_norm=norm)
     dense, table = Linear(d, d, s.own.classifier_bias), "model.embeddings.tok_embeddings.weight"
     words = lm_head(s, table, s.own.decoder_bias)
     labels = block(head=block("other", dense=dense, norm=norm), classifier=classifier(s))

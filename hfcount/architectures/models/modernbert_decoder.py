@@ -15,32 +15,32 @@ _HEADS = ("ForCausalLM", "Model", "ForSequenceClassification")
 
 
 def spec(c: Config) -> Spec[ModernBert]:
-    layers, own = modernbert_layers(c), ModernBert.read(c)
+    layers, sizes = modernbert_layers(c), ModernBert.read(c)
 
     def near() -> Indices:
         return keys.all_but_every_nth(c, 3, key="global_attn_every_n_layers", first=0)
 
-    whole = keys.sliding(c, near, default=128, key="local_attention")
+    model = keys.sliding(c, near, default=128, key="local_attention")
     # Half of it is behind a token, which the encoder of this make sees too.
-    windows = tuple(window.replace(extent=max(1, int(window.extent) // 2)) for window in whole)
+    windows = tuple(window.replace(extent=max(1, int(window.extent) // 2)) for window in model)
     d = c.int("hidden_size")
-    return keys.decoder_spec(c, layers, hidden=d, tied=True, heads=_HEADS, windows=windows).having(own)
+    return keys.decoder_spec(c, layers, hidden=d, tied=True, heads=_HEADS, windows=windows).having(sizes)
 
 
 def blueprint(s: Spec[ModernBert]) -> Block:
     d, norm = s.hidden, layer_norm(s.hidden, s.own.norm_bias)
 
-    def layer(one: Layer) -> Block:
-        width, bias = one.dense.width, one.dense.bias
+    def layer_block(layer: Layer) -> Block:
+        width, bias = layer.dense.width, layer.dense.bias
         return block(
-            attn_norm=norm if one.sizes(ModernBertLayer).attn_norm else None,
-            attn=mha(d, one.attention, out="Wo"),
+            attn_norm=norm if layer.sizes(ModernBertLayer).attn_norm else None,
+            attn=mha(d, layer.attention, out="Wo"),
             mlp_norm=norm,
             mlp=block("mlp", Wi=Linear(d, 2 * width, bias), Wo=Linear(width, d, bias)),
         )
 
     embeddings = block(tok_embeddings=embedding(s.vocab, d), norm=norm)
-    body = block(embeddings=embeddings, layers=stack(s.layers, layer), final_norm=norm)
+    body = block(embeddings=embeddings, layers=stack(s.layers, layer_block), final_norm=norm)
     biased, table = s.own.classifier_bias, "model.embeddings.tok_embeddings.weight"
     words = lm_head(s, table, s.own.decoder_bias)
     causal = block(lm_head=block("lm_head", dense=Linear(d, d, biased), norm=norm), decoder=words)

@@ -13,7 +13,7 @@ MODEL_TYPES = ("modernvbert",)  # transformers 5.23: modeling_modernvbert.py
 
 
 class Modernvbert(Sizes):
-    """What ModernVBERT alone has; the biases are those of its heads."""
+    """Sizes specific to ModernVBERT; the biases are those of its heads."""
 
     pixel_shuffle_factor: int = size("m", absent=4)
     classifier_bias: bool = flag(absent=False)
@@ -22,9 +22,9 @@ class Modernvbert(Sizes):
 
 def spec(c: Config) -> Spec[Modernvbert]:
     text, towers = architectures.part(c, "text_config"), {"vision": architectures.part(c, "vision_config")}
-    own = Modernvbert.read(c)
+    sizes = Modernvbert.read(c)
     heads = ("ForMaskedLM", "Model", "ForSequenceClassification", "ForTokenClassification")
-    return keys.composite(c, text, towers, heads=heads).having(own)
+    return keys.composite(c, text, towers, heads=heads).having(sizes)
 
 
 def blueprint(s: Spec[Modernvbert]) -> Block:

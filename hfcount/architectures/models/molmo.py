@@ -27,20 +27,20 @@ def spec(c: Config) -> Spec[Molmo]:
         )
     mixer = keys.attention(c, qkv_bias=c.bool("qkv_bias", default=False), indivisible="refused")
     mixer = mixer.replace(qk_norm="width" if c.bool("attention_layer_norm", default=False) else False)
-    own = Molmo.read(c, rms=int(kind == "rms"), additional_vocab=128)
+    sizes = Molmo.read(c, rms=int(kind == "rms"), additional_vocab=128)
     vocab = c.int("embedding_size", default=None) or c.int("vocab_size")
     layer = Layer(mixer=mixer, ffn=Dense(width=width // 2))
     towers = {"vision": architectures.read(c.as_part(), "molmo_vision")}
-    whole = keys.decoder_spec(c, layer, heads=("ForCausalLM",), vocab=vocab, parts=towers)
-    return whole.replace(tied=c.bool("weight_tying", default=False)).having(own)
+    model = keys.decoder_spec(c, layer, heads=("ForCausalLM",), vocab=vocab, parts=towers)
+    return model.replace(tied=c.bool("weight_tying", default=False)).having(sizes)
 
 
 def blueprint(s: Spec[Molmo]) -> Block:
     d = s.hidden
     norm = rms_norm(d) if s.own.rms else layer_norm(d, bias=False)
 
-    def layer(one: Layer) -> Block:
-        a, width = one.attention, one.dense.width
+    def layer_block(layer: Layer) -> Block:
+        a, width = layer.attention, layer.dense.width
         inner = a.heads * a.head_dim
         return block(
             att_proj=Linear(d, inner + 2 * (a.kv_heads * a.head_dim), a.qkv_bias, component="attention"),
@@ -56,17 +56,19 @@ def blueprint(s: Spec[Molmo]) -> Block:
     table = block("embedding", embedding=Tensor((s.vocab, d)), new_embedding=Tensor((s.own.additional_vocab, d)))
     text = block(
         wte=table,
-        blocks=stack(s.layers, layer),
+        blocks=stack(s.layers, layer_block),
         ln_f=norm,
         ff_out=None if s.tied else Linear(d, s.vocab, component="lm_head"),
     )
     # Two layers' outputs are pooled, 2x2 patches at a time, and projected by a network as wide as the layers'.
-    seen, width = s.part("vision").hidden, s.layers[0].layer.dense.width
+    vision_width, width = s.part("vision").hidden, s.layers[0].layer.dense.width
     vision = block(
         image_vit=architectures.tower(s, "vision"),
-        image_pooling_2d=Block(_pooling_attention(2 * seen, seen).children, "projector"),
-        image_projector=block("projector", w1=Linear(seen, width), w2=Linear(width, d), w3=Linear(seen, width)),
-        pad_embed=Tensor((2, 2 * seen), component="projector"),
+        image_pooling_2d=Block(_pooling_attention(2 * vision_width, vision_width).children, "projector"),
+        image_projector=block(
+            "projector", w1=Linear(vision_width, width), w2=Linear(width, d), w3=Linear(vision_width, width)
+        ),
+        pad_embed=Tensor((2, 2 * vision_width), component="projector"),
     )
     return block(model=block(transformer=text, vision_backbone=vision))
 
@@ -82,10 +84,10 @@ def vision_spec(c: Config) -> Spec:
 def vision_blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(layer: Layer) -> Block:
         return block(
             attention=_pooling_attention(d, d),
-            feed_forward=mlp(d, one.dense.width, up="w1", down="w2"),
+            feed_forward=mlp(d, layer.dense.width, up="w1", down="w2"),
             attention_norm=layer_norm(d),
             ffn_norm=layer_norm(d),
         )
@@ -95,7 +97,7 @@ def vision_blueprint(s: Spec) -> Block:
         positional_embedding=Tensor((s.positions or 0, d), component="embedding"),
         patch_embedding=patch_projection(s),
         pre_ln=layer_norm(d),
-        transformer=block(resblocks=stack(s.layers, layer)),
+        transformer=block(resblocks=stack(s.layers, layer_block)),
     )
 
 

@@ -20,7 +20,7 @@ SPELLINGS = {
     r"\bvision_backbone\.image_vit\.(?:transformer\.resblocks\.(?=\d))?": "vision_tower.",
     r"(?<=\bvision_tower\.)(?=\d)": "layers.",
     r"\bvision_backbone\.(?=image_p)": "multi_modal_projector.",
-    **{rf"\b(attention|image_pooling_2d)\.w{one}\.": rf"\1.{one}_proj." for one in "qkvo"},
+    **{rf"\b(attention|image_pooling_2d)\.w{letter}\.": rf"\1.{letter}_proj." for letter in "qkvo"},
     r"\.attention\.": ".self_attn.",
     r"\.feed_forward\.w([12])\.": r".mlp.fc\1.",
     r"\.attention_norm\.": ".layer_norm1.",
@@ -42,7 +42,9 @@ def spec(c: Config) -> Spec:
     vision = architectures.part(c, "vit_config" if older else "vision_config", "molmo2_vision")
     if older:  # whose layers after the last that is read are not stored
         ids = c.part("adapter_config").ints("vit_layers", "vision_feature_layer", default=(24, 18))
-        vision = vision.replace(layers=keys.uniform(vision.layers[0].layer, max(one % vision.depth for one in ids) + 1))
+        vision = vision.replace(
+            layers=keys.uniform(vision.layers[0].layer, max(place % vision.depth for place in ids) + 1)
+        )
     towers = {"vision": vision, "adapter": adapter}
     return keys.composite(c, text, towers, heads=("ForConditionalGeneration", "Model")).replace(tied=False)
 
@@ -65,15 +67,15 @@ def text_spec(c: Config) -> Spec[Molmo2Text]:
     wide = c.str("qk_norm_type", default="qwen3") == "olmo"
     mixer = keys.attention(c, qkv_bias=c.bool("qkv_bias", "attention_bias", default=False))
     layer = Layer(mixer=mixer.replace(qk_norm="width" if wide else True), ffn=keys.dense(c))
-    own = Molmo2Text.read(c)
-    return keys.decoder_spec(c, layer, heads=("Model",)).replace(tied=False).having(own)
+    sizes = Molmo2Text.read(c)
+    return keys.decoder_spec(c, layer, heads=("Model",)).replace(tied=False).having(sizes)
 
 
 def text_blueprint(s: Spec[Molmo2Text]) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
-        a, width = one.attention, one.dense.width
+    def layer_block(layer: Layer) -> Block:
+        a, width = layer.attention, layer.dense.width
         query, keys_ = a.heads * a.head_dim, a.kv_heads * a.head_dim
         wide = a.qk_norm == "width"
         return block(
@@ -92,7 +94,7 @@ def text_blueprint(s: Spec[Molmo2Text]) -> Block:
     def table(first: int, second: int) -> Block:
         return block("embedding", embedding=Tensor((first, d)), new_embedding=Tensor((second, d)))
 
-    more, layers, norm = s.own.additional_vocab_size, stack(s.layers, layer), rms_norm(d)
+    more, layers, norm = s.own.additional_vocab_size, stack(s.layers, layer_block), rms_norm(d)
     if s.place:  # the names are those of the release
         return block(wte=table(s.vocab, more), blocks=layers, ln_f=norm)
     half = (s.vocab + more + 1) // 2  # alone, its table is written in two equal parts
@@ -108,16 +110,16 @@ def vision_spec(c: Config) -> Spec:
     bias = c.bool("attention_bias", default=True)
     mixer = keys.attention(c, bias=bias)
     layer = Layer(mixer=mixer, ffn=Dense(width=c.int("intermediate_size"), bias=True))
-    seen = Patches(side=side, channels=c.int("num_channels", default=3))
+    patches = Patches(side=side, channels=c.int("num_channels", default=3))
     layers = keys.uniform(layer, keys.layer_count(c))
-    return keys.encoding(c, layers, hidden=c.int("hidden_size"), patches=seen, positions=rows)
+    return keys.encoding(c, layers, hidden=c.int("hidden_size"), patches=patches, positions=rows)
 
 
 def vision_blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
-        a, width = one.attention, one.dense.width
+    def layer_block(layer: Layer) -> Block:
+        a, width = layer.attention, layer.dense.width
         if not s.place:
             network = mlp(d, width)
             return block(
@@ -132,7 +134,7 @@ def vision_blueprint(s: Spec) -> Block:
             ffn_norm=layer_norm(d),
         )
 
-    table, layers = Tensor((s.positions or 0, d), component="embedding"), stack(s.layers, layer)
+    table, layers = Tensor((s.positions or 0, d), component="embedding"), stack(s.layers, layer_block)
     first = block(positional_embedding=table, patch_embedding=patch_projection(s, bias=True))
     last = block(transformer=block(resblocks=layers)) if s.place else block(layers=layers)
     return Block({**first.children, **last.children})
@@ -157,11 +159,11 @@ def adapter_spec(c: Config) -> Spec[Molmo2Adapter]:
 
 
 def adapter_blueprint(s: Spec[Molmo2Adapter]) -> Block:
-    d, one = s.hidden, s.layers[0].layer
-    a, width, bias = one.attention, one.dense.width, one.dense.bias
-    seen, query = s.own.vision_feature_layer * d, a.heads * a.head_dim
-    shared = Linear(seen, a.kv_heads * a.head_dim, a.qkv_bias)
-    pooling = [Linear(seen, query, a.qkv_bias), shared, shared, Linear(query, d, a.out_bias)]
+    d, layer = s.hidden, s.layers[0].layer
+    a, width, bias = layer.attention, layer.dense.width, layer.dense.bias
+    vision_width, query = s.own.vision_feature_layer * d, a.heads * a.head_dim
+    shared = Linear(vision_width, a.kv_heads * a.head_dim, a.qkv_bias)
+    pooling = [Linear(vision_width, query, a.qkv_bias), shared, shared, Linear(query, d, a.out_bias)]
     network = [Linear(d, width, bias), Linear(d, width, bias), Linear(width, s.output)]
     # Within the whole model the names are those of the release.
     names = ("wq", "wk", "wv", "wo") if s.place else ("q_proj", "k_proj", "v_proj", "o_proj")

@@ -42,8 +42,8 @@ class Moondream1(Sizes):
 def spec(c: Config) -> Spec[Moondream1]:
     known = keys.named(HfMoondream="causal_lm")
     keys.head_of(c, known)
-    own = c.part("config")
-    text, region = own.part("text", defaults=_TEXT), own.part("region", defaults=_REGION)
+    inner = c.part("config")
+    text, region = inner.part("text", defaults=_TEXT), inner.part("region", defaults=_REGION)
     if text.given("group_size") or region.given("group_size"):
         raise UnknownArchitecture(f"{c.where}: moondream1 is described without groups of quantised weights alone.")
     d, heads, kv_heads = text.int("dim"), text.int("n_heads"), text.int("n_kv_heads")
@@ -52,18 +52,18 @@ def spec(c: Config) -> Spec[Moondream1]:
     layer = Layer(mixer=mixer, ffn=Dense(width=text.int("ff_dim"), bias=True))
     layers = keys.uniform(layer, text.int("n_layers", maximum=MAX_LAYERS))
     pointing = Moondream1.read(region)
-    vision = architectures.part(own, "vision", "moondream1_vision")
+    vision = architectures.part(inner, "vision", "moondream1_vision")
     rows = text.int("vocab_size")
-    whole = keys.decoder_spec(c, layers, hidden=d, vocab=rows, heads=known, parts={"vision": vision})
-    return whole.replace(tied=False).having(pointing)
+    model = keys.decoder_spec(c, layers, hidden=d, vocab=rows, heads=known, parts={"vision": vision})
+    return model.replace(tied=False).having(pointing)
 
 
 def blueprint(s: Spec[Moondream1]) -> Block:
     d, of = s.hidden, s.own
 
-    def layer(one: Layer) -> Block:
-        attention = fused_attention(d, one.attention, "qkv", "proj")
-        return block(ln=layer_norm(d), attn=attention, mlp=mlp(d, one.dense.width))
+    def layer_block(layer: Layer) -> Block:
+        attention = fused_attention(d, layer.attention, "qkv", "proj")
+        return block(ln=layer_norm(d), attn=attention, mlp=mlp(d, layer.dense.width))
 
     def pointed(name: str, parts: int, width: int, out: int) -> dict[str, Block | Linear | Tensor]:
         decoder = block(fc1=Linear(of.dim, of.inner_dim, True), fc2=Linear(of.inner_dim, out, True))
@@ -76,7 +76,7 @@ def blueprint(s: Spec[Moondream1]) -> Block:
         return {f"{name}_{part}": node for part, node in coder.items()}
 
     text = block(
-        blocks=stack(s.layers, layer),
+        blocks=stack(s.layers, layer_block),
         post_ln=layer_norm(d),
         lm_head=Linear(d, s.vocab, True, "lm_head"),
         wte=Tensor((s.vocab, d), component="embedding"),
@@ -129,13 +129,13 @@ def vision_spec(c: Config) -> Spec[Moondream1Vision]:
 def vision_blueprint(s: Spec[Moondream1Vision]) -> Block:
     d, inner = s.hidden, s.own.proj_inner_dim
 
-    def layer(one: Layer) -> Block:
-        network = mlp(d, one.dense.width)
+    def layer_block(layer: Layer) -> Block:
+        network = mlp(d, layer.dense.width)
         return block(ln1=layer_norm(d), attn=fused_square_attention(d), ln2=layer_norm(d), mlp=network)
 
     return block(
         patch_emb=patch_projection(s, bias=True),
-        blocks=stack(s.layers, layer),
+        blocks=stack(s.layers, layer_block),
         post_ln=layer_norm(d),
         proj_mlp=block("projector", fc1=Linear(2 * d, inner, True), fc2=Linear(inner, s.output, True)),
         pos_emb=Tensor((1, s.positions or 0, d), component="embedding"),

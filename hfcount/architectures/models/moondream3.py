@@ -37,17 +37,17 @@ class Moondream3(Sizes):
 def spec(c: Config) -> Spec[Moondream3]:
     known = keys.named(HfMoondream="causal_lm", ForCausalLM="causal_lm")
     keys.head_of(c, known)
-    own = c.part("config")
-    text, region = own.part("text", defaults=_TEXT), own.part("region", defaults=_REGION)
+    inner = c.part("config")
+    text, region = inner.part("text", defaults=_TEXT), inner.part("region", defaults=_REGION)
     if text.given("group_size") or region.given("group_size"):
         raise UnknownArchitecture(f"{c.where}: moondream3 is described without groups of quantised weights alone.")
     d, heads, kv_heads = text.int("dim"), text.int("n_heads"), text.int("n_kv_heads")
     mixer = keys.multi_head(text, d, heads).replace(kv_heads=kv_heads)
     keys.divides(text, "n_kv_heads", kv_heads, "n_heads", heads, built=True)
-    towers = {"vision": architectures.part(own, "vision", "moondream1_vision")}
+    towers = {"vision": architectures.part(inner, "vision", "moondream1_vision")}
     rows = text.int("vocab_size")
-    whole = keys.decoder_spec(c, _layers(text, mixer), hidden=d, vocab=rows, heads=known, parts=towers)
-    return whole.replace(tied=False).having(Moondream3.read(region))
+    model = keys.decoder_spec(c, _layers(text, mixer), hidden=d, vocab=rows, heads=known, parts=towers)
+    return model.replace(tied=False).having(Moondream3.read(region))
 
 
 def _layers(text: Config, mixer: GQA) -> list[Layers]:
@@ -65,8 +65,8 @@ def _layers(text: Config, mixer: GQA) -> list[Layers]:
         width=c.int("expert_inner_dim"),
         bias=True,
     )
-    found = (Indices.below(first), plain), (Indices.span(first, count), sparse)
-    return [Layers(indices=some, layer=Layer(mixer=mixer, ffn=ffn)) for some, ffn in found if some.count]
+    layers = (Indices.below(first), plain), (Indices.span(first, count), sparse)
+    return [Layers(indices=some, layer=Layer(mixer=mixer, ffn=ffn)) for some, ffn in layers if some.count]
 
 
 def blueprint(s: Spec[Moondream3]) -> Block:
@@ -82,12 +82,12 @@ def blueprint(s: Spec[Moondream3]) -> Block:
         up, down = stacked(m, 2 * m.width, d), stacked(m, d, m.width)
         return block(router=router(d, m, True), fc1=block(weight=up), fc2=block(weight=down))
 
-    def layer(one: Layer) -> Block:
-        ffn = sparse(one.ffn) if isinstance(one.ffn, MoE) else mlp(d, one.dense.width)
-        return block(ln=layer_norm(d), attn=attention(one.attention), mlp=ffn)
+    def layer_block(layer: Layer) -> Block:
+        ffn = sparse(layer.ffn) if isinstance(layer.ffn, MoE) else mlp(d, layer.dense.width)
+        return block(ln=layer_norm(d), attn=attention(layer.attention), mlp=ffn)
 
     text = block(
-        blocks=stack(s.layers, layer),
+        blocks=stack(s.layers, layer_block),
         post_ln=layer_norm(d),
         lm_head=Linear(d, s.vocab, True, "lm_head"),
         wte=Tensor((s.vocab, d), component="embedding"),

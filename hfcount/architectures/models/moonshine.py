@@ -32,11 +32,11 @@ def blueprint(s: Spec) -> Block:
     def norm(width: int) -> Block:
         return layer_norm(width, bias=False)
 
-    def heard(one: Layer) -> Block:
-        return pre_norm(d, norm, self_attn=mha(d, one.attention, "o_proj"), mlp=mlp(d, one.dense.width))
+    def heard(layer: Layer) -> Block:
+        return pre_norm(d, norm, self_attn=mha(d, layer.attention, "o_proj"), mlp=mlp(d, layer.dense.width))
 
-    def layer(one: Layer) -> Block:
-        attention, width = mha(d, one.attention, "o_proj"), one.dense.width
+    def layer_block(layer: Layer) -> Block:
+        attention, width = mha(d, layer.attention, "o_proj"), layer.dense.width
         gated = block("mlp", fc1=Linear(d, 2 * width, True), fc2=Linear(width, d, True))
         usual = pre_norm(d, norm, self_attn=attention, mlp=gated).children
         return Block({**usual, "encoder_attn": attention, "final_layernorm": norm(d)})
@@ -50,6 +50,6 @@ def blueprint(s: Spec) -> Block:
         layers=stack(s.stack("encoder"), heard),
         layer_norm=norm(d),
     )
-    decoder = block(embed_tokens=embedding(s.vocab, d), layers=stack(s.layers, layer), norm=norm(d))
+    decoder = block(embed_tokens=embedding(s.vocab, d), layers=stack(s.layers, layer_block), norm=norm(d))
     body = block(encoder=encoder, decoder=decoder)
     return body if s.head == "base" else block(model=body, proj_out=lm_head(s, "model.decoder.embed_tokens.weight"))

@@ -27,15 +27,15 @@ def blueprint(s: Spec) -> Block:
     def norm(width: int) -> Block:
         return layer_norm(width, bias=False)
 
-    def layer(one: Layer) -> Block:
-        attention, width = mha(d, one.attention, "o_proj"), one.dense.width
+    def layer_block(layer: Layer) -> Block:
+        attention, width = mha(d, layer.attention, "o_proj"), layer.dense.width
         gated = block("mlp", fc1=Linear(d, 2 * width, True), fc2=Linear(width, d, True))
         usual = pre_norm(d, norm, self_attn=attention, mlp=gated).children
         return Block({**usual, "encoder_attn": attention, "final_layernorm": norm(d)})
 
     decoder = block(
         embed_tokens=embedding(s.vocab, d),
-        layers=stack(s.layers, layer),
+        layers=stack(s.layers, layer_block),
         norm=norm(d),
         pos_emb=embedding(s.positions or 0, encoder.hidden),
         proj=Linear(encoder.hidden, d, component="projector") if encoder.hidden != d else None,
@@ -60,12 +60,12 @@ def encoder_spec(c: Config) -> Spec[MoonshineStreamingEncoder]:
         )
     layer = Layer(mixer=keys.attention(c, bias=bias), ffn=keys.dense(c, bias=True))
     count = keys.layer_count(c)
-    own = MoonshineStreamingEncoder.read(
+    sizes = MoonshineStreamingEncoder.read(
         c, frame=keys.derived_dim(c, "t_f", frame, "{sample_rate} · {frame_ms} / 1000, rounded")
     )
     if (windows := c.length("sliding_windows")) is not None and windows < count:
         raise c.unequal("sliding_windows", windows, "num_hidden_layers", count)
-    return keys.encoding(c, keys.uniform(layer, count), hidden=c.int("hidden_size")).having(own)
+    return keys.encoding(c, keys.uniform(layer, count), hidden=c.int("hidden_size")).having(sizes)
 
 
 def encoder_blueprint(s: Spec[MoonshineStreamingEncoder]) -> Block:
@@ -74,8 +74,8 @@ def encoder_blueprint(s: Spec[MoonshineStreamingEncoder]) -> Block:
     def norm(width: int) -> Block:
         return block("norm", gamma=Tensor((width,)))
 
-    def layer(one: Layer) -> Block:
-        return pre_norm(d, norm, self_attn=mha(d, one.attention, "o_proj"), mlp=mlp(d, one.dense.width))
+    def layer_block(layer: Layer) -> Block:
+        return pre_norm(d, norm, self_attn=mha(d, layer.attention, "o_proj"), mlp=mlp(d, layer.dense.width))
 
     # Kernels of 5 frames, and twice the width between.
     embedder = block(
@@ -85,7 +85,7 @@ def encoder_blueprint(s: Spec[MoonshineStreamingEncoder]) -> Block:
         conv2=conv(2 * d, d, 5),
         linear=Linear(s.own.frame, d),
     )
-    return block(embedder=embedder, layers=stack(s.layers, layer), final_norm=norm(d))
+    return block(embedder=embedder, layers=stack(s.layers, layer_block), final_norm=norm(d))
 
 
 PARTS = (

@@ -18,15 +18,15 @@ def spec(c: Config) -> Spec:
     d = c.int("hidden_size")
     layer = Layer(mixer=keys.multi_head(c, d, c.int("num_attention_heads")), ffn=keys.dense(c, bias=True))
     types = c.int("type_vocab_size", default=2)
-    whole = keys.decoder_spec(c, layer, heads=_HEADS, tied=True, hidden=d, token_types=types)
-    return whole.replace(causal=False, tied=True)  # the head takes the embedding's table, whatever the config says
+    model = keys.decoder_spec(c, layer, heads=_HEADS, tied=True, hidden=d, token_types=types)
+    return model.replace(causal=False, tied=True)  # the head takes the embedding's table, whatever the config says
 
 
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
-        width, norm = one.dense.width, layer_norm(d)
+    def layer_block(layer: Layer) -> Block:
+        width, norm = layer.dense.width, layer_norm(d)
         fused = block(self=block(Wqkv=Linear(d, 3 * d, True)), output=block(dense=Linear(d, d, True), LayerNorm=norm))
         gated = block("mlp", gated_layers=Linear(d, 2 * width), wo=Linear(width, d, True), layernorm=norm)
         return block(attention=Block(fused.children, "attention"), mlp=gated)
@@ -36,4 +36,4 @@ def blueprint(s: Spec) -> Block:
         transform=block(dense=Linear(d, d, True), LayerNorm=layer_norm(d)),
         decoder=Tied("bert.embeddings.word_embeddings.weight", (s.vocab, d), bias=True),
     )
-    return bert_heads(s, "bert", bert_base(s, layer, pooler=pooler(s)), words)
+    return bert_heads(s, "bert", bert_base(s, layer_block, pooler=pooler(s)), words)

@@ -19,15 +19,15 @@ def spec(c: Config) -> Spec:
         )
     mixer = keys.attention(c, indivisible="refused")
     layer, windows = Layer(mixer=mixer, ffn=Dense(width=both // 2)), keys.sliding_everywhere(c, default=3000)
-    whole = keys.decoder_spec(c, layer, heads=("ForCausalLM", "Model"), windows=windows)
-    return whole.replace(tied=False)  # never tied, even if the config says so
+    model = keys.decoder_spec(c, layer, heads=("ForCausalLM", "Model"), windows=windows)
+    return model.replace(tied=False)  # never tied, even if the config says so
 
 
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
-        a, width = one.attention, one.dense.width
+    def layer_block(layer: Layer) -> Block:
+        a, width = layer.attention, layer.dense.width
         queries, keys_ = a.heads * a.head_dim, a.kv_heads * a.head_dim
         return pre_norm(
             d,
@@ -41,7 +41,7 @@ def blueprint(s: Spec) -> Block:
             mlp=block("mlp", fc1=Linear(d, 2 * width), fc2=Linear(width, d)),
         )
 
-    body = block(embed_tokens=embedding(s.vocab + 1, d), layers=stack(s.layers, layer), norm=rms_norm(d))
+    body = block(embed_tokens=embedding(s.vocab + 1, d), layers=stack(s.layers, layer_block), norm=rms_norm(d))
     return body if s.head == "base" else block(model=body, lm_head=lm_head(s, "model.embed_tokens.weight"))
 
 
@@ -59,10 +59,10 @@ def depth_spec(c: Config) -> Spec[MoshiDepth]:
             "not-divisible", f"ffn_dim is {both:,}, and must be even: half of it gates the other half.", "ffn_dim"
         )
     mixer = keys.attention(c, indivisible="refused")
-    own = MoshiDepth.read(c)
+    sizes = MoshiDepth.read(c)
     layer, heads = Layer(mixer=mixer, ffn=Dense(width=both // 2)), keys.named(Decoder="base")
     windows = keys.sliding_everywhere(c, default=8)
-    return keys.decoder_spec(c, layer, heads=heads, windows=windows).replace(tied=False).having(own)
+    return keys.decoder_spec(c, layer, heads=heads, windows=windows).replace(tied=False).having(sizes)
 
 
 def depth_blueprint(s: Spec[MoshiDepth]) -> Block:
@@ -71,8 +71,8 @@ def depth_blueprint(s: Spec[MoshiDepth]) -> Block:
     def each(inputs: int, outputs: int) -> Block:
         return block(weight=Tensor((books, outputs, inputs)))
 
-    def layer(one: Layer) -> Block:
-        a, width = one.attention, one.dense.width
+    def layer_block(layer: Layer) -> Block:
+        a, width = layer.attention, layer.dense.width
         into, keyed = block(linear=each(d, a.heads * a.head_dim)), block(linear=each(d, a.kv_heads * a.head_dim))
         out = block(linear=each(a.heads * a.head_dim, d))
         attention = block("attention", q_proj=into, k_proj=keyed, v_proj=keyed, o_proj=out)
@@ -82,7 +82,7 @@ def depth_blueprint(s: Spec[MoshiDepth]) -> Block:
         text_embed_tokens=embedding(s.vocab + 1, d),
         embed_tokens=Repeat(Indices.below(books - 1), embedding(of.audio_vocab_size + 1, d)),
         input_projections=block("projector", weight=Tensor((books, d, of.input_size))),
-        layers=stack(s.layers, layer),
+        layers=stack(s.layers, layer_block),
         lm_heads=block("lm_head", weight=Tensor((books, of.audio_vocab_size, d))),
     )
 

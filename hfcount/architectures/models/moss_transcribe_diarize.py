@@ -19,9 +19,9 @@ class MossTranscribeDiarize(Sizes):
 
 def spec(c: Config) -> Spec[MossTranscribeDiarize]:
     text, towers = architectures.part(c, "text_config"), {"audio": architectures.part(c, "audio_config")}
-    own = MossTranscribeDiarize.read(c)
-    whole = keys.composite(c, text, towers, heads=("ForConditionalGeneration", "Model"))
-    return whole.replace(tied=c.bool("tie_word_embeddings", default=True)).having(own)  # whatever text_config says
+    sizes = MossTranscribeDiarize.read(c)
+    model = keys.composite(c, text, towers, heads=("ForConditionalGeneration", "Model"))
+    return model.replace(tied=c.bool("tie_word_embeddings", default=True)).having(sizes)  # whatever text_config says
 
 
 def blueprint(s: Spec[MossTranscribeDiarize]) -> Block:

@@ -23,7 +23,7 @@ MODEL_TYPES = ("MotifVideoTransformer3DModel",)  # diffusers 0.42.1: transformer
 
 
 class MotifVideo(Sizes):
-    """What Motif-Video alone has; `width` is that of its networks.
+    """Sizes specific to Motif-Video; `width` is that of its networks.
 
     `first` are the blocks of one stream that see the text again.
     """
@@ -51,13 +51,13 @@ def spec(c: Config) -> Spec[MotifVideo]:
     )
     c.choice("norm_type", ("layer_norm",))
     seeing = max(0, layers - c.int("num_decoder_layers", minimum=0, maximum=MAX_LAYERS))
-    own = MotifVideo.read(
+    sizes = MotifVideo.read(
         c,
         out_channels=diffusion.or_else(c, "out_channels", c.int("in_channels"), "C_o"),
         width=keys.dim("d_ff", c.times("mlp_ratio", d)),
         first=Indices.span(0, seeing if c.bool("enable_text_cross_attention_single") else 0),
     )
-    return diffusion.diffusing(c, own, own.num_attention_heads * own.attention_head_dim)
+    return diffusion.diffusing(c, sizes, sizes.num_attention_heads * sizes.attention_head_dim)
 
 
 def blueprint(s: Spec[MotifVideo]) -> Block:

@@ -30,20 +30,20 @@ def spec(c: Config) -> Spec[MotionAdapter]:
     check_motion(c, widths, heads)
     key = "motion_transformer_layers_per_block"
     deep = depths(c, key, count)
-    if any(one.listed for one in deep):
-        said = f"{key} has a list of lists, and a stage has one module less on the way down than on the way up."
-        raise c.error("contradiction", said, key, "Give a number for each stage.")
+    if any(depth.listed for depth in deep):
+        text = f"{key} has a list of lists, and a stage has one module less on the way down than on the way up."
+        raise c.error("contradiction", text, key, "Give a number for each stage.")
     made = [
-        (Motion(width=width, heads=own, frames=frames, depths=one.each), many)
-        for width, own, one, many in zip(widths, heads, deep, layers, strict=False)
+        (Motion(width=width, heads=head_count, frames=frames, depths=depth.each), many)
+        for width, head_count, depth, many in zip(widths, heads, deep, layers, strict=False)
     ]
-    own = MotionAdapter.read(
+    sizes = MotionAdapter.read(
         c,
         stages=tuple(made),
         middle=_middle(c, made[-1][0]),
         image=diffusion.nullable(c, "conv_in_channels", "C_i") or None,
     )
-    return diffusion.diffusing(c, own, widths[-1])
+    return diffusion.diffusing(c, sizes, widths[-1])
 
 
 def _middle(c: Config, last: Motion) -> tuple[Motion, int] | None:
@@ -61,7 +61,7 @@ def blueprint(s: Spec[MotionAdapter]) -> Block:
     of = s.own
     return block(
         conv_in=None if of.image is None else conv(of.image, of.stages[0][0].width),
-        down_blocks=numbered([block(motion_modules=one.modules(count)) for one, count in of.stages]),
-        up_blocks=numbered([block(motion_modules=one.modules(count + 1)) for one, count in of.stages[::-1]]),
+        down_blocks=numbered([block(motion_modules=stage.modules(count)) for stage, count in of.stages]),
+        up_blocks=numbered([block(motion_modules=stage.modules(count + 1)) for stage, count in of.stages[::-1]]),
         mid_block=block(motion_modules=of.middle[0].modules(of.middle[1])) if of.middle else None,
     )

@@ -19,21 +19,23 @@ class Mpnet(Sizes):
 
 def spec(c: Config) -> Spec[Mpnet]:
     d, rows = c.int("hidden_size"), c.int("max_position_embeddings")
-    own = Mpnet.read(c)
+    sizes = Mpnet.read(c)
     layer = Layer(mixer=keys.multi_head(c, d, c.int("num_attention_heads")), ffn=keys.dense(c, bias=True))
-    whole = keys.decoder_spec(c, layer, heads=_HEADS, tied=True, hidden=d, positions=rows)
-    return whole.replace(causal=False).having(own)
+    model = keys.decoder_spec(c, layer, heads=_HEADS, tied=True, hidden=d, positions=rows)
+    return model.replace(causal=False).having(sizes)
 
 
 def blueprint(s: Spec[Mpnet]) -> Block:
     d, square = s.hidden, Linear(s.hidden, s.hidden, True)
 
-    def layer(one: Layer) -> Block:
+    def layer_block(layer: Layer) -> Block:
         attention = block(attn=block("attention", q=square, k=square, v=square, o=square), LayerNorm=layer_norm(d))
-        own = bert_layer(d, one.replace(cross_attention=False))
-        return Block({**own.children, "attention": attention})
+        children = bert_layer(d, layer.replace(cross_attention=False))
+        return Block({**children.children, "attention": attention})
 
     table = (s.own.relative_attention_num_buckets, s.layers[0].layer.attention.heads)
-    encoder = block(layer=stack(s.layers, layer), relative_attention_bias=block("attention", weight=Tensor(table)))
+    encoder = block(
+        layer=stack(s.layers, layer_block), relative_attention_bias=block("attention", weight=Tensor(table))
+    )
     pooled = pooler(s, heads=("base", "multiple_choice"))
     return roberta_heads(s, "mpnet", block(embeddings=bert_embeddings(s), encoder=encoder, pooler=pooled))

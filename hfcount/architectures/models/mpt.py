@@ -21,13 +21,13 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(layer: Layer) -> Block:
         return block(
             norm_1=layer_norm(d, bias=False),
             attn=square_attention(d, "Wqkv", "out_proj"),
             norm_2=layer_norm(d, bias=False),
-            ffn=mlp(d, one.dense.width, bias=False, up="up_proj", down="down_proj"),
+            ffn=mlp(d, layer.dense.width, bias=False, up="up_proj", down="down_proj"),
         )
 
-    body = block(wte=embedding(s.vocab, d), blocks=stack(s.layers, layer), norm_f=layer_norm(d, bias=False))
+    body = block(wte=embedding(s.vocab, d), blocks=stack(s.layers, layer_block), norm_f=layer_norm(d, bias=False))
     return generative(s, "transformer", body, "wte")

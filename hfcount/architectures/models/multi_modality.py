@@ -116,11 +116,11 @@ class Drawing(Sizes):
             "gen_head": block("projector", output_mlp_projector=first, vision_head=last),
             "gen_embed": block("projector", weight=Tensor((self.codes, self.code))),
         }
-        return {name: Block(one.children, one.component, 0) for name, one in parts.items()}
+        return {name: Block(part.children, part.component, 0) for name, part in parts.items()}
 
 
 class MultiModality(Sizes):
-    """What these models alone have: `norms` are the widths of those behind each of two towers."""
+    """Sizes specific to these models: `norms` are the widths of those behind each of two towers."""
 
     aligner: Projector
     norms: tuple[int, ...]
@@ -131,19 +131,19 @@ def spec(c: Config) -> Spec[MultiModality | Flows]:
     text, draws = architectures.part(c, "language_config", "llama"), any(map(c.given, _DRAWING))
     if c.given(SEEING):
         return _flowing(c, text)
-    seen = c.part("vision_config")
-    kind = seen.choice("cls", ("CLIPVisionTower",) if draws else ("CLIPVisionTower", _HYBRID))
-    params, norms = seen.part("params"), tuple[int, ...]()
+    inner = c.part("vision_config")
+    kind = inner.choice("cls", ("CLIPVisionTower",) if draws else ("CLIPVisionTower", _HYBRID))
+    params, norms = inner.part("params"), tuple[int, ...]()
     places = {"vision": params}
     if kind == _HYBRID:
         places = {side: params.part(f"{side}_res_cfg") for side in ("high", "low")}
-        norms = tuple(one.int("output_dim", default=1024) for one in places.values())
+        norms = tuple(inner.int("output_dim", default=1024) for inner in places.values())
     drawing = _drawing(c) if draws else None
-    own = MultiModality.read(c, aligner=_projector(c, "aligner_config"), norms=norms, drawing=drawing)
+    sizes = MultiModality.read(c, aligner=_projector(c, "aligner_config"), norms=norms, drawing=drawing)
     names = (*_SIGLIP, *(() if draws else _SAM))
-    towers = {name: _tower(one, names) for name, one in places.items()}
+    towers = {name: _tower(inner, names) for name, inner in places.items()}
     heads = keys.named(ModalityCausalLM="causal_lm")
-    return keys.composite(c, text, towers, key="language_config", heads=heads).replace(tied=text.tied).having(own)
+    return keys.composite(c, text, towers, key="language_config", heads=heads).replace(tied=text.tied).having(sizes)
 
 
 def blueprint(s: Spec[MultiModality | Flows]) -> Block:
@@ -151,11 +151,11 @@ def blueprint(s: Spec[MultiModality | Flows]) -> Block:
     if isinstance(of, Flows):
         tower = as_tower(block(vision_tower=_seeing(s.part("vision"))), "vision")
         return block(**of.tensors(tower), language_model=rebased(architectures.tree(s.part("text")), "language_model"))
-    seen = {name: block(vision_tower=_seeing(one)) for name, one in s.parts.items() if name != "text"}
-    towers = seen.get("vision")
+    visual = {name: block(vision_tower=_seeing(part)) for name, part in s.parts.items() if name != "text"}
+    towers = visual.get("vision")
     if of.norms:
-        norms = {f"{side}_layer_norm": layer_norm(width) for side, width in zip(seen, of.norms, strict=True)}
-        towers = Block({**{f"vision_tower_{side}": one for side, one in seen.items()}, **norms})
+        norms = {f"{side}_layer_norm": layer_norm(width) for side, width in zip(visual, of.norms, strict=True)}
+        towers = Block({**{f"vision_tower_{side}": tower for side, tower in visual.items()}, **norms})
     assert towers is not None, "there is one tower, or two with norms"
     aligner = of.aligner.tensors()
     return block(
@@ -168,12 +168,12 @@ def blueprint(s: Spec[MultiModality | Flows]) -> Block:
 
 def _flowing(c: Config, text: Spec) -> Spec[MultiModality | Flows]:
     into, out = _params(c.part(ENTERING), "ShallowUViTEncoder"), _params(c.part(LEAVING), "ShallowUViTDecoder")
-    own = Flows.read(c, encoder=encoder(into), decoder=decoder(out))
-    seen = _tower(_params(c.part(SEEING), "CLIPVisionTower"), (*_SIGLIP, *_SMALLER))
-    own.compare(c, text, seen)
+    sizes = Flows.read(c, encoder=encoder(into), decoder=decoder(out))
+    vision_width = _tower(_params(c.part(SEEING), "CLIPVisionTower"), (*_SIGLIP, *_SMALLER))
+    sizes.compare(c, text, vision_width)
     heads = keys.named(ModalityCausalLM="causal_lm")
-    whole = keys.composite(c, text, {"vision": seen}, key="language_config", heads=heads)
-    return whole.replace(tied=text.tied).having(own)
+    model = keys.composite(c, text, {"vision": vision_width}, key="language_config", heads=heads)
+    return model.replace(tied=text.tied).having(sizes)
 
 
 def _seeing(s: Spec) -> Node:
@@ -216,8 +216,8 @@ def _tower(c: Config, names: Sequence[str]) -> Spec:
         width, depth, heads, everywhere, halves = _SAM[name]
         sizes = {"hidden_size": width, "num_hidden_layers": depth, "num_attention_heads": heads, **_SAM_ALL}
         usual = c.part(name, defaults={**sizes, "global_attn_indexes": everywhere})
-        found = sam_tower(usual.varied("", size, c.source("image_size")))
-        return found.having(Downsampled(tower=found.own, widths=halves))
+        tower = sam_tower(usual.varied("", size, c.source("image_size")))
+        return tower.having(Downsampled(tower=tower.own, widths=halves))
     side, width, depth, heads, ratio = (_SIGLIP | _SMALLER)[name]
     last = c.int("select_layer", default=-2, minimum=-MAX_LAYERS, maximum=MAX_LAYERS)
     depth = min(depth, last if last > 0 else depth + int(last) + 1)
@@ -236,14 +236,14 @@ _COLOURS, _WIDTHS, _BLOCKS = 3, (128, 128, 256, 256, 512), 2
 def _autoencoder() -> Block:
     """Stages as in VQGAN under other names, with a table of codes and which of them were used."""
     quantize = block(embedding=block(weight=Tensor((_CODES, _CODE))), codebook_used=buffer(_USED))
-    whole = block(
+    body = block(
         encoder=_half(_COLOURS, (_WIDTHS[0], *_WIDTHS), _LATENT, "downsample"),
         decoder=_half(_LATENT, (_WIDTHS[-1], *reversed(_WIDTHS)), _COLOURS, "upsample"),
         quantize=quantize,
         quant_conv=convolution(_LATENT, _CODE, 1),
         post_quant_conv=convolution(_CODE, _LATENT, 1),
     )
-    return Block(whole.children, "vision")
+    return Block(body.children, "vision")
 
 
 def _half(inputs: int, widths: Sequence[int], outputs: int, resampling: str) -> Block:
@@ -267,4 +267,4 @@ def _half(inputs: int, widths: Sequence[int], outputs: int, resampling: str) -> 
 
 
 def _numbered(chain: Sequence[Node]) -> Block:
-    return Block({str(place): one for place, one in enumerate(chain)})
+    return Block({str(place): step for place, step in enumerate(chain)})

@@ -17,6 +17,7 @@ from hfcount.architectures.layers import (
 from hfcount.architectures.layers.classic import positions
 from hfcount.architectures.layers.composite import towers_in_model
 from hfcount.architectures.layers.ffn import router
+from hfcount.architectures.layers.sandwich import sandwich_norm
 from hfcount.architectures.layers.vision import square_attention
 from hfcount.mapper import Config
 from hfcount.mapper.sizes import Sizes, size
@@ -35,19 +36,21 @@ class MuseGlimmer(Sizes):
 
 def spec(c: Config) -> Spec[MuseGlimmer]:
     text, towers = architectures.part(c, "text_config"), {"vision": architectures.part(c, "vision_config")}
-    own = MuseGlimmer.read(c)
+    sizes = MuseGlimmer.read(c)
     spark = c.family == "muse_spark"
     if spark:
         towers["audio"] = architectures.part(c, "audio_config")
-    whole = keys.composite(c, text, towers, heads=("ForConditionalGeneration", "Model"))
-    return whole.replace(tied=whole.tied and not spark).having(own)  # Spark's head is its own, whatever the config says
+    model = keys.composite(c, text, towers, heads=("ForConditionalGeneration", "Model"))
+    return model.replace(tied=model.tied and not spark).having(
+        sizes
+    )  # Spark's head is its own, whatever the config says
 
 
 def blueprint(s: Spec[MuseGlimmer]) -> Block:
-    seen, width = s.own.out_hidden_size, s.own.projector_hidden_size
+    vision_width, width = s.own.out_hidden_size, s.own.projector_hidden_size
     senses: dict[str, Node] = {
         "vision_tower": architectures.tower(s, "vision"),
-        "vision_adapter": block("projector", fc1=Linear(seen, width), fc2=Linear(width, width)),
+        "vision_adapter": block("projector", fc1=Linear(vision_width, width), fc2=Linear(width, width)),
         "vision_projection": Linear(width, s.hidden, component="projector"),
     }
     if "audio" in s.parts:
@@ -63,45 +66,39 @@ def text_spec(c: Config) -> Spec:
 
 
 def text_blueprint(s: Spec) -> Block:
-    d, norm = s.hidden, rms_norm(s.hidden)
+    d = s.hidden
 
-    def layer(one: Layer) -> Block:
-        a = one.attention
-        return block(
-            self_attn=altered(gqa(d, a), gate_proj=Linear(d, a.heads * a.head_dim)),
-            mlp=swiglu(d, one.dense.width),
-            input_layernorm=norm,
-            post_attention_layernorm=norm,
-            pre_feedforward_layernorm=norm,
-            post_feedforward_layernorm=norm,
-        )
+    def layer_block(layer: Layer) -> Block:
+        a = layer.attention
+        gated = altered(gqa(d, a), gate_proj=Linear(d, a.heads * a.head_dim))
+        return sandwich_norm(d, gated, swiglu(d, layer.dense.width))
 
-    return base(s, layer)
+    return base(s, layer_block)
 
 
 def vision_spec(c: Config) -> Spec:
     """Muse Glimmer's and Muse Spark's vision tower: flattened patches of several frames, a learned table of places."""
-    seen = Patches(side=c.int("patch_size"), channels=3, frames=c.int("patch_temporal"))
+    patches = Patches(side=c.int("patch_size"), channels=3, frames=c.int("patch_temporal"))
     rows = c.int("pos_emb_height") * c.int("pos_emb_width")
-    return keys.tower(c, patches=seen, positions=rows, indivisible="built")
+    return keys.tower(c, patches=patches, positions=rows, indivisible="built")
 
 
 def vision_blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(layer: Layer) -> Block:
         return block(
             norm1=layer_norm(d),
             norm2=layer_norm(d),
             attn=square_attention(d, out="proj"),
-            mlp=mlp(d, one.dense.width),
+            mlp=mlp(d, layer.dense.width),
         )
 
     table = Linear((s.seen.frames or 1) * s.seen.pixels, d, component="embedding")
     return block(
         patch_embedder=block(patch_embedding=table, position_embedding_table=positions(s)),
         ln_pre=layer_norm(d),
-        layers=stack(s.layers, layer),
+        layers=stack(s.layers, layer_block),
         ln_post=layer_norm(d),
     )
 
@@ -144,14 +141,14 @@ def spark_text_blueprint(s: Spec) -> Block:
             post_expert_proj=Linear(width, d, component="mlp"),
         )
 
-    def layer(one: Layer) -> Block:
-        a, ffn = one.attention, one.ffn
+    def layer_block(layer: Layer) -> Block:
+        a, ffn = layer.attention, layer.ffn
         gate = block("other", gate=Tensor((d,)))
         return block(
             self_attn=altered(gqa(d, a), gate_proj=Linear(d, a.heads * a.head_dim)),
-            mlp=experts(ffn, one.sizes(MuseSparkExperts).hidden)
+            mlp=experts(ffn, layer.sizes(MuseSparkExperts).hidden)
             if isinstance(ffn, MoE)
-            else swiglu(d, one.dense.width),
+            else swiglu(d, layer.dense.width),
             input_layernorm=norm,
             pre_feedforward_layernorm=norm,
             post_feedforward_layernorm=norm,
@@ -159,11 +156,11 @@ def spark_text_blueprint(s: Spec) -> Block:
             post_feedforward_residual_gate=gate,
         )
 
-    return base(s, layer)
+    return base(s, layer_block)
 
 
 class MuseSparkAudio(Sizes):
-    """What the tower alone has; `patch_sizes` are how many samples or features each stage joins."""
+    """Sizes specific to the tower; `patch_sizes` are how many samples or features each stage joins."""
 
     patch_sizes: tuple[int, ...]
     conv_kernel_size: int = size("w")
@@ -173,13 +170,13 @@ def spark_audio_spec(c: Config) -> Spec[MuseSparkAudio]:
     """Muse Spark's audio tower: stages that each join samples or features, then mix them by convolutions along time."""
     widths, joined = c.ints("hidden_sizes"), c.ints("patch_sizes")
     if not len(widths) == len(joined) == c.length("depths") == c.int("num_hidden_layers"):
-        said = "patch_sizes, hidden_sizes and depths must have num_hidden_layers entries each."
-        raise c.error("list-length", said, "num_hidden_layers", "Correct them.")
+        text = "patch_sizes, hidden_sizes and depths must have num_hidden_layers entries each."
+        raise c.error("list-length", text, "num_hidden_layers", "Correct them.")
     layers = keys.stages(c, widths, lambda d: c.times("mlp_ratio", d))
-    sizes = tuple(keys.dim(f"P{place}", one) for place, one in enumerate(joined, 1))
-    own = MuseSparkAudio.read(c, patch_sizes=sizes)
+    sizes = tuple(keys.dim(f"P{place}", size) for place, size in enumerate(joined, 1))
+    model_sizes = MuseSparkAudio.read(c, patch_sizes=sizes)
     hidden = layers[-1].layer.width
-    return keys.encoding(c, layers, hidden=hidden, out=c.int("out_hidden_size")).having(own)
+    return keys.encoding(c, layers, hidden=hidden, out=c.int("out_hidden_size")).having(model_sizes)
 
 
 def spark_audio_blueprint(s: Spec[MuseSparkAudio]) -> Block:

@@ -16,7 +16,7 @@ class MuseGlimmerAssistant(Draft):
     layers: tuple[int, ...]
 
     def needs(self, s: Spec) -> Needs:
-        """What it takes from its target."""
+        """The requirements on its target."""
         return Needs(width=int(s.hidden), layers=self.layers, shared=())
 
 
@@ -39,8 +39,8 @@ def spec(c: Config) -> Spec[MuseGlimmerAssistant]:
 def blueprint(s: Spec[MuseGlimmerAssistant]) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
-        return pre_norm(d, self_attn=gqa(d, one.attention), mlp=swiglu(d, one.dense.width))
+    def layer_block(layer: Layer) -> Block:
+        return pre_norm(d, self_attn=gqa(d, layer.attention), mlp=swiglu(d, layer.dense.width))
 
     context = block("projector", fc=Linear(s.own.target_layer_ids * d, d), output_norm_enc=rms_norm(d))
-    return block(layers=stack(s.layers, layer), norm=rms_norm(d), encoder=context)
+    return block(layers=stack(s.layers, layer_block), norm=rms_norm(d), encoder=context)

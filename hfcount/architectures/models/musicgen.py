@@ -25,10 +25,10 @@ def spec(c: Config) -> Spec[Melody | None]:
     text = architectures.part(c, "decoder").replace(head="causal_lm")
     read, codec = architectures.part(c, "text_encoder"), architectures.part(c, "audio_encoder")
     read = read.replace(head="encoder" if "encoder" in read.heads else "base")
-    own = Melody.read(c) if c.family == "musicgen_melody" else None
+    sizes = Melody.read(c) if c.family == "musicgen_melody" else None
     parts = {"encoder": read, "audio": codec}
     heads = ("ForConditionalGeneration",)
-    return keys.composite(c, text, parts, key="decoder", heads=heads).replace(tied=False).having(own)
+    return keys.composite(c, text, parts, key="decoder", heads=heads).replace(tied=False).having(sizes)
 
 
 def blueprint(s: Spec[Melody | None]) -> Block:
@@ -53,15 +53,15 @@ def decoder_spec(c: Config) -> Spec[MusicgenDecoder]:
     """MusicGen's decoders: transformers over several codebooks; the melody's has no cross attention."""
     d, crossed = c.int("hidden_size"), c.family == "musicgen_decoder"
     mixer = keys.multi_head(c, d, c.int("num_attention_heads"), bias=False)
-    own = MusicgenDecoder.read(c)
-    layer, seen = Layer(mixer=mixer, ffn=Dense(width=c.int("ffn_dim"))), keys.ACROSS if crossed else ""
-    whole = keys.decoder_spec(c, layer, hidden=d, heads=("ForCausalLM", "Model"), uncounted=seen)
-    return whole.replace(tied=False).having(own)
+    sizes = MusicgenDecoder.read(c)
+    layer, uncounted = Layer(mixer=mixer, ffn=Dense(width=c.int("ffn_dim"))), keys.ACROSS if crossed else ""
+    model = keys.decoder_spec(c, layer, hidden=d, heads=("ForCausalLM", "Model"), uncounted=uncounted)
+    return model.replace(tied=False).having(sizes)
 
 
 def decoder_blueprint(s: Spec[MusicgenDecoder]) -> Block:
     d, books = s.hidden, Indices.below(s.own.num_codebooks)
-    layers = stack(s.layers, lambda one: bart_layer(d, one, s.family == "musicgen_decoder"))
+    layers = stack(s.layers, lambda layer: bart_layer(d, layer, s.family == "musicgen_decoder"))
     tables = Repeat(books, embedding(s.vocab + 1, d))
     body = block(decoder=block(embed_tokens=tables, layers=layers, layer_norm=layer_norm(d)))
     head = Repeat(books, Linear(d, s.vocab, component="lm_head"))

@@ -20,8 +20,8 @@ class Mvp(Sizes):
 
 def spec(c: Config) -> Spec[Mvp]:
     length = c.int("prompt_length", default=100) if c.bool("use_prompt", default=False) else 0
-    own = Mvp.read(c, prompt_length=length)
-    return keys.sequence_to_sequence(c, heads=_HEADS, offset=2).having(own)
+    sizes = Mvp.read(c, prompt_length=length)
+    return keys.sequence_to_sequence(c, heads=_HEADS, offset=2).having(sizes)
 
 
 def blueprint(s: Spec[Mvp]) -> Block:

@@ -29,8 +29,8 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
-        network = swiglu(d, one.dense.width, one.dense.bias)
-        return replace(pre_norm(d, self_attn=gqa(d, one.attention), mlp=network), repeats=one.repeats)
+    def layer_block(layer: Layer) -> Block:
+        network = swiglu(d, layer.dense.width, layer.dense.bias)
+        return replace(pre_norm(d, self_attn=gqa(d, layer.attention), mlp=network), repeats=layer.repeats)
 
-    return decoder(s, layer)
+    return decoder(s, layer_block)

@@ -13,7 +13,7 @@ from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("nemo_speechlm",)  # transformers 5.23: modeling_nemotron3_5_transcribe.py
-MERGED = {"attn.w_qkv.weight": tuple(f"self_attn.{one}_proj.weight" for one in "qkv")}
+MERGED = {"attn.w_qkv.weight": tuple(f"self_attn.{letter}_proj.weight" for letter in "qkv")}
 
 _SORT = r"^perception\.encoder\.diarization_model\.sortformer_modules\."
 _WHO = "model.audio_tower.diarization_model."
@@ -62,20 +62,20 @@ class WordTimestamps(Sizes):
 def spec(c: Config) -> Spec[WordTimestamps]:
     text, heard = architectures.part(c, "text_config"), architectures.part(c, "audio_config")
     listener = heard.part("diarization").part("audio")
-    for one in (heard.part("audio"), listener):
-        a = one.layers[0].layer.attention
+    for part in (heard.part("audio"), listener):
+        a = part.layers[0].layer.attention
         if a.kv_heads != a.heads:  # the fused projection is cut into three equal parts
             raise c.error(
                 "contradiction", "num_key_value_heads must be num_attention_heads within audio_config.", "audio_config"
             )
     parts = {"audio": heard, "words": architectures.part(c, "word_timestamp_config")}
-    own = WordTimestamps.read(c.part("word_timestamp_config"))
-    return keys.composite(c, text, parts, heads=("ForConditionalGeneration",)).replace(tied=False).having(own)
+    sizes = WordTimestamps.read(c.part("word_timestamp_config"))
+    return keys.composite(c, text, parts, heads=("ForConditionalGeneration",)).replace(tied=False).having(sizes)
 
 
 def blueprint(s: Spec[WordTimestamps]) -> Block:
     d, heard, words = s.hidden, s.part("audio"), s.part("words")
-    said, who = heard.part("audio"), heard.part("diarization")
+    text, who = heard.part("audio"), heard.part("diarization")
     listener, head = who.part("audio"), Linear(d, s.vocab, component="lm_head")
     sortformer = block(
         "other",
@@ -86,7 +86,7 @@ def blueprint(s: Spec[WordTimestamps]) -> Block:
         learnable_sil_emb=Tensor((listener.hidden,)),
     )
     encoder = block(
-        asr_encoder=_nemo(said),
+        asr_encoder=_nemo(text),
         diarization_model=block(encoder=_nemo(listener), sortformer_modules=sortformer),
         asr_norm=layer_norm(heard.hidden),
         diar_norm=layer_norm(who.sizes(Nemotron3Diarization).num_speakers),
@@ -106,10 +106,10 @@ def blueprint(s: Spec[WordTimestamps]) -> Block:
 
 def _nemo(s: Spec) -> Block:
     """A stack of frames' transformer, as NeMo names it."""
-    d, own, norm = s.hidden, s.own, layer_norm(s.hidden)
+    d, sizes, norm = s.hidden, s.own, layer_norm(s.hidden)
 
-    def layer(one: Layer) -> Block:
-        a, width = one.attention, one.dense.width
+    def layer_block(layer: Layer) -> Block:
+        a, width = layer.attention, layer.dense.width
         queries, small = a.heads * a.head_dim, layer_norm(a.head_dim) if a.qk_norm else None
         attention = block(
             w_qkv=Linear(d, 2 * queries + a.kv_heads * a.head_dim),
@@ -120,14 +120,14 @@ def _nemo(s: Spec) -> Block:
         network = Block({"0": Linear(d, width, True), "3": Linear(width, d, True)})
         return block(norm1=norm, norm2=norm, attn=attention, ffn=block(net=network))
 
-    body = block(embed_norm=norm, final_norm=norm, layers=stack(s.layers, layer))
-    return altered(body, pre_encode=block(proj=Linear(own.stacked, d))) if isinstance(own, Stacked) else body
+    body = block(embed_norm=norm, final_norm=norm, layers=stack(s.layers, layer_block))
+    return altered(body, pre_encode=block(proj=Linear(sizes.stacked, d))) if isinstance(sizes, Stacked) else body
 
 
 def audio_spec(c: Config) -> Spec:
     """Nemotron 3.5 Transcribe's ears: a recogniser's encoder, and a model of who speaks when (model card)."""
-    said, who = architectures.part(c, "asr_config"), architectures.part(c, "diarization_config")
-    return keys.encoding(c, [], hidden=said.hidden, parts={"audio": said, "diarization": who})
+    text, who = architectures.part(c, "asr_config"), architectures.part(c, "diarization_config")
+    return keys.encoding(c, [], hidden=text.hidden, parts={"audio": text, "diarization": who})
 
 
 def audio_blueprint(s: Spec) -> Block:

@@ -23,19 +23,19 @@ class Nemotron3Diarization(Sizes):
 def spec(c: Config) -> Spec[Nemotron3Diarization]:
     heard, head = architectures.part(c, "audio_config"), c.part("head_config")
     if head.int("audio_hidden_size") != heard.hidden:
-        said = f"audio_hidden_size is not hidden_size of audio_config, {heard.hidden:,}."
-        raise head.error("contradiction", said, "audio_hidden_size", "Correct one of them.")
-    own = Nemotron3Diarization.read(
+        text = f"audio_hidden_size is not hidden_size of audio_config, {heard.hidden:,}."
+        raise head.error("contradiction", text, "audio_hidden_size", "Correct one of them.")
+    sizes = Nemotron3Diarization.read(
         c,
         num_speakers=keys.dim("n_s", head.int("num_speakers")),
         subsampling_factor=keys.dim("u", head.int("subsampling_factor")),
     )
     heads = keys.named(ForAudioFrameClassification="token_classification", Model="base")
     d, parts = head.int("hidden_size"), {"audio": heard}
-    whole = keys.decoder_spec(c, [], vocab=0, hidden=d, heads=heads, parts=parts)
-    return whole.replace(
+    model = keys.decoder_spec(c, [], vocab=0, hidden=d, heads=heads, parts=parts)
+    return model.replace(
         causal=False, **({"head": "token_classification", "architecture": ""} if c.nested else {})
-    ).having(own)
+    ).having(sizes)
 
 
 def blueprint(s: Spec[Nemotron3Diarization]) -> Block:

@@ -35,20 +35,20 @@ def spec(c: Config) -> Spec[Lengthened | Stacked]:
     keys.divides(c, "num_attention_heads", heads, "hidden_size", d)
     mixer = keys.multi_head(c, d, heads, qkv_bias=False, own_width=True)
     mixer = mixer.replace(kv_heads=c.int("num_key_value_heads", default=heads), qk_norm=c.family != MODEL_TYPES[0])
-    own: Lengthened | Stacked
+    sizes: Lengthened | Stacked
     if c.family.endswith("word_timestamp"):
-        own = Lengthened.read(c)
+        sizes = Lengthened.read(c)
     else:
-        own = Stacked(stacked=c.int("subsampling_factor") * c.int("num_mel_bins"))
+        sizes = Stacked(stacked=c.int("subsampling_factor") * c.int("num_mel_bins"))
     layer = Layer(mixer=mixer, ffn=Dense(width=c.int("intermediate_size"), bias=True))
-    return keys.encoding(c, keys.uniform(layer, keys.layer_count(c)), hidden=d).having(own)
+    return keys.encoding(c, keys.uniform(layer, keys.layer_count(c)), hidden=d).having(sizes)
 
 
 def blueprint(s: Spec[Lengthened | Stacked]) -> Block:
-    d, own = s.hidden, s.own
-    layers = stack(s.layers, lambda one: altered(clip_layer(d, one), self_attn=_attention(d, one.attention)))
-    stacked = own.stacked if isinstance(own, Stacked) else None
-    factor = own.upsampling_factor if isinstance(own, Lengthened) else None
+    d, sizes = s.hidden, s.own
+    layers = stack(s.layers, lambda layer: altered(clip_layer(d, layer), self_attn=_attention(d, layer.attention)))
+    stacked = sizes.stacked if isinstance(sizes, Stacked) else None
+    factor = sizes.upsampling_factor if isinstance(sizes, Lengthened) else None
     return block(
         upsampler=upsampling(d, d, factor, component="embedding") if factor else None,
         embedder=block("embedding", projection=Linear(stacked, d)) if stacked else None,

@@ -21,7 +21,7 @@ MERGED = {f"experts.{way}_proj": (f"experts.*.{way}_proj.weight",) for way in ("
 
 
 class NemotronH(Sizes):
-    """What Nemotron-H alone has: the width of what routed experts read, 0 if they read the layer's."""
+    """Sizes specific to Nemotron-H: the width of what routed experts read, 0 if they read the layer's."""
 
     moe_latent_size: int = size(absent=0)
 
@@ -30,12 +30,12 @@ def spec(c: Config) -> Spec[NemotronH]:
     searched = c.family == "nemotron_h_puzzle"
     if searched:
         c.kind = "nemotron_h"  # whose class says what absent keys mean
-    own = NemotronH.read(c)
-    layers = _searched(c, own) if searched else _listed(c)
+    sizes = NemotronH.read(c)
+    layers = _searched(c, sizes) if searched else _listed(c)
     steps = c.int("num_nextn_predict_layers", default=0, minimum=0, maximum=MAX_LAYERS)
     further = (_searched_ahead if searched else _listed_ahead)(c, steps)
-    whole = keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model"), parts=keys.ahead(c, further))
-    return whole.replace(tied=False).having(own)  # the head is its own, whatever the config says
+    model = keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model"), parts=keys.ahead(c, further))
+    return model.replace(tied=False).having(sizes)  # the head is its own, whatever the config says
 
 
 def _made(c: Config) -> dict[str, Callable[[], Layer]]:
@@ -75,39 +75,39 @@ def _searched_ahead(c: Config, steps: int) -> Sequence[Layers]:
     if not steps:
         c.entries(key)  # in configs, without effect
         return ()
-    rounds = {str(place): _made(one)[kind] for place, (one, kind) in enumerate(_blocks(c, key))}
+    rounds = {str(place): _made(config)[kind] for place, (config, kind) in enumerate(_blocks(c, key))}
     return keys.repeated(c, rounds, list(rounds), steps)
 
 
-def _searched(c: Config, own: NemotronH) -> list[Layers]:
+def _searched(c: Config, sizes: NemotronH) -> list[Layers]:
     """Layers by block_configs: each has the config's keys, but for those that its block gives another value."""
     c.int("num_hidden_layers", default=None)
     alike: dict[str, list[int]] = {}
     blocks = _blocks(c, "block_configs")
-    for place, (one, kind) in enumerate(blocks):
-        if NemotronH.read(one) != own:
-            said = f"block_configs[{place}] has a moe_latent_size of its own, which is not described."
-            raise c.error("not-described", said, "block_configs")
+    for place, (block_, kind) in enumerate(blocks):
+        if NemotronH.read(block_) != sizes:
+            text = f"block_configs[{place}] has a moe_latent_size of its own, which is not described."
+            raise c.error("not-described", text, "block_configs")
         alike.setdefault(f"{kind} {c.entries('block_configs')[place]}", []).append(place)
     made = [(numbers, blocks[numbers[0]]) for numbers in alike.values()]
-    return [Layers(indices=Indices.of(numbers), layer=_made(one)[kind]()) for numbers, (one, kind) in made]
+    return [Layers(indices=Indices.of(numbers), layer=_made(config)[kind]()) for numbers, (config, kind) in made]
 
 
 def _blocks(c: Config, key: str) -> list[tuple[Config, str]]:
     """The config as each block of a list changes it, and the block's kind."""
-    found, given = [], c.entries(key)
+    blocks, given = [], c.entries(key)
     if not given:
         raise c.error("list-length", f"{key} lists no block.", key, "Give the kind and the sizes of each layer.")
     for place, changed in enumerate(given):
         if not isinstance(changed, dict):
             raise c.malformed(f"{key}[{place}] is no object.", key)
-        one = c.varied(f"{key}[{place}]", changed)
-        kind = _KINDS.get(one.str("block_type"))
+        config = c.varied(f"{key}[{place}]", changed)
+        kind = _KINDS.get(config.str("block_type"))
         if kind is None:
-            said = f"{key}[{place}] is of a kind that the family does not know."
-            raise c.error("unknown-kind", said, key, observed=one.str("block_type"))
-        found.append((one, kind))
-    return found
+            text = f"{key}[{place}] is of a kind that the family does not know."
+            raise c.error("unknown-kind", text, key, observed=config.str("block_type"))
+        blocks.append((config, kind))
+    return blocks
 
 
 _KINDS = {"mamba": "linear_attention", "attention": "full_attention", "mlp": "mlp", "moe": "moe"}
@@ -116,21 +116,21 @@ _KINDS = {"mamba": "linear_attention", "attention": "full_attention", "mlp": "ml
 def blueprint(s: Spec[NemotronH]) -> Block:
     d = s.hidden
 
-    def mixer(one: Layer) -> Block:
-        match one.mixer or one.ffn:
+    def mixer(layer: Layer) -> Block:
+        match layer.mixer or layer.ffn:
             case SSM() as m:
                 return mamba2(d, m)
             case GQA() as a:
                 return gqa(d, a)
             case MoE() as m:
                 return _latent_moe(d, m, s.own.moe_latent_size)
-        return mlp(d, one.dense.width, one.dense.bias, "up_proj", "down_proj")
+        return mlp(d, layer.dense.width, layer.dense.bias, "up_proj", "down_proj")
 
-    def layer(one: Layer) -> Block:
-        return drafting(d, one, block(norm=rms_norm(d), mixer=mixer(one)))
+    def layer_block(layer: Layer) -> Block:
+        return drafting(d, layer, block(norm=rms_norm(d), mixer=mixer(layer)))
 
-    body = block(embeddings=embedding(s.vocab, d), layers=stack(s.layers, layer), norm_f=rms_norm(d))
-    further = stack(s.stack("mtp"), layer)
+    body = block(embeddings=embedding(s.vocab, d), layers=stack(s.layers, layer_block), norm_f=rms_norm(d))
+    further = stack(s.stack("mtp"), layer_block)
     prefix = "model" if s.family == "nemotron_h_puzzle" else "backbone"
     tree = with_head(s, body, prefix=prefix, table="embeddings")
     return altered(tree, mtp=block("mtp", layers=further) if further else None)

@@ -49,7 +49,7 @@ class Sound(Sizes):
 
 
 class NemotronHOmni(Sizes):
-    """What Nemotron 3 Omni alone has; patches are joined `downsample_ratio` times along each side."""
+    """Sizes specific to Nemotron 3 Omni; patches are joined `downsample_ratio` times along each side."""
 
     downsample_ratio: int = derived(lambda c: keys.inverse(c, "m", "downsample_ratio", default=0.5))
     projector_hidden_size: int = size("d_p")
@@ -59,36 +59,36 @@ class NemotronHOmni(Sizes):
 
 
 def spec(c: Config) -> Spec[NemotronHOmni]:
-    read, told = _named(c, "text_config", "llm_config"), _named(c, "audio_config", "sound_config")
+    read, audio = _named(c, "text_config", "llm_config"), _named(c, "audio_config", "sound_config")
     inner = c.part(read)
     inner.kind = inner.kind or "nemotron_h"
     c.kind = "nemotron_h_omni"  # whose class means the same by absent keys
     trained = c.part("vision_config").given("args")
-    seen = backbones.only(c, architectures.part(c, "vision_config", "radio" if trained else ""), "radio")
+    vision = backbones.only(c, architectures.part(c, "vision_config", "radio" if trained else ""), "radio")
     text, narrow = architectures.part(c, read), c.int("vision_hidden_size", "vit_hidden_size")
     if not trained:  # else it is a key of the tower alone
-        _check_frames(c, seen.sizes(Radio).frames)
-    if narrow != seen.hidden:
-        said = f"vision_hidden_size is {narrow:,}, and hidden_size in vision_config {seen.hidden:,}."
-        c.cannot_run("contradiction", said, "vision_hidden_size", "Correct one of them.")
-    own = NemotronHOmni.read(c, vision_hidden_size=keys.dim("d_v", narrow))
-    if not own.downsample_ratio:
+        _check_frames(c, vision.sizes(Radio).frames)
+    if narrow != vision.hidden:
+        message = f"vision_hidden_size is {narrow:,}, and hidden_size in vision_config {vision.hidden:,}."
+        c.cannot_run("contradiction", message, "vision_hidden_size", "Correct one of them.")
+    sizes = NemotronHOmni.read(c, vision_hidden_size=keys.dim("d_v", narrow))
+    if not sizes.downsample_ratio:
         raise c.error("out-of-range", "downsample_ratio must be at most 1.", "downsample_ratio")
-    towers = {"vision": seen.replace(adapted=True)}
-    if heard := c.sub(told):
+    towers = {"vision": vision.replace(adapted=True)}
+    if heard := c.sub(audio):
         heard.assuming({"attention_bias": False, "scale_input": False})
         known = heard.kind in (None, "", "parakeet")  # the name of the encoder's family stands in the first configs
-        towers["audio"] = architectures.part(c, told, "parakeet_encoder" if known else "")
-        own = own.replace(sound=Sound.read(heard))
+        towers["audio"] = architectures.part(c, audio, "parakeet_encoder" if known else "")
+        sizes = sizes.replace(sound=Sound.read(heard))
     heads = keys.named(Omni_Reasoning_V3="conditional_generation", Nano_VL_V2="conditional_generation")
-    return keys.composite(c, text, towers, key=read, heads=heads).replace(tied=text.tied).having(own)
+    return keys.composite(c, text, towers, key=read, heads=heads).replace(tied=text.tied).having(sizes)
 
 
 def _check_frames(c: Config, spanned: int) -> None:
     frames = c.int("video_temporal_patch_size")
     if frames != spanned:
-        said = f"video_temporal_patch_size is {frames:,}, and {spanned:,} in vision_config."
-        raise c.error("contradiction", said, "video_temporal_patch_size", "Correct one of them.")
+        text = f"video_temporal_patch_size is {frames:,}, and {spanned:,} in vision_config."
+        raise c.error("contradiction", text, "video_temporal_patch_size", "Correct one of them.")
 
 
 def _named(c: Config, now: str, before: str) -> str:
@@ -97,22 +97,24 @@ def _named(c: Config, now: str, before: str) -> str:
 
 def blueprint(s: Spec[NemotronHOmni]) -> Block:
     of, sound, d = s.own, s.own.sound, s.hidden
-    seen, wide = of.downsample_ratio * of.downsample_ratio * of.vision_hidden_size, of.projector_hidden_size
+    vision_width, wide = of.downsample_ratio * of.downsample_ratio * of.vision_hidden_size, of.projector_hidden_size
     unstored = Tensor((of.vision_hidden_size,), presence="dispensable")
     normed = Block({"weight": unstored, "bias": unstored}, "norm", 0) if of.vision_final_layernorm else None
-    projector = Block({"0": rms_norm(seen), "1": Linear(seen, wide), "3": Linear(wide, d)}, "projector", 0)
+    projector = Block(
+        {"0": rms_norm(vision_width), "1": Linear(vision_width, wide), "3": Linear(wide, d)}, "projector", 0
+    )
     text = architectures.tree(s.part("text").replace(head="causal_lm"))
-    whole = block(
+    body = block(
         language_model=rebased(text, "language_model"),
         vision_model=architectures.tower(s, "vision"),
         vision_final_layernorm=normed,
         mlp1=projector,
     )
     if sound is None:
-        return whole
+        return body
     heard, between, bias = s.part("audio").hidden, sound.projection_hidden_size, sound.projection_bias
     filters = block(fb=obsolete(1, sound.num_mel_bins, _BANDS), window=obsolete(_WINDOW))
     encoder = altered(architectures.tower(s, "audio"), feature_extractor=block(featurizer=filters))
     into, out = Linear(heard, between, bias), Linear(between, d, bias)
     projected = Block({"norm": rms_norm(heard), "linear1": into, "linear2": out}, "projector", 0)
-    return altered(whole, sound_encoder=Block({"encoder": encoder}, "audio", 0), sound_projection=projected)
+    return altered(body, sound_encoder=Block({"encoder": encoder}, "audio", 0), sound_projection=projected)

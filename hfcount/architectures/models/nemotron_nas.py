@@ -39,8 +39,8 @@ def _layers(c: Config) -> list[Layers]:
 def _grouped(c: Config) -> list[Layers]:
     key = "num_key_value_heads_per_layer"
     count, heads = keys.layer_count(c), c.ints(key)
-    seen = c.assuming({"num_key_value_heads": None}) if heads else c
-    usual = keys.attention(seen, bias=c.bool("attention_bias", default=False), sharing=not heads)
+    config = c.assuming({"num_key_value_heads": None}) if heads else c
+    usual = keys.attention(config, bias=c.bool("attention_bias", default=False), sharing=not heads)
     ffn, plain = Dense(width=c.int("intermediate_size")), NemotronNasLayer()
     if not heads:
         return keys.uniform(Layer(mixer=usual, ffn=ffn, own=plain), count)
@@ -48,10 +48,13 @@ def _grouped(c: Config) -> list[Layers]:
         raise c.error(
             "out-of-range", f"{key} must name 1 and more heads for each of {count:,} layers.", key, "Correct it."
         )
-    places = {own: Indices.of(n for n, other in enumerate(heads) if other == own) for own in dict.fromkeys(heads)}
+    places = {
+        kv_heads: Indices.of(n for n, other in enumerate(heads) if other == kv_heads)
+        for kv_heads in dict.fromkeys(heads)
+    }
     return [
-        Layers(indices=some, layer=Layer(mixer=usual.replace(kv_heads=own), ffn=ffn, own=plain))
-        for own, some in places.items()
+        Layers(indices=some, layer=Layer(mixer=usual.replace(kv_heads=kv_heads), ffn=ffn, own=plain))
+        for kv_heads, some in places.items()
     ]
 
 
@@ -60,22 +63,22 @@ def _blocks(c: Config, given: list[object]) -> list[Layers]:
     if len(given) != count:
         raise c.unequal("block_configs", len(given), "num_hidden_layers", count)
     shapes: dict[_Shape, list[int]] = {}
-    for place, one in enumerate(given):
-        shapes.setdefault(_shape(c, one, place, hidden), []).append(place)
+    for place, entry in enumerate(given):
+        shapes.setdefault(_shape(c, entry, place, hidden), []).append(place)
     bias, wide = c.bool("attention_bias", default=False), c.bool("mlp_bias", default=False)
     mixer = keys.attention(c.assuming({"num_key_value_heads": None}), bias=bias)
-    found = []
+    blocks = []
     for (group, width, square, short), numbers in shapes.items():
-        own = None if group is None else mixer.replace(kv_heads=mixer.heads // group)
+        attention = None if group is None else mixer.replace(kv_heads=mixer.heads // group)
         ffn = None if width is None else Dense(width=width, bias=wide)
         kind = NemotronNasLayer(linear_attention=square, linear_network=short)
-        found.append(Layers(indices=Indices.of(numbers), layer=Layer(mixer=own, ffn=ffn, own=kind)))
-    return found
+        blocks.append(Layers(indices=Indices.of(numbers), layer=Layer(mixer=attention, ffn=ffn, own=kind)))
+    return blocks
 
 
-def _shape(c: Config, one: object, place: int, hidden: int) -> _Shape:
+def _shape(c: Config, entry: object, place: int, hidden: int) -> _Shape:
     where = f"block_configs[{place}]"
-    known = Config(one if isinstance(one, dict) else {}, f"{c.where}: {where}", c.family, f"{where}.")
+    known = Config(entry if isinstance(entry, dict) else {}, f"{c.where}: {where}", c.family, f"{where}.")
     mixer, ffn = known.part("attention"), known.part("ffn")
     absent, square = mixer.bool("no_op", default=False), mixer.bool("replace_with_linear", default=False)
     group = None if absent or square else mixer.int("n_heads_in_group")
@@ -93,10 +96,10 @@ def _shape(c: Config, one: object, place: int, hidden: int) -> _Shape:
 def blueprint(s: Spec) -> Block:
     d, square = s.hidden, Linear(s.hidden, s.hidden)
 
-    def layer(one: Layer) -> Block:
-        kind = one.sizes(NemotronNasLayer)
-        mixer: Node | None = gqa(d, one.attention) if one.mixer else None
-        network: Node | None = swiglu(d, one.dense.width, one.dense.bias) if one.ffn else None
+    def layer_block(layer: Layer) -> Block:
+        kind = layer.sizes(NemotronNasLayer)
+        mixer: Node | None = gqa(d, layer.attention) if layer.mixer else None
+        network: Node | None = swiglu(d, layer.dense.width, layer.dense.bias) if layer.ffn else None
         if kind.linear_attention:
             mixer = block("linear_attention", linear_attn=square)
         if kind.linear_network:
@@ -108,4 +111,4 @@ def blueprint(s: Spec) -> Block:
             mlp=network,
         )
 
-    return decoder(s, layer)
+    return decoder(s, layer_block)

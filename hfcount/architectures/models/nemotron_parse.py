@@ -40,7 +40,7 @@ _SEEN, _SUMMED, _NECK, _JOINED = 1280, 3840, 1024, 4  # of the neck, whatever th
 
 
 class NemotronParse(Sizes):
-    """What Nemotron Parse alone has: pairs of projections that predict further tokens."""
+    """Sizes specific to Nemotron Parse: pairs of projections that predict further tokens."""
 
     num_extra_heads: int = count("e", absent=0)
 
@@ -48,26 +48,28 @@ class NemotronParse(Sizes):
 def spec(c: Config) -> Spec[NemotronParse]:
     encoder, inner = c.part("encoder"), c.part("decoder").assuming(_ABSENT)
     if not encoder.given("args"):
-        said = "encoder has no args, and the sizes of its tower stand in another repository."
-        raise UnknownArchitecture(f"{c.where}: {said}")
-    seen = backbones.only(c, architectures.part(c, "encoder", "radio"), "radio")
-    summed = seen.hidden * seen.sizes(Radio).summaries
-    if (seen.hidden, summed) != (_SEEN, _SUMMED):
-        said = f"the neck reads {_SEEN:,} and {_SUMMED:,} elements, and the tower gives {seen.hidden:,} and {summed:,}."
-        c.cannot_run("contradiction", said, "encoder", "Correct the tower's args.")
+        text = "encoder has no args, and the sizes of its tower stand in another repository."
+        raise UnknownArchitecture(f"{c.where}: {text}")
+    vision = backbones.only(c, architectures.part(c, "encoder", "radio"), "radio")
+    summed = vision.hidden * vision.sizes(Radio).summaries
+    if (vision.hidden, summed) != (_SEEN, _SUMMED):
+        text = (
+            f"the neck reads {_SEEN:,} and {_SUMMED:,} elements, and the tower gives {vision.hidden:,} and {summed:,}."
+        )
+        c.cannot_run("contradiction", text, "encoder", "Correct the tower's args.")
     d = inner.int("d_model")
     if d != _NECK:
-        said = f"d_model of decoder is {d:,}, and the neck gives {_NECK:,} elements."
-        c.cannot_run("contradiction", said, "decoder", "Correct it.")
+        text = f"d_model of decoder is {d:,}, and the neck gives {_NECK:,} elements."
+        c.cannot_run("contradiction", text, "decoder", "Correct it.")
     mixer = keys.multi_head(inner, d, inner.int("decoder_attention_heads"), bias=True)
     ffn = Dense(width=inner.int("decoder_ffn_dim"), bias=True)
     layer = Layer(mixer=mixer, ffn=ffn, cross_attention=True)
     layers = keys.uniform(layer, inner.int("decoder_layers", maximum=MAX_LAYERS))
     rows, heads = inner.int("vocab_size"), ("ForConditionalGeneration",)
-    whole = keys.decoder_spec(
-        inner, layers, whole=c, heads=heads, hidden=d, vocab=rows, uncounted=keys.ACROSS, parts={"vision": seen}
+    model = keys.decoder_spec(
+        inner, layers, whole=c, heads=heads, hidden=d, vocab=rows, uncounted=keys.ACROSS, parts={"vision": vision}
     )
-    return whole.replace(tied=keys.tied_anywhere(c, inner)).having(NemotronParse.read(c))
+    return model.replace(tied=keys.tied_anywhere(c, inner)).having(NemotronParse.read(c))
 
 
 def blueprint(s: Spec[NemotronParse]) -> Block:
@@ -81,10 +83,12 @@ def blueprint(s: Spec[NemotronParse]) -> Block:
         "sum_proj": Linear(_SUMMED, _NECK, True),
         "layer_norm3": layer_norm(_NECK),
     }
-    parts = {name: replace(one, component="projector") for name, one in neck.items() if isinstance(one, Block | Linear)}
+    parts = {
+        name: replace(part, component="projector") for name, part in neck.items() if isinstance(part, Block | Linear)
+    }
     decoder = block(
         embed_tokens=embedding(s.vocab, d),
-        layers=stack(s.layers, lambda one: bart_layer(d, one, True)),
+        layers=stack(s.layers, lambda layer: bart_layer(d, layer, True)),
         layernorm_embedding=layer_norm(d),
         layer_norm=layer_norm(d),
         extra_heads=further,

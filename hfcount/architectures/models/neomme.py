@@ -21,21 +21,21 @@ def spec(c: Config) -> Spec[Neomme]:
     bias, patch = c.bool("attention_bias", default=False), keys.patches(c, "num_channels")
     mixer = keys.attention(c, bias=bias)
     layer = Layer(mixer=mixer, ffn=keys.dense(c, bias=c.bool("mlp_bias", default=False)))
-    own = Neomme.read(c)
+    sizes = Neomme.read(c)
     heads = keys.named(("ForMaskedLM", "Model"), ForRetrieval="retrieval")
-    whole = keys.decoder_spec(c, layer, tied=True, heads=heads, patches=patch, windows=_alternating(c))
-    return whole.replace(causal=False).having(own)
+    model = keys.decoder_spec(c, layer, tied=True, heads=heads, patches=patch, windows=_alternating(c))
+    return model.replace(causal=False).having(sizes)
 
 
 def blueprint(s: Spec[Neomme]) -> Block:
     d, rank, pixels = s.hidden, s.own.embedding_rank, s.seen.pixels
 
-    def layer(one: Layer) -> Block:
-        a = one.attention
+    def layer_block(layer: Layer) -> Block:
+        a = layer.attention
         out = block(gate_proj=Linear(d, a.heads * a.head_dim), o_proj=Linear(a.heads * a.head_dim, d, a.out_bias))
         exclusive = block(alpha=Tensor((a.heads,)))
         attention = altered(gqa(d, a), o_proj=None, exclusive_self_attention=exclusive, output_projection=out)
-        network = mlp(d, one.dense.width, one.dense.bias, "up_proj", "down_proj")
+        network = mlp(d, layer.dense.width, layer.dense.bias, "up_proj", "down_proj")
         return block(lambdas=Tensor((2,), component="other"), self_attn=attention, mlp=network)
 
     a = s.layers[0].layer.attention
@@ -43,7 +43,7 @@ def blueprint(s: Spec[Neomme]) -> Block:
     body = block(
         embed_tokens=block("embedding", word_embeddings=embedding(s.vocab, rank), embedding_projection=Linear(rank, d)),
         patch_embeddings=Block(patches.children, "embedding"),
-        layers=stack(s.layers, layer),
+        layers=stack(s.layers, layer_block),
         value_embeddings=embedding(s.vocab, a.kv_heads * a.head_dim),
     )
     if s.head == "base":
@@ -65,13 +65,13 @@ def _alternating(c: Config) -> tuple[Window, ...]:
     local = Indices.below(count).difference(full, Indices.of(() if count - 1 in full else (count - 1,)))
     if given:
         local = keys.listing(c, "layer_types", given, "full_attention", "sliding_attention")[1]
-    usual, own = keys.extent(c, "sliding_window", default=256), list[tuple[Indices, int | None]]()
+    usual, layers = keys.extent(c, "sliding_window", default=256), list[tuple[Indices, int | None]]()
     if c.has("per_layer_config"):
         several = overrides(c, ("sliding_window",), count)
-        own = [(Indices.of(some), keys.extent(seen, "sliding_window")) for some, seen in several]
+        layers = [(Indices.of(some), keys.extent(config, "sliding_window")) for some, config in several]
     elif count <= _WRITTEN_OUT:
-        own = [(Indices.of(list(local)[1::2]), _LONG)]
-    placed = [(intersection(local, part), size) for part, size in own]
+        layers = [(Indices.of(list(local)[1::2]), _LONG)]
+    placed = [(intersection(local, part), size) for part, size in layers]
     placed.append((local.difference(*(part for part, _ in placed)), usual))
     return tuple(window for part, size in placed if size for window in keys.within(part, 2 * int(size) + 1))
 

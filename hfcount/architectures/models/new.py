@@ -24,7 +24,7 @@ _HEADS = (
 
 
 class New(Sizes):
-    """What GTE as it was released alone has; `rms` is whether its norms are RMS norms."""
+    """Sizes specific to GTE as it was released; `rms` is whether its norms are RMS norms."""
 
     pack_qkv: bool = flag(absent=True)
     rms: bool
@@ -41,10 +41,10 @@ def spec(c: Config) -> Spec[New]:
             raise c.error("unknown-kind", f"{key} must be one of {', '.join(known)}.", key, observed=value)
     layer = Layer(mixer=keys.multi_head(c, d, c.int("num_attention_heads")), ffn=keys.dense(c))
     types = c.int("type_vocab_size", default=1, minimum=0) or None
-    own = New.read(c, rms=norm == "rms_norm")
+    sizes = New.read(c, rms=norm == "rms_norm")
     rows = c.int("max_position_embeddings") if kind == "absolute" else None
-    whole = keys.decoder_spec(c, layer, heads=_HEADS, tied=True, hidden=d, positions=rows, token_types=types)
-    return whole.replace(causal=False).having(own)
+    model = keys.decoder_spec(c, layer, heads=_HEADS, tied=True, hidden=d, positions=rows, token_types=types)
+    return model.replace(causal=False).having(sizes)
 
 
 def blueprint(s: Spec[New]) -> Block:
@@ -53,8 +53,8 @@ def blueprint(s: Spec[New]) -> Block:
     apart = block("attention", q_proj=square, k_proj=square, v_proj=square, o_proj=square)
     packed = block("attention", qkv_proj=Linear(d, 3 * d, True), o_proj=square)
 
-    def layer(one: Layer) -> Block:
-        width = one.dense.width
+    def layer_block(layer: Layer) -> Block:
+        width = layer.dense.width
         return block(
             attention=packed if of.pack_qkv else apart,
             mlp=block("mlp", up_gate_proj=Linear(d, 2 * width), down_proj=Linear(width, d, True)),
@@ -64,7 +64,7 @@ def blueprint(s: Spec[New]) -> Block:
 
     tables = bert_embeddings(s, norm=False)
     first = Block({**tables.children, "LayerNorm": norm})
-    body = block(embeddings=first, encoder=block(layer=stack(s.layers, layer)), pooler=pooler(s, _POOLED))
+    body = block(embeddings=first, encoder=block(layer=stack(s.layers, layer_block)), pooler=pooler(s, _POOLED))
     decoder = lm_head(s, "new.embeddings.word_embeddings.weight", True)
     words = block(lm_head=block("lm_head", dense=square, norm=layer_norm(d), decoder=decoder))
     labels, choice = block(classifier=classifier(s)), block(classifier=Linear(d, 1, True, component="other"))

@@ -25,43 +25,43 @@ class NllbMoe(Sizes):
 
 
 def spec(c: Config) -> Spec[NllbMoe]:
-    whole = keys.sequence_to_sequence(c, heads=_HEADS, positions=None)
+    model = keys.sequence_to_sequence(c, heads=_HEADS, positions=None)
     experts = c.int("num_experts", default=128, maximum=keys.MOST_EXPERTS)
-    own = NllbMoe.read(c)
+    sizes = NllbMoe.read(c)
 
     def layers(side: str, given: tuple[Layers, ...]) -> tuple[Layers, ...]:
-        one, step = given[0].layer, c.int(f"{side}_sparse_step", default=4, minimum=0, maximum=MAX_LAYERS)
+        layer, step = given[0].layer, c.int(f"{side}_sparse_step", default=4, minimum=0, maximum=MAX_LAYERS)
         count = keys.layer_count(c, f"{side}_layers")
-        moe = MoE(experts=experts, active=min(2, experts), width=one.dense.width, bias=True)
+        moe = MoE(experts=experts, active=min(2, experts), width=layer.dense.width, bias=True)
         sparse = Indices.span(step - 1, count, step) if step else Indices.below(0)
         rest = Indices.below(count).difference(sparse)
-        return tuple(keys.split((rest, lambda: one), (sparse, lambda: one.replace(ffn=moe))))
+        return tuple(keys.split((rest, lambda: layer), (sparse, lambda: layer.replace(ffn=moe))))
 
-    encoder = whole.part("encoder")
+    encoder = model.part("encoder")
     parts = {"encoder": encoder.replace(layers=layers("encoder", encoder.layers))}
-    return whole.replace(layers=layers("decoder", whole.layers), parts=parts).having(own)
+    return model.replace(layers=layers("decoder", model.layers), parts=parts).having(sizes)
 
 
 def blueprint(s: Spec[NllbMoe]) -> Block:
     d, norm = s.hidden, layer_norm(s.hidden)
 
-    def network(one: Layer) -> Block:
-        if not isinstance(one.ffn, MoE):
-            return mlp(d, one.dense.width)
-        m = one.moe
+    def network(layer: Layer) -> Block:
+        if not isinstance(layer.ffn, MoE):
+            return mlp(d, layer.dense.width)
+        m = layer.moe
         gate = Linear(d, m.experts, s.own.router_bias, "router")
         return block(router=block(classifier=gate), experts=switched(d, m, "fc1", "fc2"))
 
-    def layer(one: Layer, crossed: bool) -> Block:
+    def layer_block(layer: Layer, crossed: bool) -> Block:
         return block(
-            self_attn=mha(d, one.attention),
+            self_attn=mha(d, layer.attention),
             self_attn_layer_norm=norm,
-            cross_attention=mha(d, one.attention) if crossed else None,
+            cross_attention=mha(d, layer.attention) if crossed else None,
             cross_attention_layer_norm=norm if crossed else None,
-            ffn=network(one),
+            ffn=network(layer),
             ff_layer_norm=norm,
         )
 
     # Positions are computed.
-    whole = bart(s, first_norm=False, last_norm=True, layer=layer, tables=block())
-    return altered(whole, final_logits_bias=None)
+    body = bart(s, first_norm=False, last_norm=True, layer=layer_block, tables=block())
+    return altered(body, final_logits_bias=None)

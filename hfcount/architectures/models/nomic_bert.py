@@ -55,19 +55,19 @@ def spec(c: Config) -> Spec[NomicBert]:
         layers.append(
             Layers(indices=routed, layer=Layer(mixer=mixer, ffn=MoE(experts=experts, active=active, width=each)))
         )
-    own = NomicBert.read(c, gated=c.str("activation_function", default="swiglu").endswith("glu"))
-    return keys.decoder_spec(c, layers, heads=_HEADS, tied=True, hidden=d).replace(causal=False).having(own)
+    sizes = NomicBert.read(c, gated=c.str("activation_function", default="swiglu").endswith("glu"))
+    return keys.decoder_spec(c, layers, heads=_HEADS, tied=True, hidden=d).replace(causal=False).having(sizes)
 
 
 def blueprint(s: Spec[NomicBert]) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
-        a, first, second = one.attention, s.own.mlp_fc1_bias, s.own.mlp_fc2_bias
-        if isinstance(one.ffn, MoE):
-            network = _experts(d, one.ffn)
+    def layer_block(layer: Layer) -> Block:
+        a, first, second = layer.attention, s.own.mlp_fc1_bias, s.own.mlp_fc2_bias
+        if isinstance(layer.ffn, MoE):
+            network = _experts(d, layer.ffn)
         else:
-            width = one.dense.width
+            width = layer.dense.width
             up: dict[str, Node] = {
                 name: Linear(d, width, first) for name in (("fc11", "fc12") if s.own.gated else ("fc1",))
             }
@@ -77,7 +77,7 @@ def blueprint(s: Spec[NomicBert]) -> Block:
 
     tables = block(word_embeddings=embedding(s.vocab, d), token_type_embeddings=embedding(s.own.type_vocab_size, d))
     pooled = pooler(s, heads=("sequence_classification",))
-    encoder = block(layers=stack(s.layers, layer))
+    encoder = block(layers=stack(s.layers, layer_block))
     body = block(embeddings=tables, emb_ln=layer_norm(d), encoder=encoder, pooler=pooled)
     transform = block(dense=Linear(d, d, True), layer_norm=layer_norm(d))
     decoder = decoder_over(s, "nomic_bert.embeddings.word_embeddings.weight")

@@ -24,7 +24,7 @@ class Nvembed(Sizes):
 
 def spec(c: Config) -> Spec[Nvembed]:
     text, latent = architectures.part(c, "text_config", "mistral"), c.part("latent_attention_config")
-    own = Nvembed.read(
+    sizes = Nvembed.read(
         c,
         latents=keys.dim("n_l", latent.int("num_latents_value", default=512)),
         latent_heads=keys.dim("h_l", latent.int("num_cross_heads", default=8)),
@@ -32,16 +32,16 @@ def spec(c: Config) -> Spec[Nvembed]:
         latent_dim=keys.dim("d_l", latent.int("latent_dim", default=4096)),
         latent_input=keys.dim("d_i", latent.int("hidden_dim", default=4096)),
     )
-    return keys.composite(c, text, {}, heads=keys.named(("Model",)), causal=False).having(own)
+    return keys.composite(c, text, {}, heads=keys.named(("Model",)), causal=False).having(sizes)
 
 
 def blueprint(s: Spec[Nvembed]) -> Block:
     of = s.own
-    d, seen, inner = of.latent_dim, of.latent_input, of.latent_heads * of.latent_head_dim
-    attention = block(to_q=Linear(d, inner), to_kv=Linear(seen, 2 * inner), to_out=Linear(inner, d))
+    d, width, inner = of.latent_dim, of.latent_input, of.latent_heads * of.latent_head_dim
+    attention = block(to_q=Linear(d, inner), to_kv=Linear(width, 2 * inner), to_out=Linear(inner, d))
     wide, narrow = Linear(d, 2 * (_WIDER * d), True), Linear(_WIDER * d, d, True)
     blocks = {
-        "0": block(fn=attention, norm=layer_norm(d), norm_context=layer_norm(seen)),
+        "0": block(fn=attention, norm=layer_norm(d), norm_context=layer_norm(width)),
         "1": block(fn=block(net=Block({"0": wide, "2": narrow})), norm=layer_norm(d)),
     }
     latents = block("other", latents=Tensor((of.latents, d)), cross_attend_blocks=Block(blocks))

@@ -16,21 +16,21 @@ _SCALES = 3  # of an image, in the implementation, whose patches NVILA sees toge
 
 
 def spec(c: Config) -> Spec:
-    text, seen = (
+    text, vision = (
         architectures.part(c, "text_config", "qwen2"),
         architectures.part(c, "vision_config", "siglip_vision_model"),
     )
     heads = ("ForConditionalGeneration",)
-    return keys.composite(c, text, {"vision": seen}, heads=heads).replace(tied=text.tied)
+    return keys.composite(c, text, {"vision": vision}, heads=heads).replace(tied=text.tied)
 
 
 def blueprint(s: Spec) -> Block:
-    d, seen = s.hidden, s.part("vision").hidden
+    d, vision_width = s.hidden, s.part("vision").hidden
     if s.family == "nvila":  # squares of two patches a side
-        joined = 4 * (_SCALES * seen)
+        joined = 4 * (_SCALES * vision_width)
         layers = Block({"1": layer_norm(joined), "2": Linear(joined, d, True), "4": Linear(d, d, True)})
     else:  # of three
-        joined, between = 9 * seen, 3 * seen
+        joined, between = 9 * vision_width, 3 * vision_width
         wide, narrow, square = Linear(joined, between, True), Linear(between, d, True), Linear(d, d, True)
         layers = Block({"1": layer_norm(joined), "2": wide, "4": layer_norm(between), "5": narrow, "7": square})
     return block(

@@ -17,7 +17,7 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
-        return block(self_attn=gqa(d, one.attention), mlp=swiglu(d, one.dense.width))
+    def layer_block(layer: Layer) -> Block:
+        return block(self_attn=gqa(d, layer.attention), mlp=swiglu(d, layer.dense.width))
 
-    return decoder(s, layer, norm=block())
+    return decoder(s, layer_block, norm=block())

@@ -38,18 +38,18 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
-        linear = _unfused_delta_net(d, one.mixer) if isinstance(one.mixer, DeltaNet) else None
+    def layer_block(layer: Layer) -> Block:
+        linear = _unfused_delta_net(d, layer.mixer) if isinstance(layer.mixer, DeltaNet) else None
         return block(
             attention_layer_norm=rms_norm(d) if linear else None,
             linear_attn=linear,
-            self_attn=None if linear else gqa(d, one.attention),
+            self_attn=None if linear else gqa(d, layer.attention),
             feedforward_layer_norm=rms_norm(d),
-            mlp=swiglu(d, one.dense.width),
+            mlp=swiglu(d, layer.dense.width),
             post_feedforward_layernorm=None if linear else rms_norm(d),
         )
 
-    return decoder(s, layer)
+    return decoder(s, layer_block)
 
 
 def _unfused_delta_net(d: int, a: DeltaNet) -> Block:

@@ -19,13 +19,13 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
-        a = one.attention
+    def layer_block(layer: Layer) -> Block:
+        a = layer.attention
         keys_ = d if a.kv_heads == a.heads else d // a.heads * a.kv_heads  # whatever the width of a head
         return pre_norm(
             d,
             self_attn=altered(gqa(d, a), q_norm=rms_norm(d), k_norm=rms_norm(keys_)),
-            mlp=moe(d, one.moe, swiglu(d, one.moe.width, component="experts")),
+            mlp=moe(d, layer.moe, swiglu(d, layer.moe.width, component="experts")),
         )
 
-    return decoder(s, layer)
+    return decoder(s, layer_block)

@@ -26,35 +26,35 @@ class OmniGen(Sizes):
 
 
 def spec(c: Config) -> Spec[OmniGen]:
-    own = OmniGen.read(c)
-    if own.hidden_size % 4:
-        said = f"hidden_size is {int(own.hidden_size):,}, which a table of places needs in quarters."
-        raise c.error("not-divisible", said, "hidden_size", "Correct it.", observed=int(own.hidden_size))
-    if own.hidden_size < own.num_attention_heads:
-        said = f"hidden_size is {int(own.hidden_size):,}, less than num_attention_heads: heads would have no width."
-        raise c.error("out-of-range", said, "hidden_size", "Correct it.", observed=int(own.hidden_size))
+    sizes = OmniGen.read(c)
+    if sizes.hidden_size % 4:
+        text = f"hidden_size is {int(sizes.hidden_size):,}, which a table of places needs in quarters."
+        raise c.error("not-divisible", text, "hidden_size", "Correct it.", observed=int(sizes.hidden_size))
+    if sizes.hidden_size < sizes.num_attention_heads:
+        text = f"hidden_size is {int(sizes.hidden_size):,}, less than num_attention_heads: heads would have no width."
+        raise c.error("out-of-range", text, "hidden_size", "Correct it.", observed=int(sizes.hidden_size))
     scaling = c.object("rope_scaling") or {}
     for key in ("short_factor", "long_factor"):
         if key not in scaling:
-            said = f"rope_scaling has no {key}, which each model of the class is built with."
-            raise c.error("contradiction", said, "rope_scaling", f"Give {key}, a factor for each pair.")
+            text = f"rope_scaling has no {key}, which each model of the class is built with."
+            raise c.error("contradiction", text, "rope_scaling", f"Give {key}, a factor for each pair.")
     if not c.is_null("pad_token_id"):
-        pad, rows = c.int("pad_token_id", minimum=-int(own.vocab_size)), own.vocab_size
+        pad, rows = c.int("pad_token_id", minimum=-int(sizes.vocab_size)), sizes.vocab_size
         if pad >= rows:
-            said = f"pad_token_id is {int(pad):,}, and vocab_size {int(rows):,}."
-            raise c.error("out-of-range", said, "pad_token_id", "Correct one of them.", observed=int(pad))
+            text = f"pad_token_id is {int(pad):,}, and vocab_size {int(rows):,}."
+            raise c.error("out-of-range", text, "pad_token_id", "Correct one of them.", observed=int(pad))
     diffusion.activation(c, "timestep_activation_fn")
-    return diffusion.diffusing(c, own, own.hidden_size)
+    return diffusion.diffusing(c, sizes, sizes.hidden_size)
 
 
 def blueprint(s: Spec[OmniGen]) -> Block:
     d, of = s.hidden, s.own
     head, width, norm = d // of.num_attention_heads, of.intermediate_size, rms_norm(d)
-    own = Linear(d, of.num_key_value_heads * head)
+    sizes = Linear(d, of.num_key_value_heads * head)
     image, rows = patches(of.in_channels, d, of.patch_size, of.patch_size), of.pos_embed_max_size
     layer = block(
         input_layernorm=norm,
-        self_attn=normed_attention(d, d, d, False, to_k=own, to_v=own, to_out=Block({"0": Linear(d, d)})),
+        self_attn=normed_attention(d, d, d, False, to_k=sizes, to_v=sizes, to_out=Block({"0": Linear(d, d)})),
         post_attention_layernorm=norm,
         mlp=block("mlp", gate_up_proj=Linear(d, 2 * width), down_proj=Linear(width, d)),
     )

@@ -37,15 +37,15 @@ class Told(Sizes):
 
 class OneFormer(Record):
     masks: Masked
-    told: Told
+    task: Told
 
 
 def spec(c: Config) -> Spec[OneFormer]:
     backbone = architectures.backbone(c)
     widths = channels(chosen(c.part("backbone_config")), backbone)
-    told = Told.read(c)
-    whole = masking(c, _HEADS, backbone, widths, "conv_dim", "strides")
-    return whole.having(OneFormer(masks=whole.own, told=told))
+    task = Told.read(c)
+    body = masking(c, _HEADS, backbone, widths, "conv_dim", "strides")
+    return body.having(OneFormer(masks=body.own, task=task))
 
 
 def _texts(d: int, of: Told) -> Block:
@@ -65,7 +65,7 @@ def _texts(d: int, of: Told) -> Block:
 
 
 def blueprint(s: Spec[OneFormer]) -> Block:
-    d, of, norm, inner, labels = s.hidden, s.own.told, layer_norm(s.hidden), s.part("encoder").hidden, s.labels + 1
+    d, of, norm, inner, labels = s.hidden, s.own.task, layer_norm(s.hidden), s.part("encoder").hidden, s.labels + 1
     wide = s.layers[0].layer.dense.width
 
     def layer(_: Layer) -> Block:
@@ -105,5 +105,5 @@ def blueprint(s: Spec[OneFormer]) -> Block:
         task_encoder=block(task_mlp=block(layers=numbered_steps(of.task_seq_len, d, d))),
         text_mapper=_texts(d, of) if of.is_training else None,
     )
-    found = block(criterion=block(empty_weight=buffer(labels), logit_scale=Tensor((), component="other")))
-    return headed(s, "model", body, universal_segmentation=found)
+    heads = block(criterion=block(empty_weight=buffer(labels), logit_scale=Tensor((), component="other")))
+    return headed(s, "model", body, universal_segmentation=heads)

@@ -92,7 +92,7 @@ def spec(c: Config) -> Spec[OpenClip]:
         raise c.error("contradiction", "multimodal_cfg needs custom_text true.", "multimodal_cfg", "Set custom_text.")
     if c.has("multimodal_cfg"):
         parts["decoder"] = _decoder(c, text.assuming(_TEXT))
-    own = OpenClip.read(
+    sizes = OpenClip.read(
         c, custom_text=custom, init_logit_bias=c.given("init_logit_bias"), unknown=tuple(unknown.items())
     )
     head: Head = "contrastive" if custom else "base"
@@ -107,7 +107,7 @@ def spec(c: Config) -> Spec[OpenClip]:
         causal=False,
         parts=parts,
         out=out,
-    ).having(own)
+    ).having(sizes)
 
 
 def _layers(c: Config, d: int, heads: int, plain: bool = False) -> list[Layers]:
@@ -118,9 +118,9 @@ def _layers(c: Config, d: int, heads: int, plain: bool = False) -> list[Layers]:
         added = ()
     if {"qk_norm", "scaled_cosine_attn"} <= {*added}:
         raise c.error("contradiction", "qk_norm and scaled_cosine_attn exclude each other.", "qk_norm")
-    own = ClipLayer(scaled=c.given("ls_init_value"), added=added)
+    sizes = ClipLayer(scaled=c.given("ls_init_value"), added=added)
     ffn = Dense(width=4 * d if plain else c.times("mlp_ratio", d), bias=True)
-    layer = Layer(mixer=keys.multi_head(c, d, heads), ffn=ffn, own=own)
+    layer = Layer(mixer=keys.multi_head(c, d, heads), ffn=ffn, own=sizes)
     return keys.uniform(layer, c.int("layers", maximum=MAX_LAYERS))
 
 
@@ -133,8 +133,8 @@ def _vit(c: Config, out: int) -> Spec[ClipVit]:
         raise c.error("not-divisible", f"head_width {head:,} is more than the width {d:,}.", "head_width")
     grid = [side // patch for side, patch in zip(keys.sides(c, "image_size"), keys.sides(c, "patch_size"), strict=True)]
     if c.value("pos_embed_type") == "sin_cos_2d" and grid[0] != grid[1]:
-        said = f"pos_embed_type sin_cos_2d takes square images, and this has {grid[0]:,} by {grid[1]:,} patches."
-        raise c.error("contradiction", said, "pos_embed_type")
+        text = f"pos_embed_type sin_cos_2d takes square images, and this has {grid[0]:,} by {grid[1]:,} patches."
+        raise c.error("contradiction", text, "pos_embed_type")
     kernel = keys.sides(c, "patch_size")
     return Spec(
         family=c.family,
@@ -160,15 +160,15 @@ def _pooling(c: Config, out: int) -> Pooling | None:
 def _text(c: Config) -> Spec[ClipText]:
     """A text transformer by width, heads and layers, whose rows of positions may have one for a class."""
     c.choice("pool_type", ("first", "last", "argmax", "eos", "none"), default="argmax")
-    d, own = c.int("width"), ClipText.read(c, proj_type=c.str("proj_type", default="linear"))
+    d, sizes = c.int("width"), ClipText.read(c, proj_type=c.str("proj_type", default="linear"))
     return Spec(
         family=c.family,
         vocab=c.int("vocab_size"),
         hidden=d,
         layers=tuple(_layers(c, d, c.int("heads"))),
         causal=False,
-        positions=c.int("context_length") + own.embed_cls,
-    ).having(own)
+        positions=c.int("context_length") + sizes.embed_cls,
+    ).having(sizes)
 
 
 def _decoder(c: Config, text: Config) -> Spec:
@@ -180,33 +180,33 @@ def _decoder(c: Config, text: Config) -> Spec:
 
 
 def blueprint(s: Spec[OpenClip]) -> Block:
-    own, unknown = s.own, {name: Undescribed(why) for name, why in s.own.unknown}
-    scale = Tensor((1,) if own.nonscalar_logit_scale else (), component="other")
-    found: dict[str, Node] = {"visual": unknown.get("visual") or _seen(s)}
-    if own.custom_text:
-        found["text"] = unknown.get("text") or _written(s)
+    sizes, unknown = s.own, {name: Undescribed(why) for name, why in s.own.unknown}
+    scale = Tensor((1,) if sizes.nonscalar_logit_scale else (), component="other")
+    children: dict[str, Node] = {"visual": unknown.get("visual") or _seen(s)}
+    if sizes.custom_text:
+        children["text"] = unknown.get("text") or _written(s)
     else:
-        found |= _read(s, own.custom_text)
+        children |= _read(s, sizes.custom_text)
     if "decoder" in s.parts:
-        found["text_decoder"] = _spoken(s.part("decoder"))
-    return Block({**found, "logit_scale": scale, **({"logit_bias": scale} if own.init_logit_bias else {})})
+        children["text_decoder"] = _spoken(s.part("decoder"))
+    return Block({**children, "logit_scale": scale, **({"logit_bias": scale} if sizes.init_logit_bias else {})})
 
 
-def _block(d: int, one: Layer, crossing: bool = False) -> Block:
+def _block(d: int, layer: Layer, crossing: bool = False) -> Block:
     """A layer. Tensors: ln_1, attn, ln_2, mlp with c_fc and c_proj; `crossing`, ln_1_kv of what it attends to."""
-    own, width, norm = one.sizes(ClipLayer), one.dense.width, layer_norm(d)
-    scale = block(gamma=Tensor((d,))) if own.scaled else None
+    sizes, width, norm = layer.sizes(ClipLayer), layer.dense.width, layer_norm(d)
+    scale = block(gamma=Tensor((d,))) if sizes.scaled else None
     return block(
         ln_1=norm,
-        attn=_attention(d, one.attention, own.added),
-        ln_attn=norm if "scale_attn" in own.added else None,
+        attn=_attention(d, layer.attention, sizes.added),
+        ln_attn=norm if "scale_attn" in sizes.added else None,
         ls_1=scale,
         ln_1_kv=norm if crossing else None,
         ln_2=norm,
         mlp=block(
             "mlp",
             c_fc=Linear(d, width, True),
-            ln=layer_norm(width) if "scale_fc" in own.added else None,
+            ln=layer_norm(width) if "scale_fc" in sizes.added else None,
             c_proj=Linear(width, d, True),
         ),
         ls_2=scale,
@@ -236,19 +236,19 @@ def _seen(s: Spec) -> Block:
         return Block(v.own.tensors(v, s.output), "vision", 0)
     if isinstance(v.own, TimmTower):
         return Block(v.own.tensors(s.output), "vision", 0)
-    own, d = v.sizes(ClipVit), v.hidden
-    wide = s.output if own.pooling else d
+    sizes, d = v.sizes(ClipVit), v.hidden
+    wide = s.output if sizes.pooling else d
     return replace(
         block(
             "vision",
             class_embedding=Tensor((d,)),
             positional_embedding=Tensor((v.positions or 0, d)),
             proj=Tensor((wide, s.output)),
-            conv1=block(weight=Tensor((d, 3, *own.kernel))),
-            ln_pre=None if own.no_ln_pre else layer_norm(d),
-            transformer=block(resblocks=stack(v.layers, lambda one: _block(d, one))),
-            attn_pool=_pooled(s.output, d, own.pooling.attn_pooler_queries) if own.pooling else None,
-            attn_pool_contrastive=_pooled(s.output, d, 1) if own.pooling and own.pooling.two else None,
+            conv1=block(weight=Tensor((d, 3, *sizes.kernel))),
+            ln_pre=None if sizes.no_ln_pre else layer_norm(d),
+            transformer=block(resblocks=stack(v.layers, lambda layer: _block(d, layer))),
+            attn_pool=_pooled(s.output, d, sizes.pooling.attn_pooler_queries) if sizes.pooling else None,
+            attn_pool_contrastive=_pooled(s.output, d, 1) if sizes.pooling and sizes.pooling.two else None,
             ln_post=layer_norm(wide),
         ),
         repeats=0,
@@ -267,18 +267,18 @@ def _pooled(out: int, d: int, queries: int) -> Block:
 def _read(s: Spec, custom: bool) -> dict[str, Node]:
     """The text tower: token_embedding, positional_embedding, transformer.resblocks, ln_final and text_projection."""
     t = s.part("text")
-    own, d, out = t.sizes(ClipText), t.hidden, s.output
-    projection: Node = Linear(d, out, True, "projector") if own.proj_bias else Tensor((d, out), component="projector")
-    found = block(
+    sizes, d, out = t.sizes(ClipText), t.hidden, s.output
+    projection: Node = Linear(d, out, True, "projector") if sizes.proj_bias else Tensor((d, out), component="projector")
+    children = block(
         # Outside of a tower of its own, the class has no name.
-        cls_emb=Tensor((d,), component="embedding") if own.embed_cls and custom else None,
+        cls_emb=Tensor((d,), component="embedding") if sizes.embed_cls and custom else None,
         token_embedding=embedding(t.vocab, d),
         positional_embedding=Tensor((t.positions or 0, d), component="embedding"),
-        transformer=block(resblocks=stack(t.layers, lambda one: _block(d, one))),
+        transformer=block(resblocks=stack(t.layers, lambda layer: _block(d, layer))),
         ln_final=layer_norm(d),
-        text_projection=None if own.proj_type == "none" else projection,
+        text_projection=None if sizes.proj_type == "none" else projection,
     )
-    return dict(found.children)
+    return dict(children.children)
 
 
 def _written(s: Spec[OpenClip]) -> Block:
@@ -294,8 +294,8 @@ def _spoken(t: Spec) -> Block:
     d, words = t.hidden, t.output
     return block(
         "other",
-        resblocks=stack(t.layers, lambda one: _block(d, one)),
-        cross_attn=stack(t.layers, lambda one: _block(d, one, crossing=True)),
+        resblocks=stack(t.layers, lambda layer: _block(d, layer)),
+        cross_attn=stack(t.layers, lambda layer: _block(d, layer, crossing=True)),
         ln_final=layer_norm(d),
         text_projection=Tensor((d, words), component="lm_head"),
     )

@@ -28,8 +28,8 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
-        mask, width = causal_mask(one.sizes(OpenaiGptLayer).n_ctx), one.dense.width
+    def layer_block(layer: Layer) -> Block:
+        mask, width = causal_mask(layer.sizes(OpenaiGptLayer).n_ctx), layer.dense.width
         return block(
             attn=block("attention", c_attn=conv1d(d, 3 * d), c_proj=conv1d(d, d), bias=mask["bias"]),
             ln_1=layer_norm(d),
@@ -37,5 +37,5 @@ def blueprint(s: Spec) -> Block:
             ln_2=layer_norm(d),
         )
 
-    body = block(tokens_embed=embedding(s.vocab, d), positions_embed=positions(s), h=stack(s.layers, layer))
+    body = block(tokens_embed=embedding(s.vocab, d), positions_embed=positions(s), h=stack(s.layers, layer_block))
     return generative(s, "transformer", body, "tokens_embed")

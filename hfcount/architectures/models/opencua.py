@@ -16,8 +16,10 @@ IGNORED = ("use_1d_rope",)
 def spec(c: Config) -> Spec:
     text, vision = _read(c, "text_config", "qwen2"), _read(c, "vision_config", "qwen2_5_vl_vision")
     if vision.output != text.hidden:
-        said = f"out_hidden_size of vision_config is {vision.output:,}, and hidden_size of text_config {text.hidden:,}."
-        c.cannot_run("contradiction", said, "vision_config", "Correct one of them.")
+        message = (
+            f"out_hidden_size of vision_config is {vision.output:,}, and hidden_size of text_config {text.hidden:,}."
+        )
+        c.cannot_run("contradiction", message, "vision_config", "Correct one of them.")
     heads = ("ForConditionalGeneration",)
     return keys.composite(c, text, {"vision": vision}, heads=heads).replace(tied=text.tied)
 

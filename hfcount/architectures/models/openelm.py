@@ -25,15 +25,17 @@ def spec(c: Config) -> Spec[Openelm]:
     for key, given in (("num_query_heads", queries), ("num_kv_heads", shared), ("ffn_multipliers", factors)):
         if len(given) != count:
             raise c.unequal(key, len(given), "num_transformer_layers", count)
-        if any(isinstance(one, bool) or not isinstance(one, int | float) or not 0 < one < 2**20 for one in given):
+        if any(
+            isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 2**20 for value in given
+        ):
             raise c.error("out-of-range", f"{key} must name a number above 0 for each layer.", key)
     gated, normed = c.bool("ffn_with_glu", default=True), c.bool("normalize_qk_projections", default=False)
     divisor = c.int("ffn_dim_divisor", default=256)
     places: dict[tuple[int, int, int], list[int]] = {}
     for place, (heads, kv_heads, factor) in enumerate(zip(queries, shared, factors, strict=True)):
         if heads % kv_heads:
-            said = "num_query_heads must name multiples of num_kv_heads, which they share."
-            c.cannot_run("not-divisible", said, "num_kv_heads", "Correct one of them.")
+            text = "num_query_heads must name multiples of num_kv_heads, which they share."
+            c.cannot_run("not-divisible", text, "num_kv_heads", "Correct one of them.")
         places.setdefault((heads, kv_heads, keys.rounded(factor * d, divisor)), []).append(place)
     layers = [
         Layers(
@@ -45,8 +47,8 @@ def spec(c: Config) -> Spec[Openelm]:
         )
         for (heads, kv_heads, width), numbers in places.items()
     ]
-    whole = keys.decoder_spec(c, layers, hidden=d, heads=("ForCausalLM", "Model"))
-    return whole.replace(tied=c.bool("share_input_output_layers", default=True)).having(
+    model = keys.decoder_spec(c, layers, hidden=d, heads=("ForCausalLM", "Model"))
+    return model.replace(tied=c.bool("share_input_output_layers", default=True)).having(
         Openelm.read(c, ffn_with_glu=gated)
     )
 
@@ -56,16 +58,16 @@ def _placed(c: Config, numbers: list[int]) -> Indices:
     sets = []
     for key in ("num_query_heads", "num_kv_heads", "ffn_multipliers"):
         given = c.entries(key)
-        sets.append(entries(c, key, [place for place, one in enumerate(given) if one == given[numbers[0]]]))
-    found = reduce(intersection, sets)
-    return found if [*found] == numbers else Indices.of(numbers)
+        sets.append(entries(c, key, [place for place, value in enumerate(given) if value == given[numbers[0]]]))
+    common = reduce(intersection, sets)
+    return common if [*common] == numbers else Indices.of(numbers)
 
 
 def blueprint(s: Spec[Openelm]) -> Block:
     d, times = s.hidden, 2 if s.own.ffn_with_glu else 1
 
-    def layer(one: Layer) -> Block:
-        a, width = one.attention, one.dense.width
+    def layer_block(layer: Layer) -> Block:
+        a, width = layer.attention, layer.dense.width
         norm = rms_norm(a.head_dim) if a.qk_norm else None
         out = Linear(a.heads * a.head_dim, d)
         return block(
@@ -75,7 +77,7 @@ def blueprint(s: Spec[Openelm]) -> Block:
             attn_norm=rms_norm(d),
         )
 
-    body = block(token_embeddings=embedding(s.vocab, d), layers=stack(s.layers, layer), norm=rms_norm(d))
+    body = block(token_embeddings=embedding(s.vocab, d), layers=stack(s.layers, layer_block), norm=rms_norm(d))
     if s.head == "base":
         return body
     return block(transformer=body, lm_head=None if s.tied else lm_head(s, ""))

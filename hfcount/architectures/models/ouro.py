@@ -22,15 +22,15 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d, norm = s.hidden, rms_norm(s.hidden)
 
-    def layer(one: Layer) -> Block:
-        whole = block(
+    def layer_block(layer: Layer) -> Block:
+        body = block(
             input_layernorm=norm,
-            self_attn=gqa(d, one.attention),
+            self_attn=gqa(d, layer.attention),
             input_layernorm_2=norm,
             post_attention_layernorm=norm,
-            mlp=swiglu(d, one.dense.width),
+            mlp=swiglu(d, layer.dense.width),
             post_attention_layernorm_2=norm,
         )
-        return replace(whole, repeats=one.repeats)
+        return replace(body, repeats=layer.repeats)
 
-    return with_head(s, altered(base(s, layer), early_exit_gate=Linear(d, 1, True, "other")))
+    return with_head(s, altered(base(s, layer_block), early_exit_gate=Linear(d, 1, True, "other")))

@@ -28,7 +28,7 @@ _BACKBONES = {"aimv2": "ovis_aimv2", "siglip_vision_model": "siglip_vision_model
 
 
 class Ovis(Sizes):
-    """What Ovis alone has.
+    """Sizes specific to Ovis.
 
     Args:
         words: visual words, of which `indicators` mark an image.
@@ -58,22 +58,22 @@ def spec(c: Config) -> Spec[Ovis]:
         stride = keys.dim("m", tokenizer.int("hidden_stride", default=1))
         words, indicators = tokenizer.int("vocab_size", default=16384), 5
     if words <= indicators:
-        said = f"There are {words:,} visual words, and {indicators} of them mark an image."
-        raise tokenizer.error("out-of-range", said, "vocab_size")
-    own = Ovis.read(c, words=keys.dim("|V_v|", words), indicators=indicators, stride=stride, later=later)
+        message = f"There are {words:,} visual words, and {indicators} of them mark an image."
+        raise tokenizer.error("out-of-range", message, "vocab_size")
+    sizes = Ovis.read(c, words=keys.dim("|V_v|", words), indicators=indicators, stride=stride, later=later)
     heads: dict[str, Head] = dict.fromkeys(("Ovis", "Ovis2_5", *CLASSES), "causal_lm")
     tied = text.tied and not c.bool("disable_tie_weight", default=False)
-    whole = keys.composite(c, text, {"vision": vision}, key="llm_config", heads=heads)
-    return whole.replace(tied=tied).having(own)
+    model = keys.composite(c, text, {"vision": vision}, key="llm_config", heads=heads)
+    return model.replace(tied=tied).having(sizes)
 
 
 def blueprint(s: Spec[Ovis]) -> Block:
     of, vision = s.own, s.part("vision")
-    words, seen = of.words - of.indicators, of.stride * of.stride * vision.hidden
+    words, vision_width = of.words - of.indicators, of.stride * of.stride * vision.hidden
     tower = architectures.tower(s, "vision")
     if vision.family == "siglip_vision_model":
         tower = Block({"vision_model": tower}, "vision", 0)
-    head = Block({"0": Linear(seen, words), "1": layer_norm(words)}, "projector")
+    head = Block({"0": Linear(vision_width, words), "1": layer_norm(words)}, "projector")
     sight = {"vit" if of.later else "backbone": tower, "head": head}
     return block(
         llm=rebased(architectures.tree(s.part("text").replace(tied=s.tied)), "llm"),
@@ -105,26 +105,26 @@ def aimv2_spec(c: Config) -> Spec[OvisAimv2]:
     """AIMv2's vision tower as it was released, as Ovis 2 and AndesVL have it (arXiv:2411.14402)."""
     rotary = c.family == "andesvl_aimv2" and not c.bool("preserve_original_pe", default=False)
     c = c.assuming(_ABSENT)
-    bias, seen = c.bool("use_bias"), keys.patches(c)
-    own = OvisAimv2.read(c, use_bias=bias)
+    bias, patches = c.bool("use_bias"), keys.patches(c)
+    sizes = OvisAimv2.read(c, use_bias=bias)
     ffn = Dense(width=c.int("intermediate_size"), bias=bias)
     rows = None if rotary else keys.squares(c)
-    return keys.tower(c, ffn=ffn, indivisible="built", patches=seen, positions=rows).having(own)
+    return keys.tower(c, ffn=ffn, indivisible="built", patches=patches, positions=rows).having(sizes)
 
 
 def aimv2_blueprint(s: Spec[OvisAimv2]) -> Block:
     d, of = s.hidden, s.own
     bias = of.use_bias
 
-    def layer(one: Layer) -> Block:
-        wide, narrow = Linear(d, one.dense.width, bias), Linear(one.dense.width, d, bias)
+    def layer_block(layer: Layer) -> Block:
+        wide, narrow = Linear(d, layer.dense.width, bias), Linear(layer.dense.width, d, bias)
         attention = fused_square_attention(d, of.qkv_bias, bias)
         network = block("mlp", fc1=wide, fc2=narrow, fc3=wide)
         return block(attn=attention, norm_1=rms_norm(d), mlp=network, norm_2=rms_norm(d))
 
     patches = block(proj=patch_convolution(s), norm=rms_norm(d))
     places = None if s.positions is None else Tensor((1, s.positions, d), component="embedding")
-    trunk = block(blocks=stack(s.layers, layer), post_trunk_norm=rms_norm(d))
+    trunk = block(blocks=stack(s.layers, layer_block), post_trunk_norm=rms_norm(d))
     return block(preprocessor=block(patchifier=patches, pos_embed=places), trunk=trunk)
 
 
@@ -151,14 +151,14 @@ def navit_spec(c: Config) -> Spec[Siglip2Navit]:
     """Ovis 2.5's vision tower: SigLIP 2's for images of any size, with rotary positions too (arXiv:2508.11737)."""
     c = c.assuming(_NAVIT_ABSENT)
     count = c.int("num_patches", default=-1, minimum=-1)
-    flat, seen = count > 0, keys.patches(c)
+    flat, patches = count > 0, keys.patches(c)
     if not count:
         raise c.error(
             "out-of-range", "num_patches is 0, and must be -1 or the number of places.", "num_patches", observed=0
         )
     rows = (count if flat else keys.squares(c)) if c.bool("preserve_original_pe") else None
-    own = Siglip2Navit.read(c, flat=flat)
-    return keys.tower(c, patches=seen, positions=rows).having(own)
+    sizes = Siglip2Navit.read(c, flat=flat)
+    return keys.tower(c, patches=patches, positions=rows).having(sizes)
 
 
 def navit_blueprint(s: Spec[Siglip2Navit]) -> Block:
@@ -167,7 +167,7 @@ def navit_blueprint(s: Spec[Siglip2Navit]) -> Block:
         patch_embedding=patch_projection(s, bias=True) if s.own.flat else patch_convolution(s),
         position_embedding=None if s.positions is None else positions(s),
     )
-    encoder = block(layers=stack(s.layers, lambda one: clip_layer(d, one)))
+    encoder = block(layers=stack(s.layers, lambda layer: clip_layer(d, layer)))
     return block(vision_model=block(embeddings=table, encoder=encoder, post_layernorm=layer_norm(d)))
 
 

@@ -31,8 +31,8 @@ def spec(c: Config) -> Spec[Ovis2]:
         {"vision": architectures.part(c, "vision_config", "ovis2_vision")},
     )
     # The widths of the head and of the table are the outer config's, those of the layers the inner one's.
-    own = Ovis2.read(c)
-    return keys.composite(c, text, towers, tied=True, heads=("ForConditionalGeneration", "Model")).having(own)
+    sizes = Ovis2.read(c)
+    return keys.composite(c, text, towers, tied=True, heads=("ForConditionalGeneration", "Model")).having(sizes)
 
 
 def blueprint(s: Spec[Ovis2]) -> Block:
@@ -54,29 +54,29 @@ class Ovis2Vision(Sizes):
 
 def vision_spec(c: Config) -> Spec[Ovis2Vision]:
     """Ovis 2's vision tower, AIMv2's layers, and a head over visual words (arXiv:2405.20797, arXiv:2411.14402)."""
-    own = Ovis2Vision.read(c)
+    sizes = Ovis2Vision.read(c)
     ffn = Dense(width=c.int("intermediate_size"), bias=c.bool("mlp_bias", default=False))
-    return keys.tower(c, ffn=ffn, patches=keys.patches(c), positions=keys.squares(c)).having(own)
+    return keys.tower(c, ffn=ffn, patches=keys.patches(c), positions=keys.squares(c)).having(sizes)
 
 
 def vision_blueprint(s: Spec[Ovis2Vision]) -> Block:
     d, of = s.hidden, s.own
     words = of.vocab_size - of.num_visual_indicator_tokens
 
-    def layer(one: Layer) -> Block:
+    def layer_block(layer: Layer) -> Block:
         return block(
             attention=square_attention(d, of.qkv_bias, out="out_proj"),
-            ffn=swiglu(d, one.dense.width, one.dense.bias),
+            ffn=swiglu(d, layer.dense.width, layer.dense.bias),
             rms_norm1=rms_norm(d),
             rms_norm2=rms_norm(d),
         )
 
     table = block(patch_embedding=patch_convolution(s), position_embedding=positions(s), rms_norm=rms_norm(d))
-    body = block(embeddings=table, encoder=block(layers=stack(s.layers, layer)), rms_norm=rms_norm(d))
-    seen = of.hidden_stride * of.hidden_stride * d
+    body = block(embeddings=table, encoder=block(layers=stack(s.layers, layer_block)), rms_norm=rms_norm(d))
+    vision_width = of.hidden_stride * of.hidden_stride * d
     return block(
         transformer=body,
-        head_linear=Linear(seen, words, component="projector"),
+        head_linear=Linear(vision_width, words, component="projector"),
         head_norm=layer_norm(words),
     )
 

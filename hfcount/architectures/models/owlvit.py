@@ -19,20 +19,20 @@ def spec(c: Config) -> Spec:
 
 
 def blueprint(s: Spec) -> Block:
-    body, seen = paired(s, architectures.base(s), architectures.tower(s, "vision")), s.part("vision").hidden
+    body, vision_width = paired(s, architectures.base(s), architectures.tower(s, "vision")), s.part("vision").hidden
     if s.head == "base":
         return body
 
     def box(outputs: int) -> Block:
-        inner = Linear(seen, seen, True)
-        return block("other", dense0=inner, dense1=inner, dense2=Linear(seen, outputs, True))
+        inner = Linear(vision_width, vision_width, True)
+        return block("other", dense0=inner, dense1=inner, dense2=Linear(vision_width, outputs, True))
 
-    one = Linear(seen, 1, True)
-    named = block("other", dense0=Linear(seen, s.hidden, True), logit_shift=one, logit_scale=one)
+    linear = Linear(vision_width, 1, True)
+    named = block("other", dense0=Linear(vision_width, s.hidden, True), logit_shift=linear, logit_scale=linear)
     heads = block(
         class_head=named,
         box_head=box(4),  # its middle, width and height
         objectness_head=box(1) if s.family == "owlv2" else None,
-        layer_norm=layer_norm(seen),
+        layer_norm=layer_norm(vision_width),
     )
     return Block({s.family: body, **heads.children})

@@ -26,17 +26,17 @@ def spec(c: Config) -> Spec[PaddleocrVl]:
     inner = c.sub("text_config") or c.as_part("text_config").varied("", {"architectures": None})
     text, towers = architectures.read(inner, inner.kind), {"vision": architectures.part(c, "vision_config")}
     merge = c.part("vision_config").int("spatial_merge_size", default=2)
-    own = PaddleocrVl.read(c, spatial_merge_size=keys.dim("m", merge))
-    whole = keys.composite(c, text, towers, heads=("ForConditionalGeneration", "Model"))
-    return whole.replace(tied=keys.tied_anywhere(c, inner, default=True)).having(own)
+    sizes = PaddleocrVl.read(c, spatial_merge_size=keys.dim("m", merge))
+    model = keys.composite(c, text, towers, heads=("ForConditionalGeneration", "Model"))
+    return model.replace(tied=keys.tied_anywhere(c, inner, default=True)).having(sizes)
 
 
 def blueprint(s: Spec[PaddleocrVl]) -> Block:
-    seen, side = s.part("vision").hidden, s.own.spatial_merge_size
-    wide = side * side * seen
+    vision_width, side = s.part("vision").hidden, s.own.spatial_merge_size
+    wide = side * side * vision_width
     projector = block(
         "projector",
-        pre_norm=layer_norm(seen),
+        pre_norm=layer_norm(vision_width),
         linear_1=Linear(wide, wide, True),
         linear_2=Linear(wide, s.hidden, True),
     )

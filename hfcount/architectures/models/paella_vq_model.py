@@ -24,8 +24,8 @@ def _widths(c: Config) -> tuple[int, ...]:
     """The width of each level: that of the last, halved for each before it."""
     levels, last = c.int("levels"), c.int("embed_dim")
     if levels > _LEVELS or last < 2 ** (levels - 1):
-        said = f"levels is {int(levels):,}, and embed_dim, {int(last):,}, cannot be halved as often."
-        raise c.error("out-of-range", said, "levels", "Correct one of them.", observed=int(levels))
+        text = f"levels is {int(levels):,}, and embed_dim, {int(last):,}, cannot be halved as often."
+        raise c.error("out-of-range", text, "levels", "Correct one of them.", observed=int(levels))
     return tuple(Dim.named("d", last) if not back else last // 2**back for back in range(int(levels) - 1, -1, -1))
 
 
@@ -40,8 +40,8 @@ class Paella(Sizes):
 
 
 def spec(c: Config) -> Spec[Paella]:
-    own = Paella.read(c)
-    return diffusion.diffusing(c, own, own.widths[-1])
+    sizes = Paella.read(c)
+    return diffusion.diffusing(c, sizes, sizes.widths[-1])
 
 
 def blueprint(s: Spec[Paella]) -> Block:

@@ -21,9 +21,9 @@ class Paligemma(Sizes):
 def spec(c: Config) -> Spec[Paligemma]:
     text = architectures.part(c, "text_config")
     towers = {"vision": architectures.part(c, "vision_config")}
-    own = Paligemma.read(c)
+    sizes = Paligemma.read(c)
     heads = ("ForConditionalGeneration", "Model")
-    return keys.composite(c, text, towers, tied=True, heads=heads).having(own)
+    return keys.composite(c, text, towers, tied=True, heads=heads).having(sizes)
 
 
 def blueprint(s: Spec[Paligemma]) -> Block:

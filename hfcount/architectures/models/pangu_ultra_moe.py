@@ -26,7 +26,7 @@ IGNORED = ("param_sink_of_head_dim", "param_sink_scalar", "routed_scaling_factor
 
 
 class Pangu(Sizes):
-    """What openPangu alone has: norms behind both branches, experts balanced by a bias, and keys that are sinks."""
+    """Sizes specific to openPangu: norms behind both branches, experts balanced by a bias, and keys that are sinks."""
 
     sandwich_norm: bool = flag(absent=False)
     balanced: bool = flag("router_enable_expert_bias", absent=False)
@@ -37,16 +37,16 @@ class Pangu(Sizes):
 
 def spec(c: Config) -> Spec[Pangu]:
     first, ahead = c.family == "PanguProMoE" and c.given("num_experts") and not c.given("n_routed_experts"), {}
-    own = Pangu.read(c, first=first)
+    sizes = Pangu.read(c, first=first)
     if first:
         layers = _first(c)
     else:
-        mixer = _latent(c) if c.has("kv_lora_rank") or c.has("attention_kv_lora_dim") else _attention(c, own.sinks)
+        mixer = _latent(c) if c.has("kv_lora_rank") or c.has("attention_kv_lora_dim") else _attention(c, sizes.sinks)
         names, wide = ("first_k_dense_replace", "num_dense_layers"), c.bool("mlp_bias", default=False)
         few = keys.dense_and_sparse(c, *names, listed=None)
         layers = keys.networks(c, few, lambda: _experts(c), mixer, bias=wide)
         ahead = keys.mtp(c, lambda: Layer(mixer=mixer, ffn=_experts(c)))
-    return keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model"), windows=_windows(c), parts=ahead).having(own)
+    return keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model"), windows=_windows(c), parts=ahead).having(sizes)
 
 
 def _first(c: Config) -> list[Layers]:
@@ -100,10 +100,10 @@ def _windows(c: Config) -> tuple[Window, ...]:
 def blueprint(s: Spec[Pangu]) -> Block:
     d, of = s.hidden, s.own
 
-    def attention(one: Layer) -> Block:
-        if isinstance(one.mixer, MLA):
-            return mla(d, one.mixer)
-        a = one.attention
+    def attention(layer: Layer) -> Block:
+        if isinstance(layer.mixer, MLA):
+            return mla(d, layer.mixer)
+        a = layer.attention
         if not of.sinks:
             return gqa(d, a)
         value = a.head_dim if a.value_dim is None else a.value_dim
@@ -123,9 +123,9 @@ def blueprint(s: Spec[Pangu]) -> Block:
         bias = Tensor((m.experts,), component="router") if of.balanced else None
         return altered(shared_moe(d, m), e_score_correction_bias=bias)
 
-    def layer(one: Layer) -> Block:
+    def layer_block(layer: Layer) -> Block:
         both = {"pre_mlp_layernorm": rms_norm(d), "post_mlp_layernorm": rms_norm(d)} if of.sandwich_norm else {}
-        whole = altered(pre_norm(d, self_attn=attention(one), mlp=network(d, one, experts)), **both)
-        return predicting(s, one, whole)
+        body = altered(pre_norm(d, self_attn=attention(layer), mlp=network(d, layer, experts)), **both)
+        return predicting(s, layer, body)
 
-    return decoder(s, layer)
+    return decoder(s, layer_block)

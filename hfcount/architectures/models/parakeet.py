@@ -35,34 +35,34 @@ def spec(c: Config) -> Spec[Transducer | None]:
     encoder = architectures.part(c, "encoder_config")
     parts = {"encoder": encoder}
     if c.family.endswith("_ctc"):
-        whole = keys.decoder_spec(c, [], hidden=encoder.hidden, heads=keys.named(ForCTC="ctc"), parts=parts)
-        return whole.replace(causal=False).having(None)
+        model = keys.decoder_spec(c, [], hidden=encoder.hidden, heads=keys.named(ForCTC="ctc"), parts=parts)
+        return model.replace(causal=False).having(None)
     layers, durations, prompts = c.int("num_decoder_layers", maximum=_RECURRENT), None, None
     if c.family == "parakeet_tdt":
         durations = keys.dim("n_t", c.length("durations") or 0)
     if c.family == "nemotron3_5_asr":
         number = keys.dim("n_p", c.int("num_prompts"))
         prompts = Prompts(number=number, width=keys.dim("d_pf", c.int("prompt_intermediate_size")))
-    own = Transducer(num_decoder_layers=layers, durations=durations, prompts=prompts)
+    sizes = Transducer(num_decoder_layers=layers, durations=durations, prompts=prompts)
     heads, d = keys.named(ForRNNT="transducer", ForTDT="transducer"), c.int("decoder_hidden_size")
-    return keys.decoder_spec(c, [], hidden=d, heads=heads, parts=parts).replace(causal=False).having(own)
+    return keys.decoder_spec(c, [], hidden=d, heads=heads, parts=parts).replace(causal=False).having(sizes)
 
 
 def blueprint(s: Spec[Transducer | None]) -> Block:
-    d, own, heard = s.hidden, s.own, s.part("encoder").hidden
+    d, sizes, heard = s.hidden, s.own, s.part("encoder").hidden
     body = block(encoder=architectures.tree(s.part("encoder")))
-    if own is None:
+    if sizes is None:
         return altered(body, ctc_head=conv(heard, s.vocab, 1, component="lm_head"))
     prompt = None
-    if prompts := own.prompts:
+    if prompts := sizes.prompts:
         into, out = Linear(heard + prompts.number, prompts.width, True), Linear(prompts.width, heard, True)
         prompt = block("projector", linear_1=into, linear_2=out)
     decoder = block(
         embedding=embedding(s.vocab, d),
-        lstm=lstm(d, d, own.num_decoder_layers),
+        lstm=lstm(d, d, sizes.num_decoder_layers),
         decoder_projector=Linear(d, d, True, "other"),
     )
-    words = s.vocab if own.durations is None else s.vocab + own.durations
+    words = s.vocab if sizes.durations is None else s.vocab + sizes.durations
     joint = block(head=Linear(d, words, True, "lm_head"))
     projector = Linear(heard, d, True, "projector")
     return altered(body, encoder_projector=projector, decoder=decoder, joint=joint, prompt_projector=prompt)

@@ -39,25 +39,25 @@ def spec(c: Config) -> Spec[ParakeetEncoder]:
         raise c.error(
             "not-divisible", f"num_mel_bins {bins:,} is too small to be shortened {times:,} times.", "num_mel_bins"
         )
-    own = ParakeetEncoder.read(c, shortened=times, left=keys.dim("b_s", left))
+    sizes = ParakeetEncoder.read(c, shortened=times, left=keys.dim("b_s", left))
     layer = Layer(mixer=mixer, ffn=Dense(width=c.int("intermediate_size"), bias=bias))
-    return keys.encoding(c, keys.uniform(layer, keys.layer_count(c)), hidden=d).having(own)
+    return keys.encoding(c, keys.uniform(layer, keys.layer_count(c)), hidden=d).having(sizes)
 
 
 def blueprint(s: Spec[ParakeetEncoder]) -> Block:
     d, of, streaming = s.hidden, s.own, s.family.startswith("nemotron")
     norm = layer_norm(d) if streaming else batch_norm(d)
     convolution = nemo_convolution(d, of.conv_kernel_size, norm, of.convolution_bias)
-    layers = stack(s.layers, lambda one: nemo_layer(d, one, _nemo_attention(d, one.attention), convolution))
+    layers = stack(s.layers, lambda layer: nemo_layer(d, layer, _nemo_attention(d, layer.attention), convolution))
     return block(subsampling=_streamed(s) if streaming else _numbered(s), layers=layers)
 
 
 def _numbered(s: Spec[ParakeetEncoder]) -> Block:
     first, each, point = _convolutions(s)
-    found: dict[str, Node] = {"0": first}
+    steps: dict[str, Node] = {"0": first}
     for number in range(2, 3 * s.own.shortened - 1, 3):
-        found |= {str(number): each, str(number + 1): point}
-    return block("embedding", layers=Block(found), linear=_flat(s))
+        steps |= {str(number): each, str(number + 1): point}
+    return block("embedding", layers=Block(steps), linear=_flat(s))
 
 
 def _streamed(s: Spec[ParakeetEncoder]) -> Block:
@@ -83,5 +83,5 @@ def _nemo_attention(d: int, a: GQA) -> Block:
 
     Tensors: q_proj, k_proj, v_proj, o_proj; relative_k_proj (h·h_d, d), bias_u and bias_v (h, h_d).
     """
-    own = Tensor((a.heads, a.head_dim))
-    return altered(mha(d, a, "o_proj"), relative_k_proj=Linear(d, a.heads * a.head_dim), bias_u=own, bias_v=own)
+    sizes = Tensor((a.heads, a.head_dim))
+    return altered(mha(d, a, "o_proj"), relative_k_proj=Linear(d, a.heads * a.head_dim), bias_u=sizes, bias_v=sizes)

@@ -39,7 +39,7 @@ class Patchtsmixer(Sizes):
 def spec(c: Config) -> Spec[Patchtsmixer]:
     d, side = c.int("d_model", "hidden_size"), keys.dim("P", c.int("patch_length", default=8))
     attended, count = c.bool("self_attn", default=False), keys.layer_count(c, "num_layers", "num_hidden_layers")
-    own = Patchtsmixer.read(
+    sizes = Patchtsmixer.read(
         c,
         patch_length=side,
         patches=keys.dim("n_p", c.int("num_patches", default=series_patches(c, side, 8))),
@@ -51,7 +51,7 @@ def spec(c: Config) -> Spec[Patchtsmixer]:
     )
     mixer = keys.multi_head(c, d, c.int("self_attn_heads", default=1)) if attended else None
     layers = keys.uniform(Layer(mixer=mixer), count)
-    return keys.decoder_spec(c, layers, vocab=0, hidden=d, heads=_HEADS).replace(causal=False).having(own)
+    return keys.decoder_spec(c, layers, vocab=0, hidden=d, heads=_HEADS).replace(causal=False).having(sizes)
 
 
 def blueprint(s: Spec[Patchtsmixer]) -> Block:
@@ -63,16 +63,16 @@ def blueprint(s: Spec[Patchtsmixer]) -> Block:
         gate = block("mlp", attn_layer=Linear(size, size, True)) if of.gated_attn else None
         return block(norm=norm, mlp=mlp(size, size * of.expansion_factor), gating_block=gate, **more)
 
-    def layer(one: Layer) -> Block:
-        own = {"self_attn_layer": mha(d, one.attention), "norm_attn": norm} if one.mixer else {}
+    def layer_block(layer: Layer) -> Block:
+        attention = {"self_attn_layer": mha(d, layer.attention), "norm_attn": norm} if layer.mixer else {}
         mixed = mixing(channels) if of.mixed else None
-        return block(patch_mixer=mixing(patches, **own), feature_mixer=mixing(d), channel_feature_mixer=mixed)
+        return block(patch_mixer=mixing(patches, **attention), feature_mixer=mixing(d), channel_feature_mixer=mixed)
 
     places = block("embedding", position_enc=Tensor((patches, d))) if of.placed else None
     encoder = block(
         patcher=Linear(of.patch_length, d, True, "embedding"),
         positional_encoder=places,
-        mlp_mixer_encoder=block(mixers=stack(s.layers, layer)),
+        mlp_mixer_encoder=block(mixers=stack(s.layers, layer_block)),
     )
     wide = d * channels * patches if of.flat else d * channels
     twice = 2 * d

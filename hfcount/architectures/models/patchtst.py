@@ -44,7 +44,7 @@ def spec(c: Config) -> Spec[Patchtst]:
         c.choice("norm_type", _NORMS, "batchnorm"),
     )
     side = keys.dim("P", c.int("patch_length", default=1))
-    own = Patchtst.read(
+    sizes = Patchtst.read(
         c,
         patch_length=side,
         patches=series_patches(c, side, 1),
@@ -54,7 +54,7 @@ def spec(c: Config) -> Spec[Patchtst]:
     )
     mixer = keys.multi_head(c, d, c.int("num_attention_heads"))
     layer = Layer(mixer=mixer, ffn=Dense(width=c.int("ffn_dim", default=512), bias=bias))
-    return keys.decoder_spec(c, layer, vocab=0, hidden=d, heads=_HEADS).replace(causal=False).having(own)
+    return keys.decoder_spec(c, layer, vocab=0, hidden=d, heads=_HEADS).replace(causal=False).having(sizes)
 
 
 def blueprint(s: Spec[Patchtst]) -> Block:
@@ -62,10 +62,10 @@ def blueprint(s: Spec[Patchtst]) -> Block:
     channels, first, parameters = Indices.below(of.channels), of.use_cls_token, of.parameters
     norm = block(batchnorm=batch_norm(d)) if of.batch_norm else layer_norm(d)
 
-    def layer(one: Layer) -> Block:
-        width, bias = one.dense.width, one.dense.bias
+    def layer_block(layer: Layer) -> Block:
+        width, bias = layer.dense.width, layer.dense.bias
         return block(
-            self_attn=mha(d, one.attention),
+            self_attn=mha(d, layer.attention),
             norm_sublayer1=norm,
             norm_sublayer2=norm if of.channel_attention else None,
             ff=Block({"0": Linear(d, width, bias), "3": Linear(width, d, bias)}, "mlp"),
@@ -80,7 +80,7 @@ def blueprint(s: Spec[Patchtst]) -> Block:
             cls_token=Tensor((1, 1, 1, d)) if first else None,
             position_enc=Tensor((of.patches + 1 if first else of.patches, d)),
         ),
-        layers=stack(s.layers, layer),
+        layers=stack(s.layers, layer_block),
     )
     wide = of.channels * d
     ahead = forecast(d if first or of.pooled else d * of.patches, of.prediction_length, parameters)

@@ -28,23 +28,23 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     text = architectures.base(s)
     if "both" not in s.parts:
-        name = next(one for one in _SENSES if one in s.parts)
+        name = next(sense for sense in _SENSES if sense in s.parts)
         return _pair(name, s.hidden, text, s.parts[name])
     both, d = s.part("both"), s.hidden
     encoder = architectures.tree(both)
-    found: dict[str, Node] = {"text_model": text}
+    children: dict[str, Node] = {"text_model": text}
     second = shared_copy(text, buffers=True) if s.tied else text
     for name in _SENSES:
-        found[f"{name}_model"] = _pair(name, d, second, both.parts[name])
-        found |= _contrast(f"{name}_plus_text", d + both.parts[name].hidden, d)
+        children[f"{name}_model"] = _pair(name, d, second, both.parts[name])
+        children |= _contrast(f"{name}_plus_text", d + both.parts[name].hidden, d)
     inner = dict(encoder.children)
     if s.tied and isinstance(inner["embedder"], Block):
         embedder = dict(inner["embedder"].children)
         second_time = {name: shared_copy(embedder[name], buffers=True) for name in ("audio_encoder", "video_encoder")}
         inner["embedder"] = Block(embedder | second_time)
-    found |= {"audio_video_encoder": Block(inner, repeats=0)}
-    found |= _contrast("audio_video", both.hidden, d) | _contrast("text_audio_video", d, d)
-    return Block(found)
+    children |= {"audio_video_encoder": Block(inner, repeats=0)}
+    children |= _contrast("audio_video", both.hidden, d) | _contrast("text_audio_video", d, d)
+    return Block(children)
 
 
 def _pair(name: str, d: int, text: Node, encoder: Spec) -> Block:
@@ -55,8 +55,8 @@ def _pair(name: str, d: int, text: Node, encoder: Spec) -> Block:
 
 def _contrast(name: str, inputs: int, d: int) -> dict[str, Node]:
     """The head of what is compared, and how the comparison is scaled."""
-    one = Tensor((1,), component="other")
-    return {f"{name}_head": _head(inputs, d), f"{name}_logit_scale": one, f"{name}_logit_bias": one}
+    scalar = Tensor((1,), component="other")
+    return {f"{name}_head": _head(inputs, d), f"{name}_logit_scale": scalar, f"{name}_logit_bias": scalar}
 
 
 def _head(inputs: int, d: int) -> Block:
@@ -79,13 +79,15 @@ def encoder_spec(c: Config) -> Spec[PeAudioCodec | None]:
     if c.family == "pe_audio_encoder":
         codec = _codec(c.part("dac_config"))
     elif c.family == "pe_video_encoder":
-        seen = architectures.part(c, "vision_config", "timm_wrapper").replace(head="image_classification")
-        if not seen.labels:
+        vision = architectures.part(c, "vision_config", "timm_wrapper").replace(head="image_classification")
+        if not vision.labels:
             raise c.error("contradiction", "vision_config must have labels, which are what is read.", "vision_config")
-        parts = {"vision": seen}
+        parts = {"vision": vision}
     else:
         names = ("audio", "video")
-        parts = {one: backbones.only(c, architectures.part(c, f"{one}_config"), f"pe_{one}_encoder") for one in names}
+        parts = {
+            name: backbones.only(c, architectures.part(c, f"{name}_config"), f"pe_{name}_encoder") for name in names
+        }
     mixer = keys.attention(c, bias=c.bool("attention_bias", default=False), qk_norm=True, head_dim=128)
     layer = Layer(mixer=mixer, ffn=keys.dense(c))
     layers, d = keys.uniform(layer, keys.layer_count(c)), c.int("hidden_size")
@@ -107,19 +109,19 @@ def _codec(c: Config) -> PeAudioCodec:
 def encoder_blueprint(s: Spec[PeAudioCodec | None]) -> Block:
     d, unit = s.hidden, block(groupnorm=layer_norm(s.hidden), project=conv(s.hidden, s.hidden, 3))
 
-    def layer(one: Layer) -> Block:
+    def layer_block(layer: Layer) -> Block:
         return block(
             input_layernorm=rms_norm(d),
-            self_attn=gqa(d, one.attention),
+            self_attn=gqa(d, layer.attention),
             post_attention_layernorm=rms_norm(d),
-            mlp=swiglu(d, one.dense.width),
+            mlp=swiglu(d, layer.dense.width),
         )
 
     first = Tensor((1, 1, d), component="embedding")
     return block(
         embedder=_embedder(s),
         patch_embedder=block(class_embedding=first, resnet_block=block("convolution", block1=unit, block2=unit)),
-        layers=stack(s.layers, layer),
+        layers=stack(s.layers, layer_block),
         norm=rms_norm(d),
         output=Linear(d, d, component="projector"),
     )
@@ -132,15 +134,15 @@ def _embedder(s: Spec[PeAudioCodec | None]) -> Block:
         waves, narrowed = codec.encoder.tensors(codec.width), conv(codec.width, narrow, 1)
         return block("audio", dac_encoder=waves, bottleneck=narrowed, data_proj=Linear(narrow, d, True))
     if "vision" in s.parts:
-        seen = s.part("vision")
-        return block("vision", vision_model=architectures.tree(seen), proj=Linear(seen.labels, d), data_proj=onward)
-    heard, seen = s.part("audio"), s.part("video")
+        vision = s.part("vision")
+        return block("vision", vision_model=architectures.tree(vision), proj=Linear(vision.labels, d), data_proj=onward)
+    heard, vision = s.part("audio"), s.part("video")
     return block(
         audio_encoder=as_tower(architectures.tree(heard), "audio"),
-        video_encoder=as_tower(architectures.tree(seen), "vision"),
-        video_proj=conv(seen.hidden, heard.hidden, 1),
+        video_encoder=as_tower(architectures.tree(vision), "vision"),
+        video_proj=conv(vision.hidden, heard.hidden, 1),
         video_norm=layer_norm(heard.hidden),
-        concat_modality_proj=Linear(heard.hidden + seen.hidden, d, True, "projector"),
+        concat_modality_proj=Linear(heard.hidden + vision.hidden, d, True, "projector"),
         data_proj=Linear(d, d, True, "projector"),
     )
 

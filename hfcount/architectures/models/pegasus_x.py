@@ -19,18 +19,18 @@ class PegasusX(Sizes):
 
 
 def spec(c: Config) -> Spec[PegasusX]:
-    own = PegasusX.read(c)
-    return keys.sequence_to_sequence(c, heads=_HEADS, bias=False, positions=None).having(own)
+    sizes = PegasusX.read(c)
+    return keys.sequence_to_sequence(c, heads=_HEADS, bias=False, positions=None).having(sizes)
 
 
 def blueprint(s: Spec[PegasusX]) -> Block:
     d = s.hidden
 
-    def layer(one: Layer, crossed: bool) -> Block:
-        usual = bart_layer(d, one, crossed)
+    def layer_block(layer: Layer, crossed: bool) -> Block:
+        usual = bart_layer(d, layer, crossed)
         return usual if crossed else altered(usual, global_self_attn_layer_norm=layer_norm(d))
 
     tokens = block(embed_global=embedding(s.own.num_global_tokens, d))
     # Positions are computed.
-    whole = bart(s, first_norm=False, last_norm=True, layer=layer, tables=block(), encoder=tokens)
-    return altered(whole, final_logits_bias=None)
+    body = bart(s, first_norm=False, last_norm=True, layer=layer_block, tables=block(), encoder=tokens)
+    return altered(body, final_logits_bias=None)

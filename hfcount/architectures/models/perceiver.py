@@ -37,18 +37,18 @@ class Perceiver(Sizes):
 
 
 def spec(c: Config) -> Spec[Perceiver]:
-    d, seen = keys.dim("d_z", c.int("d_latents")), keys.dim("d", c.int("d_model"))
+    d, vision_width = keys.dim("d_z", c.int("d_latents")), keys.dim("d", c.int("d_model"))
     query = 0 if c.is_null("qk_channels") else c.int("qk_channels")
     value = 0 if c.is_null("v_channels") else c.int("v_channels")
     heads = c.int("num_self_attention_heads")
-    own, values = query or d, value or query or d
-    mixer = GQA(heads=heads, kv_heads=heads, head_dim=own // heads, value_dim=values // heads)
+    width, values = query or d, value or query or d
+    mixer = GQA(heads=heads, kv_heads=heads, head_dim=width // heads, value_dim=values // heads)
     layer = Layer(mixer=mixer, ffn=Dense(width=c.int("self_attention_widening_factor") * d, bias=True))
     layers = keys.uniform(layer, c.int("num_self_attends_per_block", maximum=MAX_LAYERS))
     architecture = next(iter(c.strs("architectures")), "")
     sizes = Perceiver.read(
         c,
-        d_model=seen,
+        d_model=vision_width,
         qk_channels=query,
         v_channels=value,
         by_query=c.str("cross_attention_shape_for_attention", default="kv") == "q",
@@ -64,12 +64,12 @@ def blueprint(s: Spec[Perceiver]) -> Block:
     known, values = of.qk_channels, of.v_channels
 
     def across(q: int, kv: int, wider: int, keyed: int, valued: int) -> Block:
-        own = keyed or (q if of.by_query else kv)
-        return _layer(q, kv, own, valued or own, q, wider * q, crossed=True)
+        width = keyed or (q if of.by_query else kv)
+        return _layer(q, kv, width, valued or width, q, wider * q, crossed=True)
 
-    def within(one: Layer) -> Block:
-        own = values or known or d
-        return _layer(d, d, known or d, own, own, one.dense.width)
+    def within(layer: Layer) -> Block:
+        width = values or known or d
+        return _layer(d, d, known or d, width, width, layer.dense.width)
 
     inputs, children = _inputs(s)
     encoder = block(cross_attention=across(d, inputs, of.wider, known, values), self_attends=stack(s.layers, within))
@@ -93,13 +93,13 @@ def blueprint(s: Spec[Perceiver]) -> Block:
     return block(perceiver=Block({**body.children, "decoder": block(decoder=decoder)}))
 
 
-def _layer(q: int, kv: int, own: int, values: int, out: int, wide: int, *, crossed: bool = False) -> Block:
+def _layer(q: int, kv: int, width: int, values: int, out: int, wide: int, *, crossed: bool = False) -> Block:
     """A layer whose queries are from q channels, keys and values from kv, and whose output has `out`."""
     inner = block(
         layernorm1=layer_norm(q),
         layernorm2=layer_norm(kv) if crossed else None,
-        query=Linear(q, own, True),
-        key=Linear(kv, own, True),
+        query=Linear(q, width, True),
+        key=Linear(kv, width, True),
         value=Linear(kv, values, True),
     )
     network = block("mlp", dense1=Linear(q, wide, True), dense2=Linear(wide, q, True))

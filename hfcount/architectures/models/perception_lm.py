@@ -19,15 +19,15 @@ class PerceptionLm(Sizes):
 def spec(c: Config) -> Spec[PerceptionLm]:
     text, towers = architectures.part(c, "text_config"), {"vision": architectures.part(c, "vision_config")}
     # The projection is as wide as the argument says, which must be there.
-    own = PerceptionLm.read(c, embed_dim=keys.dim("d_e", c.part("vision_config").part("model_args").int("embed_dim")))
+    sizes = PerceptionLm.read(c, embed_dim=keys.dim("d_e", c.part("vision_config").part("model_args").int("embed_dim")))
     heads = ("ForConditionalGeneration", "Model")
-    whole = keys.composite(c, text, towers, heads=heads)
-    return (whole if c.given("tie_word_embeddings") else whole.replace(tied=text.tied)).having(own)
+    model = keys.composite(c, text, towers, heads=heads)
+    return (model if c.given("tie_word_embeddings") else model.replace(tied=text.tied)).having(sizes)
 
 
 def blueprint(s: Spec[PerceptionLm]) -> Block:
-    seen, d = s.own.embed_dim, s.hidden
-    projector = block("projector", linear_1=Linear(seen, d, True), linear_2=Linear(d, d, True))
+    vision_width, d = s.own.embed_dim, s.hidden
+    projector = block("projector", linear_1=Linear(vision_width, d, True), linear_2=Linear(d, d, True))
     return towers_in_model(
         s, architectures.base(s), vision_tower=architectures.tower(s, "vision"), multi_modal_projector=projector
     )

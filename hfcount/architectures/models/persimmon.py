@@ -18,8 +18,8 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
-        a = one.attention
+    def layer_block(layer: Layer) -> Block:
+        a = layer.attention
         norm = layer_norm(a.head_dim) if a.qk_norm else None
         attention = block(
             "attention",
@@ -28,8 +28,8 @@ def blueprint(s: Spec) -> Block:
             q_layernorm=norm,
             k_layernorm=norm,
         )
-        network = mlp(d, one.dense.width, one.dense.bias, "dense_h_to_4h", "dense_4h_to_h")
+        network = mlp(d, layer.dense.width, layer.dense.bias, "dense_h_to_4h", "dense_4h_to_h")
         return pre_norm(d, layer_norm, self_attn=attention, mlp=network)
 
-    body = block(embed_tokens=embedding(s.vocab, d), layers=stack(s.layers, layer), final_layernorm=layer_norm(d))
+    body = block(embed_tokens=embedding(s.vocab, d), layers=stack(s.layers, layer_block), final_layernorm=layer_norm(d))
     return with_head(s, body)

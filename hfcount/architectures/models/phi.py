@@ -18,16 +18,16 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(layer: Layer) -> Block:
         return block(
             input_layernorm=layer_norm(d),
-            self_attn=gqa(d, one.attention, "dense", ("q_layernorm", "k_layernorm"), layer_norm),
-            mlp=mlp(d, one.dense.width),
+            self_attn=gqa(d, layer.attention, "dense", ("q_layernorm", "k_layernorm"), layer_norm),
+            mlp=mlp(d, layer.dense.width),
         )
 
     body = block(
         embed_tokens=embedding(s.vocab, d),
-        layers=stack(s.layers, layer),
+        layers=stack(s.layers, layer_block),
         final_layernorm=layer_norm(d),
     )
     return with_head(s, body, bias=True)

@@ -3,7 +3,7 @@
 from functools import partial
 
 from hfcount.architectures import keys
-from hfcount.architectures.components.phi import layer
+from hfcount.architectures.components.phi import phi3_layer
 from hfcount.architectures.layers import decoder
 from hfcount.mapper import Config
 from hfcount.spec import Layer, Spec
@@ -20,4 +20,4 @@ def spec(c: Config) -> Spec:
 
 
 def blueprint(s: Spec) -> Block:
-    return decoder(s, partial(layer, s.hidden))
+    return decoder(s, partial(phi3_layer, s.hidden))

@@ -26,13 +26,13 @@ def spec(c: Config) -> Spec:
         architectures.read(c.as_part(), "phi3"),
         architectures.read(c.part("vision", defaults=_CLIP), "clip_vision_model"),
     )
-    own = {"vision": vision, "text": text}
-    return keys.decoder_spec(c, text.layers, heads=("ForCausalLM",), parts=own, windows=text.windows)
+    parts = {"vision": vision, "text": text}
+    return keys.decoder_spec(c, text.layers, heads=("ForCausalLM",), parts=parts, windows=text.windows)
 
 
 def blueprint(s: Spec) -> Block:
-    d, seen = s.hidden, s.part("vision").hidden
-    merged = 4 * seen  # of two by two patches
+    d, vision_width = s.hidden, s.part("vision").hidden
+    merged = 4 * vision_width  # of two by two patches
     tower = architectures.tower(s, "vision")
     image = block(
         "vision",

@@ -23,8 +23,8 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
-        a, width = one.attention, one.dense.width
+    def layer_block(layer: Layer) -> Block:
+        a, width = layer.attention, layer.dense.width
         return block(
             self_attn=block(
                 "attention",
@@ -37,5 +37,5 @@ def blueprint(s: Spec) -> Block:
             post_attention_layernorm=layer_norm(d),
         )
 
-    table, layers = embedding(s.vocab, d), stack(s.layers, layer)
+    table, layers = embedding(s.vocab, d), stack(s.layers, layer_block)
     return with_head(s, block(embed_tokens=table, layers=layers, final_layernorm=layer_norm(d)))

@@ -4,7 +4,7 @@ from functools import partial
 
 from hfcount import architectures
 from hfcount.architectures import keys
-from hfcount.architectures.components.phi import layer
+from hfcount.architectures.components.phi import phi3_layer
 from hfcount.architectures.components.phi4_conformer import Phi4Conformer, shortened
 from hfcount.architectures.layers import altered, base, with_head
 from hfcount.mapper import MAX_LAYERS, Config
@@ -27,13 +27,13 @@ def blueprint(s: Spec) -> Block:
     def projected(width: int, up: str, down: str) -> dict[str, Node]:
         return {up: Linear(width, d, True, "projector"), down: Linear(d, d, True, "projector")}
 
-    seen, heard = s.part("vision").hidden, s.part("audio")
+    vision_width, heard = s.part("vision").hidden, s.part("audio")
     image = Block(
         {
-            "global_img_feature_extensor": Tensor((1, 1, seen)),
-            "sub_img_feature_extensor": Tensor((1, 1, 1, seen)),
+            "global_img_feature_extensor": Tensor((1, 1, vision_width)),
+            "sub_img_feature_extensor": Tensor((1, 1, 1, vision_width)),
             "img_processor": architectures.tower(s, "vision"),
-            **projected(seen, "img_projection_up", "img_projection_down"),
+            **projected(vision_width, "img_projection_up", "img_projection_down"),
         }
     )
     sound: dict[str, Node] = {"encoder": architectures.tower(s, "audio")}
@@ -41,11 +41,11 @@ def blueprint(s: Spec) -> Block:
         width = heard.hidden * heard.sizes(Phi4MultimodalAudio).downsample_rate
         sound |= projected(width, f"up_proj_for_{sense}", f"down_proj_for_{sense}")
     senses = Block({"image_embed": image, "audio_embed": Block(sound)}, repeats=0)
-    return with_head(s, altered(base(s, partial(layer, d)), embed_tokens_extend=senses))
+    return with_head(s, altered(base(s, partial(phi3_layer, d)), embed_tokens_extend=senses))
 
 
 class Phi4MultimodalAudio(Record):
-    """What the tower alone has; `downsample_rate` frames become one token of the language model."""
+    """Sizes specific to the tower; `downsample_rate` frames become one token of the language model."""
 
     conformer: Phi4Conformer
     downsample_rate: int
@@ -68,9 +68,9 @@ def audio_spec(c: Config) -> Spec[Phi4MultimodalAudio]:
         separable=keys.dim("C_s", c.int("depthwise_separable_out_channel")),
         deep=keys.dim("m_d", c.int("depthwise_multiplier")) * d,
     )
-    own = Phi4MultimodalAudio(conformer=conformer, downsample_rate=keys.dim("m_r", c.int("downsample_rate")))
+    sizes = Phi4MultimodalAudio(conformer=conformer, downsample_rate=keys.dim("m_r", c.int("downsample_rate")))
     every = Layer(mixer=keys.multi_head(c, d, heads, indivisible="run", own_width=True), ffn=keys.dense(c, bias=True))
-    return keys.encoding(c, keys.uniform(every, c.int("num_blocks", maximum=MAX_LAYERS)), hidden=d).having(own)
+    return keys.encoding(c, keys.uniform(every, c.int("num_blocks", maximum=MAX_LAYERS)), hidden=d).having(sizes)
 
 
 def audio_blueprint(s: Spec[Phi4MultimodalAudio]) -> Block:

@@ -26,7 +26,7 @@ SPELLINGS = {r"^model\.vision_tower\.vision_tower\.vision_model\.": "model.visio
 
 
 class Phi4Siglip(Sizes):
-    """What Phi-4-reasoning-vision alone has: the depth of its projector, and whether it is one layer without a number.
+    """Sizes of Phi-4-reasoning-vision: the depth of its projector, and whether it is one layer without a number.
 
     A depth of 0 is none at all.
     """
@@ -43,38 +43,38 @@ def spec(c: Config) -> Spec[Phi4Siglip]:
     second, inner = "naflex" in name, c.part("vision_config")
     if second:
         inner.assuming({"patch_size": 14 if "patch14" in name else 16})
-    seen = architectures.part(c, "vision_config", "siglip2_vision_model" if second else "siglip_vision_model")
+    vision = architectures.part(c, "vision_config", "siglip2_vision_model" if second else "siglip_vision_model")
     narrow = c.int("mm_hidden_size", default=1152)
-    if narrow != seen.hidden:
-        said = f"mm_hidden_size is {narrow:,}, and hidden_size in vision_config {seen.hidden:,}."
-        c.cannot_run("contradiction", said, "mm_hidden_size", "Correct one of them.")
-    own = _projector(c)
-    parts = {"vision": seen.replace(out=keys.dim("d_m", narrow)), "text": text}
+    if narrow != vision.hidden:
+        message = f"mm_hidden_size is {narrow:,}, and hidden_size in vision_config {vision.hidden:,}."
+        c.cannot_run("contradiction", message, "mm_hidden_size", "Correct one of them.")
+    sizes = _projector(c)
+    parts = {"vision": vision.replace(out=keys.dim("d_m", narrow)), "text": text}
     heads = keys.named(("ForCausalLM",), ForCausalLMV="causal_lm")
-    whole = keys.decoder_spec(c, text.layers, heads=heads, windows=text.windows, parts=parts)
-    return whole.having(own)
+    model = keys.decoder_spec(c, text.layers, heads=heads, windows=text.windows, parts=parts)
+    return model.having(sizes)
 
 
 def _projector(c: Config) -> Phi4Siglip:
     kind = c.str("mm_projector_type", default="mlp2x_gelu")
     deep = re.fullmatch(r"mlp([0-9]{1,9})x_gelu", kind)
     if not deep and kind not in ("linear", "identity"):
-        said = "mm_projector_type must be linear, identity or mlpNx_gelu, where N is a number of layers."
-        raise c.error("unknown-kind", said, "mm_projector_type")
+        text = "mm_projector_type must be linear, identity or mlpNx_gelu, where N is a number of layers."
+        raise c.error("unknown-kind", text, "mm_projector_type")
     depth = max(1, int(deep[1])) if deep else int(kind == "linear")
     if depth > MAX_LAYERS:
-        said = f"mm_projector_type asks for {depth:,} layers, and {MAX_LAYERS:,} are the most."
-        raise c.error("out-of-range", said, "mm_projector_type")
+        text = f"mm_projector_type asks for {depth:,} layers, and {MAX_LAYERS:,} are the most."
+        raise c.error("out-of-range", text, "mm_projector_type")
     return Phi4Siglip.read(c, depth=depth, single=not deep)
 
 
 def blueprint(s: Spec[Phi4Siglip]) -> Block:
-    d, seen, of = s.hidden, s.part("vision"), s.own
+    d, vision, of = s.hidden, s.part("vision"), s.own
     text = architectures.tree(s.part("text").replace(head=s.head, tied=s.tied))
-    first = Linear(seen.output, d, True)
+    first = Linear(vision.output, d, True)
     # An activation follows each linear layer but the last.
     later = Repeat(Indices.of(range(2, 2 * int(of.depth), 2)), Linear(d, d, True))
     projector = first if of.single else (Repeat(Indices.below(1), first), later)
     tower = block(vision_tower=block(vision_model=architectures.tower(s, "vision")))
-    own = {"vision_tower": tower, **({"mm_projector": as_tower(projector, "projector")} if of.depth else {})}
-    return within(text, model=Block(own))
+    sizes = {"vision_tower": tower, **({"mm_projector": as_tower(projector, "projector")} if of.depth else {})}
+    return within(text, model=Block(sizes))

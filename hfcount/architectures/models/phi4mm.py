@@ -33,7 +33,7 @@ _SIGLIP = {
 
 
 class Phi4MM(Record):
-    """What Phi-4-multimodal's release alone has: how its senses are joined, and the rank of an adapter for each.
+    """Sizes specific to Phi-4-multimodal's release: how its senses are joined, and the rank of an adapter for each.
 
     `joined` patches become one token, with separators if `separated`; so do `downsample_rate` frames.
     """
@@ -53,8 +53,8 @@ def spec(c: Config) -> Spec[Phi4MM]:
         "vision": architectures.read(c.part("vision", defaults=_SIGLIP), "siglip_vision_model"),
         "audio": architectures.part(c.part("audio_processor"), "config", "phi4mm_audio"),
     }
-    for one in (image, audio):
-        if one.str("projection_cls", default="linear") != "mlp" or one.bool("use_qformer", default=False):
+    for lora in (image, audio):
+        if lora.str("projection_cls", default="linear") != "mlp" or lora.bool("use_qformer", default=False):
             raise UnknownArchitecture(f"{c.where}: phi4mm is described with projections of two layers alone.")
     fine, parted = (image.bool(name, default=False) for name in ("use_hd_transform", "with_learnable_separator"))
     if fine != parted:
@@ -64,7 +64,7 @@ def spec(c: Config) -> Spec[Phi4MM]:
             "use_hd_transform",
             "Correct one.",
         )
-    own = Phi4MM(
+    sizes = Phi4MM(
         joined=4 if fine and not image.str("image_token_compression_cls", default="") else 1,
         separated=parted,
         downsample_rate=keys.dim("m_r", audio.int("downsample_rate", default=1)),
@@ -72,32 +72,32 @@ def spec(c: Config) -> Spec[Phi4MM]:
         speech_rank=keys.dim("r_s", _rank(c, "speech")),
     )
     heads = ("ForCausalLM", "Model", "ForSequenceClassification")
-    whole = keys.decoder_spec(c, layer, heads=heads, parts=parts, windows=keys.sliding_everywhere(c))
-    return whole.having(own)
+    model = keys.decoder_spec(c, layer, heads=heads, parts=parts, windows=keys.sliding_everywhere(c))
+    return model.having(sizes)
 
 
 def _rank(c: Config, sense: str) -> int:
     """The rank of an adapter, which must be one of all projections of the language model."""
-    own = c.part(f"{sense}_lora")
-    if not {"qkv", "o", "gate_up", "down"} <= set(re.findall("gate_up|[a-z]+", own.str("layer"))):
-        raise UnknownArchitecture(f"{own.where}: {sense}_lora is described as one of all projections alone.")
-    return own.int("r")
+    lora = c.part(f"{sense}_lora")
+    if not {"qkv", "o", "gate_up", "down"} <= set(re.findall("gate_up|[a-z]+", lora.str("layer"))):
+        raise UnknownArchitecture(f"{lora.where}: {sense}_lora is described as one of all projections alone.")
+    return lora.int("r")
 
 
 def blueprint(s: Spec[Phi4MM]) -> Block:
-    d, own = s.hidden, s.own
-    ranks = {"vision": own.vision_rank, "speech": own.speech_rank}
+    d, sizes = s.hidden, s.own
+    ranks = {"vision": sizes.vision_rank, "speech": sizes.speech_rank}
     adapted = s.head == "causal_lm"  # the other classes build none
 
-    def lora(one: Linear) -> Node:
+    def lora(linear: Linear) -> Node:
         if not adapted:
-            return one
-        down = {sense: Linear(one.inputs, rank) for sense, rank in ranks.items()}
-        up = {sense: Linear(rank, one.outputs) for sense, rank in ranks.items()}
-        return block(base_layer=one, lora_A=Block(down, repeats=0), lora_B=Block(up, repeats=0))
+            return linear
+        down = {sense: Linear(linear.inputs, rank) for sense, rank in ranks.items()}
+        up = {sense: Linear(rank, linear.outputs) for sense, rank in ranks.items()}
+        return block(base_layer=linear, lora_A=Block(down, repeats=0), lora_B=Block(up, repeats=0))
 
-    def layer(one: Layer) -> Block:
-        a, width = one.attention, one.dense.width
+    def layer_block(layer: Layer) -> Block:
+        a, width = layer.attention, layer.dense.width
         out, rotary = lora(Linear(a.heads * a.head_dim, d)), inv_freq(a.head_dim)
         attention = block("attention", qkv_proj=lora(fused_qkv(d, a)), o_proj=out, rotary_emb=rotary)
         wide, narrow = lora(Linear(d, 2 * width)), lora(Linear(width, d))
@@ -106,14 +106,17 @@ def blueprint(s: Spec[Phi4MM]) -> Block:
     def projection(inputs: int) -> Block:
         return Block({"0": Linear(inputs, d, True), "2": Linear(d, d, True)}, "projector")
 
-    seen = own.joined * s.part("vision").hidden
-    image: dict[str, Node] = {"img_processor": architectures.tower(s, "vision"), "img_projection": projection(seen)}
-    if own.separated:
-        image |= {"glb_GN": Tensor((1, 1, seen)), "sub_GN": Tensor((1, 1, 1, seen))}
-    heard = projection(own.downsample_rate * s.part("audio").hidden)
+    vision_width = sizes.joined * s.part("vision").hidden
+    image: dict[str, Node] = {
+        "img_processor": architectures.tower(s, "vision"),
+        "img_projection": projection(vision_width),
+    }
+    if sizes.separated:
+        image |= {"glb_GN": Tensor((1, 1, vision_width)), "sub_GN": Tensor((1, 1, 1, vision_width))}
+    heard = projection(sizes.downsample_rate * s.part("audio").hidden)
     audio = block(encoder=architectures.tower(s, "audio"), audio_projection=block(speech=heard, vision=heard))
     senses = Block({"image_embed": Block(image, "vision"), "audio_embed": audio}, repeats=0)
-    return with_head(s, altered(base(s, layer), embed_tokens_extend=senses))
+    return with_head(s, altered(base(s, layer_block), embed_tokens_extend=senses))
 
 
 def audio_spec(c: Config) -> Spec[Phi4Conformer]:
@@ -135,9 +138,9 @@ def audio_spec(c: Config) -> Spec[Phi4Conformer]:
     )
     if not all(usual):
         raise UnknownArchitecture(f"{c.where}: phi4mm's audio tower is described with its usual convolutions alone.")
-    seen = c.part("encoder_embedding_config").int("input_size", default=bands)
-    own = Phi4Conformer(
-        input_size=keys.dim("b", seen),
+    inner = c.part("encoder_embedding_config").int("input_size", default=bands)
+    sizes = Phi4Conformer(
+        input_size=keys.dim("b", inner),
         bands=keys.dim("b_o", left),
         steps=steps,
         nemo_conv_channels=keys.dim("C", channels),
@@ -150,7 +153,7 @@ def audio_spec(c: Config) -> Spec[Phi4Conformer]:
     mixer = keys.multi_head(c, d, c.int("attention_heads", default=4))
     layer = Layer(mixer=mixer, ffn=Dense(width=c.int("linear_units", default=2048), bias=True))
     count = c.int("num_blocks", default=6, maximum=MAX_LAYERS)
-    return keys.encoding(c, keys.uniform(layer, count), hidden=d).having(own)
+    return keys.encoding(c, keys.uniform(layer, count), hidden=d).having(sizes)
 
 
 def audio_blueprint(s: Spec[Phi4Conformer]) -> Block:

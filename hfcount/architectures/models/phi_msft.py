@@ -41,18 +41,18 @@ def _check(c: Config) -> None:
 def blueprint(s: Spec) -> Block:
     d, sequential = s.hidden, s.family == _SEQUENTIAL
 
-    def layer(one: Layer) -> Block:
+    def layer_block(layer: Layer) -> Block:
         return block(
             ln=layer_norm(d),
-            mixer=fused_attention(d, one.attention, "Wqkv", "out_proj"),
-            mlp=mlp(d, one.dense.width, up="fc1", down="fc2"),
+            mixer=fused_attention(d, layer.attention, "Wqkv", "out_proj"),
+            mlp=mlp(d, layer.dense.width, up="fc1", down="fc2"),
         )
 
-    table, layers = embedding(s.vocab, d), stack(s.layers, layer)
+    table, layers = embedding(s.vocab, d), stack(s.layers, layer_block)
     if sequential:
         # The embedding is the first of one list of modules, and the head the last.
         last = (s.layer_count or 0) + 1
-        between = tuple(Repeat(part.indices.shifted(1), layer(part.layer)) for part in s.layers)
+        between = tuple(Repeat(part.indices.shifted(1), layer_block(part.layer)) for part in s.layers)
         first = Repeat(Indices.below(1), block(wte=table))
         final = Repeat(Indices.span(last, last + 1), _head(s, "layers.0.wte.weight"))
         return block(layers=(first, *between, final))

@@ -30,17 +30,17 @@ def spec(c: Config) -> Spec[Phimoe]:
     head_bias = int(c.bool("lm_head_bias", default=False))
     ffn = keys.moe(c, "intermediate_size")
     windows = keys.sliding_everywhere(c)
-    own = Phimoe.read(c, lm_head_bias=head_bias)
-    return keys.decoder_spec(c, Layer(mixer=mixer, ffn=ffn), windows=windows).having(own)
+    sizes = Phimoe.read(c, lm_head_bias=head_bias)
+    return keys.decoder_spec(c, Layer(mixer=mixer, ffn=ffn), windows=windows).having(sizes)
 
 
 def blueprint(s: Spec[Phimoe]) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(layer: Layer) -> Block:
         # Its router is an nn.Linear, unlike most.
-        gate = Linear(d, one.moe.experts, component="router")
-        sparse = block(gate=gate, experts=experts(one.moe, numbered_swiglu(d, one.moe.width, "experts")))
-        return pre_norm(d, layer_norm, self_attn=gqa(d, one.attention), block_sparse_moe=sparse)
+        gate = Linear(d, layer.moe.experts, component="router")
+        sparse = block(gate=gate, experts=experts(layer.moe, numbered_swiglu(d, layer.moe.width, "experts")))
+        return pre_norm(d, layer_norm, self_attn=gqa(d, layer.attention), block_sparse_moe=sparse)
 
-    return with_head(s, base(s, layer, layer_norm(d)), bias=bool(s.own.lm_head_bias))
+    return with_head(s, base(s, layer_block, layer_norm(d)), bias=bool(s.own.lm_head_bias))

@@ -27,7 +27,7 @@ def spec(c: Config) -> Spec[Pi0]:
     sees, acts = architectures.part(c, "vlm_config", "paligemma"), architectures.part(c, "dit_config")
     sizes = Pi0.read(c)
     # Both have one vocabulary.
-    own = {"image": sees, "action": acts.replace(vocab=sees.vocab)}
+    parts = {"image": sees, "action": acts.replace(vocab=sees.vocab)}
     return (
         keys.decoder_spec(
             c.part("vlm_config"),
@@ -37,7 +37,7 @@ def spec(c: Config) -> Spec[Pi0]:
             vocab=sees.vocab,
             hidden=sees.hidden,
             layer_count=sees.layer_count,
-            parts=own,
+            parts=parts,
         )
         .replace(tied=False)
         .having(sizes)

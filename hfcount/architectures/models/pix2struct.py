@@ -49,20 +49,20 @@ def text_blueprint(s: Spec) -> Block:
     square = Linear(d, d)
     parts = block(query=square, key=square, value=square, output=square).children
 
-    def layer(one: Layer) -> Block:
-        buckets, wide = one.sizes(Pix2structTextModelLayer).buckets, Linear(d, one.dense.width)
-        table = block(weight=Tensor((buckets, one.attention.heads)))
-        own = Block({**parts, **({"relative_attention_bias": table} if buckets else {})}, "attention")
-        network = block("mlp", wi_0=wide, wi_1=wide, wo=Linear(one.dense.width, d))
+    def layer_block(layer: Layer) -> Block:
+        buckets, wide = layer.sizes(Pix2structTextModelLayer).buckets, Linear(d, layer.dense.width)
+        table = block(weight=Tensor((buckets, layer.attention.heads)))
+        sizes = Block({**parts, **({"relative_attention_bias": table} if buckets else {})}, "attention")
+        network = block("mlp", wi_0=wide, wi_1=wide, wo=Linear(layer.dense.width, d))
         return block(
-            self_attention=block(attention=own, layer_norm=norm),
+            self_attention=block(attention=sizes, layer_norm=norm),
             encoder_decoder_attention=block(attention=Block(parts, "attention"), layer_norm=norm),
             mlp=block(DenseReluDense=network, layer_norm=norm),
         )
 
     return block(
         embed_tokens=embedding(s.vocab, d),
-        layer=stack(s.layers, layer),
+        layer=stack(s.layers, layer_block),
         final_layer_norm=norm,
         lm_head=lm_head(s, "embed_tokens.weight"),
     )

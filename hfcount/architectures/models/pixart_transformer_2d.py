@@ -21,7 +21,7 @@ _ALPHA_SIZE = 128
 
 
 class PixArt(Sizes):
-    """What PixArt alone has; `sized` is whether it takes the size and shape of the image."""
+    """Sizes specific to PixArt; `sized` is whether it takes the size and shape of the image."""
 
     num_attention_heads: int = size("h")
     attention_head_dim: int = size("h_d")
@@ -44,14 +44,14 @@ def spec(c: Config) -> Spec[PixArt]:
     out, sample = diffusion.nullable(c, "out_channels", "C_o"), c.int("sample_size")
     named = c.given("use_additional_conditions")
     sized = c.bool("use_additional_conditions") if named else sample == _ALPHA_SIZE
-    own = PixArt.read(c, out_channels=c.int("in_channels") if out is None else out, sized=sized)
-    d = own.num_attention_heads * own.attention_head_dim
+    sizes = PixArt.read(c, out_channels=c.int("in_channels") if out is None else out, sized=sized)
+    d = sizes.num_attention_heads * sizes.attention_head_dim
     diffusion.check_places(c, d)
-    if own.fused and own.cross_attention_dim is None:
-        said = "attention_type asks for a gate to the text, and cross_attention_dim is null."
-        raise c.error("contradiction", said, "attention_type", "Correct one of them.")
+    if sizes.fused and sizes.cross_attention_dim is None:
+        text = "attention_type asks for a gate to the text, and cross_attention_dim is null."
+        raise c.error("contradiction", text, "attention_type", "Correct one of them.")
     diffusion.dropout(c)
-    return diffusion.diffusing(c, own, d)
+    return diffusion.diffusing(c, sizes, d)
 
 
 def blueprint(s: Spec[PixArt]) -> Block:

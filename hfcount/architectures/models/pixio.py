@@ -45,8 +45,8 @@ def blueprint(s: Spec[Pixio]) -> Block:
         position_embeddings=Tensor((1, s.positions or 0, d)),
     )
 
-    def layer(one: Layer) -> Block:
-        return altered(vit_layer(d, one), layernorm_before=None, layernorm_after=None, norm1=norm, norm2=norm)
+    def layer_block(layer: Layer) -> Block:
+        return altered(vit_layer(d, layer), layernorm_before=None, layernorm_after=None, norm1=norm, norm2=norm)
 
-    body = block(embeddings=embeddings, encoder=block(layer=stack(s.layers, layer)), layernorm=norm)
+    body = block(embeddings=embeddings, encoder=block(layer=stack(s.layers, layer_block)), layernorm=norm)
     return block(encoder=body, layernorm=norm) if s.head == "backbone" else body

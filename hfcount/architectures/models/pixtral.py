@@ -17,16 +17,16 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(layer: Layer) -> Block:
         return block(
             attention_norm=rms_norm(d),
             attention=square_attention(d, bias=False),
             ffn_norm=rms_norm(d),
-            feed_forward=swiglu(d, one.dense.width),
+            feed_forward=swiglu(d, layer.dense.width),
         )
 
     return block(
         patch_conv=patch_convolution(s, bias=False),
         ln_pre=rms_norm(d),
-        transformer=block(layers=stack(s.layers, layer)),
+        transformer=block(layers=stack(s.layers, layer_block)),
     )

@@ -12,8 +12,8 @@ IGNORED = ("num_key_value_heads",)
 
 def spec(c: Config) -> Spec:
     d, heads, group = c.int("hidden_size"), c.int("num_attention_heads"), c.int("n_shared_head", default=8)
-    whole = keys.multi_head(c, d, heads, bias=False)
-    mixer = whole.replace(
+    model = keys.multi_head(c, d, heads, bias=False)
+    mixer = model.replace(
         kv_heads=keys.derived_dim(c, "h_kv", -(-heads // group), "{num_attention_heads} / {n_shared_head}")
     )
     return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c)), hidden=d, heads=("ForCausalLM", "Model"))
@@ -22,8 +22,8 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
-        return block(self_attn=gqa(d, one.attention), mlp=swiglu(d, one.dense.width), norm=rms_norm(d))
+    def layer_block(layer: Layer) -> Block:
+        return block(self_attn=gqa(d, layer.attention), mlp=swiglu(d, layer.dense.width), norm=rms_norm(d))
 
-    layers = block(layers=stack(s.layers, layer))
+    layers = block(layers=stack(s.layers, layer_block))
     return with_head(s, block(embed_tokens=embedding(s.vocab, d), layers=layers, norm=rms_norm(d)))

@@ -46,18 +46,18 @@ def _places(c: Config) -> tuple[Indices, Indices]:
 def blueprint(s: Spec) -> Block:
     d, norm = s.hidden, rms_norm(s.hidden)
 
-    def layer(one: Layer) -> Block:
-        mixer = _attention(d, one.attention) if isinstance(one.mixer, GQA) else _mamba(d, one)
+    def layer_block(layer: Layer) -> Block:
+        mixer = _attention(d, layer.attention) if isinstance(layer.mixer, GQA) else _mamba(d, layer)
         return block(
             pre_mixer_norm=norm,
             mixer=mixer,
             post_mixer_norm=norm,
             pre_mlp_norm=norm,
-            mlp=fused_swiglu(d, one.dense.width),
+            mlp=fused_swiglu(d, layer.dense.width),
             post_mlp_norm=norm,
         )
 
-    layers = block(layers=stack(s.layers, layer))
+    layers = block(layers=stack(s.layers, layer_block))
     return with_head(s, block(embed_tokens=embedding(s.vocab, d), layers=layers, norm=norm))
 
 
@@ -71,9 +71,9 @@ def _attention(d: int, a: GQA) -> Block:
     )
 
 
-def _mamba(d: int, one: Layer) -> Block:
+def _mamba(d: int, layer: Layer) -> Block:
     """Mamba whose step, inputs and outputs are projected from the convolution's output, each with a norm."""
-    m = one.mixer
+    m = layer.mixer
     assert isinstance(m, SSM)
     heads, rank = m.heads or 1, m.step_rank or 0
     return block(

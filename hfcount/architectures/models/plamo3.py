@@ -21,8 +21,8 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d, norm = s.hidden, rms_norm(s.hidden)
 
-    def layer(one: Layer) -> Block:
-        a = one.attention
+    def layer_block(layer: Layer) -> Block:
+        a = layer.attention
         mixer = block(
             "attention",
             qkv_proj=fused_qkv(d, a),
@@ -35,9 +35,9 @@ def blueprint(s: Spec) -> Block:
             mixer=mixer,
             post_mixer_norm=norm,
             pre_mlp_norm=norm,
-            mlp=fused_swiglu(d, one.dense.width),
+            mlp=fused_swiglu(d, layer.dense.width),
             post_mlp_norm=norm,
         )
 
-    layers = block(layers=stack(s.layers, layer))
+    layers = block(layers=stack(s.layers, layer_block))
     return with_head(s, block(embed_tokens=embedding(s.vocab, d), layers=layers, norm=norm))

@@ -22,20 +22,20 @@ def spec(c: Config) -> Spec[PocketTTS]:
     heads = c.int("num_attention_heads")
     keys.divides(c, "num_attention_heads", heads, "hidden_size", c.int("hidden_size"))
     layer = Layer(mixer=keys.attention(c, bias=c.bool("attention_bias")), ffn=keys.dense(c))
-    own, known = PocketTTS.read(c), ("ForConditionalGeneration", "Model")
-    return keys.decoder_spec(c, layer, heads=known).replace(tied=False).having(own)
+    sizes, known = PocketTTS.read(c), ("ForConditionalGeneration", "Model")
+    return keys.decoder_spec(c, layer, heads=known).replace(tied=False).having(sizes)
 
 
 def blueprint(s: Spec[PocketTTS]) -> Block:
-    d, own, latent = s.hidden, s.own, s.own.latent_dim
+    d, sizes, latent = s.hidden, s.own, s.own.latent_dim
 
-    def layer(one: Layer) -> Block:
-        network = mlp(d, one.dense.width, bias=False)
-        return pre_norm(d, layer_norm, self_attn=mha(d, one.attention, "o_proj"), mlp=network)
+    def layer_block(layer: Layer) -> Block:
+        network = mlp(d, layer.dense.width, bias=False)
+        return pre_norm(d, layer_norm, self_attn=mha(d, layer.attention, "o_proj"), mlp=network)
 
     body = block(
         embed_tokens=embedding(s.vocab, d),
-        layers=stack(s.layers, layer),
+        layers=stack(s.layers, layer_block),
         norm=layer_norm(d),
         audio_prompt_proj=Linear(latent, d, component="projector"),
         audio_latent_proj=Linear(latent, d, component="projector"),
@@ -48,7 +48,7 @@ def blueprint(s: Spec[PocketTTS]) -> Block:
         latent_std=buffer(latent),
         latent_stats_num_updates=buffer(whole=True),
         model=body,
-        flow_head=own.flow.tensors(),
+        flow_head=sizes.flow.tensors(),
         eos_head=Linear(d, 1, True, "lm_head"),
-        loss_weighting=own.flow.loss_weighting(),
+        loss_weighting=sizes.flow.loss_weighting(),
     )

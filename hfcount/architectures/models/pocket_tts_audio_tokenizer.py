@@ -29,23 +29,23 @@ class PocketTTSAudioTokenizer(Sizes):
 def spec(c: Config) -> Spec[PocketTTSAudioTokenizer]:
     d, coder = c.int("hidden_size"), Seanet.by_rates(c, default=(6, 5, 4))
     keys.divides(c, "num_attention_heads", c.int("num_attention_heads"), "hidden_size", d)
-    own = PocketTTSAudioTokenizer.read(c, coder=coder)
-    keys.divides(c, "upsample_groups", own.upsample_groups, "hidden_size", d)
+    sizes = PocketTTSAudioTokenizer.read(c, coder=coder)
+    keys.divides(c, "upsample_groups", sizes.upsample_groups, "hidden_size", d)
     layer = Layer(mixer=keys.attention(c, bias=c.bool("attention_bias")), ffn=keys.dense(c))
     known: dict[str, Head] = {"EncoderModel": "base", "DecoderModel": "base"}
-    return keys.encoding(c, keys.uniform(layer, keys.layer_count(c)), known, hidden=d).having(own)
+    return keys.encoding(c, keys.uniform(layer, keys.layer_count(c)), known, hidden=d).having(sizes)
 
 
 def blueprint(s: Spec[PocketTTSAudioTokenizer]) -> Block:
     d, of, stride = s.hidden, s.own, s.own.latent_stride
     scale = block("other", scale=Tensor((d,)))
 
-    def layer(one: Layer) -> Block:
-        network = mlp(d, one.dense.width, bias=False)
-        usual = pre_norm(d, layer_norm, self_attn=mha(d, one.attention, "o_proj"), mlp=network)
+    def layer_block(layer: Layer) -> Block:
+        network = mlp(d, layer.dense.width, bias=False)
+        usual = pre_norm(d, layer_norm, self_attn=mha(d, layer.attention, "o_proj"), mlp=network)
         return Block({**usual.children, "self_attn_layer_scale": scale, "mlp_layer_scale": scale})
 
-    transformer = block(layers=stack(s.layers, layer))
+    transformer = block(layers=stack(s.layers, layer_block))
     wider = upsampling(d, d // of.upsample_groups, 2 * stride, False)
     encoder = block(
         encoder_seanet=of.coder.encoder(d),

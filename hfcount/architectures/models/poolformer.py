@@ -16,7 +16,7 @@ _HEADS = ("ForImageClassification", "Model")
 
 
 class PoolformerLayer(Record):
-    """What a layer of PoolFormer alone has: the side of the patches before its stage."""
+    """Sizes specific to a layer of PoolFormer: the side of the patches before its stage."""
 
     patch_size: int
 
@@ -31,16 +31,16 @@ def spec(c: Config) -> Spec[Poolformer]:
     widths, sides = keys.each(c, "hidden_sizes", count, "d"), keys.each(c, "patch_sizes", count, "P")
     sizes = [PoolformerLayer(patch_size=side) for side in sides]
     layers = keys.stages(c, widths, lambda d: c.times("mlp_ratio", d), own=sizes)
-    own = Poolformer.read(c)
+    model_sizes = Poolformer.read(c)
     d = keys.dim("d", c.ints("hidden_sizes")[-1])
-    return keys.imaging(c, layers, _HEADS, hidden=d, uncounted=keys.COARSER).having(own)
+    return keys.imaging(c, layers, _HEADS, hidden=d, uncounted=keys.COARSER).having(model_sizes)
 
 
 def blueprint(s: Spec[Poolformer]) -> Block:
     before, embeddings, stages = s.own.num_channels, dict[str, Block](), dict[str, Node]()
 
-    def layer(one: Layer) -> Block:
-        d, wide = one.width, one.dense.width
+    def layer_block(layer: Layer) -> Block:
+        d, wide = layer.width, layer.dense.width
         scale, norm = Tensor((d,)) if s.own.use_layer_scale else None, layer_norm(d)
         network = block("mlp", conv1=conv(d, wide, 1, bias=True), conv2=conv(wide, d, 1, bias=True))
         return block(output=network, before_norm=norm, after_norm=norm, layer_scale_1=scale, layer_scale_2=scale)
@@ -48,7 +48,10 @@ def blueprint(s: Spec[Poolformer]) -> Block:
     for number, part in enumerate(s.layers):
         d = part.layer.width
         projection = conv(before, d, part.layer.sizes(PoolformerLayer).patch_size, bias=True)
-        embeddings[str(number)], stages[str(number)] = block("embedding", projection=projection), stack((part,), layer)
+        embeddings[str(number)], stages[str(number)] = (
+            block("embedding", projection=projection),
+            stack((part,), layer_block),
+        )
         before = d
     body = block(encoder=block(patch_embeddings=Block(embeddings), block=Block(stages)))
     labels = block(norm=layer_norm(s.hidden), classifier=classifier(s))

@@ -25,8 +25,8 @@ def spec(c: Config) -> Spec[Pop2piano]:
 
     decoding = c.int("num_decoder_layers", default=count, maximum=MAX_LAYERS)
     encoder = Spec(family=c.family, hidden=d, layers=t5_layers(count, mixer, ffn, buckets), causal=False)
-    layers, own = t5_layers(decoding, mixer, ffn, buckets), Pop2piano.read(c, gated=gated)
-    whole = keys.decoder_spec(
+    layers, sizes = t5_layers(decoding, mixer, ffn, buckets), Pop2piano.read(c, gated=gated)
+    model = keys.decoder_spec(
         c,
         layers,
         layer_count=decoding,
@@ -37,16 +37,16 @@ def spec(c: Config) -> Spec[Pop2piano]:
         uncounted=keys.ACROSS,
     )
     # Its class ties whatever the config says: a false is how outputs are scaled.
-    return whole.replace(tied=True).having(own)
+    return model.replace(tied=True).having(sizes)
 
 
 def blueprint(s: Spec[Pop2piano]) -> Block:
     d, table = s.hidden, Tied("shared.weight", (s.vocab, s.hidden), "embedding")
 
     def side(layers: tuple[Layers, ...], crossed: bool) -> Block:
-        blocks = stack(layers, lambda one: t5_layer(d, one, s.own.gated, crossed))
-        own = table if s.tied else embedding(s.vocab, d)
-        return block(embed_tokens=own, block=blocks, final_layer_norm=layer_norm(d, bias=False))
+        blocks = stack(layers, lambda layer: t5_layer(d, layer, s.own.gated, crossed))
+        tokens = table if s.tied else embedding(s.vocab, d)
+        return block(embed_tokens=tokens, block=blocks, final_layer_norm=layer_norm(d, bias=False))
 
     return block(
         shared=embedding(s.vocab, d),

@@ -45,7 +45,7 @@ def spec(c: Config) -> Spec[PPDocLayoutV2]:
     alone = keys.head_of(c, _HEADS)[1] == "base"  # which is built without an order
     mixer = keys.multi_head(order, d, order.int("num_attention_heads"), indivisible="run" if alone else "refused")
     layer = Layer(mixer=mixer, ffn=keys.dense(order, bias=True))
-    own = ReadingOrder.read(order)
+    sizes = ReadingOrder.read(order)
     reading = Spec(
         family=c.family,
         vocab=order.int("vocab_size"),
@@ -53,50 +53,50 @@ def spec(c: Config) -> Spec[PPDocLayoutV2]:
         layers=tuple(keys.uniform(layer, keys.layer_count(order))),
         positions=order.int("max_position_embeddings"),
         causal=False,
-        own=own,
+        own=sizes,
     )
     learned = c.bool("learn_initial_query", default=False)
-    whole = hybrid(c, _HEADS, architectures.backbone(c), parts={"reading": reading})
-    return whole.having(PPDocLayoutV2(hybrid=whole.own, learned=learned))
+    model = hybrid(c, _HEADS, architectures.backbone(c), parts={"reading": reading})
+    return model.having(PPDocLayoutV2(hybrid=model.own, learned=learned))
 
 
 def _reading(s: Spec) -> Block:
     """The encoder of boxes and their labels, and its scores."""
-    d, own, norm, heads = s.hidden, s.sizes(ReadingOrder), layer_norm(s.hidden), s.layers[0].layer.attention.heads
-    across, rows = 4 * own.page.coordinate_size + 2 * own.page.shape_size, 0 if s.positions is None else s.positions
+    d, sizes, norm, heads = s.hidden, s.sizes(ReadingOrder), layer_norm(s.hidden), s.layers[0].layer.attention.heads
+    across, rows = 4 * sizes.page.coordinate_size + 2 * sizes.page.shape_size, 0 if s.positions is None else s.positions
 
-    def layer(one: Layer) -> Block:
-        attention = bert_attention(d, one.attention, norm=False)
+    def layer_block(layer: Layer) -> Block:
+        attention = bert_attention(d, layer.attention, norm=False)
         return block(
             attention=within(attention, output=block(norm=norm)),
-            intermediate=block("mlp", dense=Linear(d, one.dense.width, True)),
-            output=block(dense=Linear(one.dense.width, d, True, "mlp"), norm=norm),
+            intermediate=block("mlp", dense=Linear(d, layer.dense.width, True)),
+            output=block(dense=Linear(layer.dense.width, d, True, "mlp"), norm=norm),
         )
 
     embeddings = block(
         word_embeddings=embedding(s.vocab, d),
         position_embeddings=embedding(rows, d),
-        token_type_embeddings=embedding(own.type_vocab_size, d),
+        token_type_embeddings=embedding(sizes.type_vocab_size, d),
         position_ids=obsolete(1, rows, whole=True),
-        **own.page.corners().children,
+        **sizes.page.corners().children,
         norm=norm,
         spatial_proj=Linear(across, d, True, "embedding"),
     )
-    related = conv(4 * own.relation_bias_embed_dim, heads, 1, bias=True)
+    related = conv(4 * sizes.relation_bias_embed_dim, heads, 1, bias=True)
     # The bins are stored, and what is added instead of them is computed from the boxes.
-    stored = own.page.distances(heads, "dispensable").children
+    stored = sizes.page.distances(heads, "dispensable").children
     return block(
         embeddings=embeddings,
-        label_embeddings=embedding(own.num_classes, d),
+        label_embeddings=embedding(sizes.num_classes, d),
         label_features_projection=Linear(d, d, True, "embedding"),
-        encoder=block(layer=stack(s.layers, layer), **stored, rel_bias_module=block(pos_proj=related)),
-        relative_head=block("other", dense=Linear(d, 2 * own.global_pointer_head_size, True)),
+        encoder=block(layer=stack(s.layers, layer_block), **stored, rel_bias_module=block(pos_proj=related)),
+        relative_head=block("other", dense=Linear(d, 2 * sizes.global_pointer_head_size, True)),
     )
 
 
 def blueprint(s: Spec[PPDocLayoutV2]) -> Block:
-    whole, of = s.head != "base", s.own.hybrid
-    decoder = refining(s, of.points, whole)
-    seen = architectures.tree(s.part("backbone"))
-    body = of.tensors(s, seen, decoder, labelled=s.labels, learned=s.own.learned)
-    return block(model=body, reading_order=_reading(s.part("reading"))) if whole else body
+    decodes, of = s.head != "base", s.own.hybrid
+    decoder = refining(s, of.points, decodes)
+    tower = architectures.tree(s.part("backbone"))
+    body = of.tensors(s, tower, decoder, labelled=s.labels, learned=s.own.learned)
+    return block(model=body, reading_order=_reading(s.part("reading"))) if decodes else body

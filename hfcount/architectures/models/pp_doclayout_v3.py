@@ -44,11 +44,11 @@ class PPDocLayoutV3(Record):
 def spec(c: Config) -> Spec[PPDocLayoutV3]:
     strides = sorted(c.ints("feat_strides", least=1, minimum=1))
     masks = c.ints("mask_feature_channels", least=2, minimum=0)
-    steps = tuple(int(log2(one) - log2(strides[0])) for one in strides)
-    own = Masks.read(c, steps=steps, inner=keys.dim("d_m", masks[0]), outer=keys.dim("d_o", masks[1]))
-    whole = hybrid(c, _HEADS, architectures.backbone(c), first=1)
+    steps = tuple(int(log2(stride) - log2(strides[0])) for stride in strides)
+    sizes = Masks.read(c, steps=steps, inner=keys.dim("d_m", masks[0]), outer=keys.dim("d_o", masks[1]))
+    model = hybrid(c, _HEADS, architectures.backbone(c), first=1)
     tied = c.bool("tie_word_embeddings", default=True)
-    return whole.replace(tied=tied).having(PPDocLayoutV3(hybrid=whole.own, masks=own))
+    return model.replace(tied=tied).having(PPDocLayoutV3(hybrid=model.own, masks=sizes))
 
 
 def _encoder(s: Spec[PPDocLayoutV3]) -> Block:
@@ -72,19 +72,19 @@ def _encoder(s: Spec[PPDocLayoutV3]) -> Block:
 
 
 def blueprint(s: Spec[PPDocLayoutV3]) -> Block:
-    d, own, of, labels, where = s.hidden, s.own, s.own.masks, s.labels, "" if s.head == "base" else "model."
+    d, sizes, of, labels, where = s.hidden, s.own, s.own.masks, s.labels, "" if s.head == "base" else "model."
     score = f"{where}enc_score_head"
     names = Tied(f"{score}.weight", (labels, d), "other"), Tied(f"{score}.bias", (labels,), "other", name="bias")
     same, box = tied_perceptron(f"{where}enc_bbox_head", d, d, d, 4), perceptron(d, d, d, 4)
     decoder = altered(
-        refining(s, own.hybrid.points, headed=False),
+        refining(s, sizes.hybrid.points, headed=False),
         class_embed=names if s.tied else Linear(d, labels, True, "other"),
         bbox_embed=same if s.tied else box,
     )
     labelled = (labels + 1 if of.denoised else None) if s.head == "base" else labels
-    seen = architectures.tree(s.part("backbone"))
+    tower = architectures.tree(s.part("backbone"))
     body = altered(
-        own.hybrid.tensors(s, seen, decoder, labelled=labelled, learned=of.learned, encoder=_encoder(s)),
+        sizes.hybrid.tensors(s, tower, decoder, labelled=labelled, learned=of.learned, encoder=_encoder(s)),
         decoder_order_head=Repeat(Indices.below(s.depth), Linear(d, d, True, "other")),
         decoder_global_pointer=block("other", dense=Linear(d, 2 * of.global_pointer_head_size, True)),
         decoder_norm=layer_norm(d),

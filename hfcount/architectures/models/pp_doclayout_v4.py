@@ -40,21 +40,21 @@ def spec(c: Config) -> Spec[PPDocLayoutV4]:
             "out-of-range", f"num_coords is {given:,}, and must be {_COORDINATES}.", "num_coords", observed=int(given)
         )
     noisy, narrow = denoising(c), keys.dim("d_g", c.int("global_pointer_head_size"))
-    whole = hybrid(c, _HEADS, architectures.backbone(c))
-    own = PPDocLayoutV4(
-        hybrid=whole.own, denoised=noisy, num_coords=keys.dim("n_x", given), global_pointer_head_size=narrow
+    model = hybrid(c, _HEADS, architectures.backbone(c))
+    sizes = PPDocLayoutV4(
+        hybrid=model.own, denoised=noisy, num_coords=keys.dim("n_x", given), global_pointer_head_size=narrow
     )
-    return whole.having(own)
+    return model.having(sizes)
 
 
 def blueprint(s: Spec[PPDocLayoutV4]) -> Block:
-    d, own, narrow, places = s.hidden, s.own, s.own.global_pointer_head_size, s.own.num_coords
-    decoder = refining(s, own.hybrid.points, headed=True, coordinates=places)
-    seen = architectures.tree(s.part("backbone"))
+    d, sizes, narrow, places = s.hidden, s.own, s.own.global_pointer_head_size, s.own.num_coords
+    decoder = refining(s, sizes.hybrid.points, headed=True, coordinates=places)
+    tower = architectures.tree(s.part("backbone"))
     each = Repeat(Indices.below(s.depth), Linear(d, d, True, "other"))
     pair = block("other", q_proj=Linear(d, narrow, True), k_proj=Linear(d, narrow, True))
     body = altered(
-        own.hybrid.tensors(s, seen, decoder, labelled=s.labels if own.denoised else None, coordinates=places),
+        sizes.hybrid.tensors(s, tower, decoder, labelled=s.labels if sizes.denoised else None, coordinates=places),
         decoder_order_head=each,
         decoder_global_pointer=pair,
         decoder_roor_order_head=each,

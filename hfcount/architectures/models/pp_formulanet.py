@@ -43,7 +43,7 @@ def text_blueprint(s: Spec) -> Block:
     return block(
         embed_tokens=embedding(s.vocab, d),
         embed_positions=positions(s),
-        layers=stack(s.layers, lambda one: bart_layer(d, one, crossed=True)),
+        layers=stack(s.layers, lambda layer: bart_layer(d, layer, crossed=True)),
         layernorm_embedding=layer_norm(d),
         layer_norm=layer_norm(d),
     )
@@ -77,20 +77,20 @@ def vision_spec(c: Config) -> Spec[PpFormulanetVision]:
     at = keys.numbered(c, "global_attn_indexes")
     rest = Indices.below(count).difference(at)
     layers = keys.split((rest, lambda: layer(window)), (at, lambda: layer(0)))
-    own = PpFormulanetVision.read(c, along=side if c.bool("use_abs_pos", default=True) else 0)
-    return keys.encoding(c, layers, hidden=d, layer_count=count, patches=keys.patches(c)).having(own)
+    sizes = PpFormulanetVision.read(c, along=side if c.bool("use_abs_pos", default=True) else 0)
+    return keys.encoding(c, layers, hidden=d, layer_count=count, patches=keys.patches(c)).having(sizes)
 
 
 def vision_blueprint(s: Spec[PpFormulanetVision]) -> Block:
     d, of = s.hidden, s.own
 
-    def layer(one: Layer) -> Block:
-        rows, a = one.sizes(PpFormulanetVisionLayer).rows, one.attention
+    def layer_block(layer: Layer) -> Block:
+        rows, a = layer.sizes(PpFormulanetVisionLayer).rows, layer.attention
         table = Tensor((rows, a.head_dim))
-        own = fused_square_attention(d, a.qkv_bias)
+        fused = fused_square_attention(d, a.qkv_bias)
         more = {"rel_pos_h": table, "rel_pos_w": table} if rows else {}
-        network = mlp(d, one.dense.width, up="lin1", down="lin2")
-        attention = Block({**own.children, **more}, "attention")
+        network = mlp(d, layer.dense.width, up="lin1", down="lin2")
+        attention = Block({**fused.children, **more}, "attention")
         return block(layer_norm1=layer_norm(d), attn=attention, layer_norm2=layer_norm(d), mlp=network)
 
     along, narrow, out = of.along, of.output_channels, of.post_conv_out_channels
@@ -110,7 +110,7 @@ def vision_blueprint(s: Spec[PpFormulanetVision]) -> Block:
     return block(
         pos_embed=Tensor((1, along, along, d), component="embedding") if along else None,
         patch_embed=block(projection=patch_convolution(s)),
-        layers=stack(s.layers, layer),
+        layers=stack(s.layers, layer_block),
         neck=neck,
         multi_modal_projector=projector,
     )

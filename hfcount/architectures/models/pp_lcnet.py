@@ -31,7 +31,7 @@ _USUAL = {
 
 
 class PpLcnet(Sizes):
-    """What PP-LCNet alone has; `branches` are those of version 3, `class_expand` the head's channels of version 1."""
+    """Sizes of PP-LCNet; `branches` are those of version 3, `class_expand` the head's channels of version 1."""
 
     blocks: Blocks
     stem: int
@@ -47,8 +47,8 @@ class PpLcnet(Sizes):
 def spec(c: Config) -> Spec[PpLcnet]:
     blocks = Blocks.read(c, _USUAL[c.family])
     stem = keys.rounded(c.int("stem_channels") * c.number("scale", default=1), c.int("divisor", default=8))
-    own = PpLcnet.read(c, blocks=blocks, stem=keys.derived_dim(c, "C0", stem, "{stem_channels} · {scale}, rounded"))
-    return keys.imaging(c, (), _HEADS[c.family], hidden=blocks.outputs, uncounted=keys.COARSER).having(own)
+    sizes = PpLcnet.read(c, blocks=blocks, stem=keys.derived_dim(c, "C0", stem, "{stem_channels} · {scale}, rounded"))
+    return keys.imaging(c, (), _HEADS[c.family], hidden=blocks.outputs, uncounted=keys.COARSER).having(sizes)
 
 
 def blueprint(s: Spec[PpLcnet]) -> Block:
@@ -56,22 +56,22 @@ def blueprint(s: Spec[PpLcnet]) -> Block:
     affine = block("convolution", scale=Tensor((1,)), bias=Tensor((1,)))
 
     def layer(inputs: int, outputs: int, side: int, groups: int, plain: bool) -> Block:
-        one = normed(inputs, outputs, side, groups=groups)
+        conv = normed(inputs, outputs, side, groups=groups)
         if not third:
-            return one
+            return conv
         return block(  # branches that are one convolution once they are trained
             identity=batch_norm(inputs) if plain and inputs == outputs else None,
-            conv_symmetric=Repeat(Indices.below(of.branches), one) if of.branches else None,
+            conv_symmetric=Repeat(Indices.below(of.branches), conv) if of.branches else None,
             conv_small_symmetric=normed(inputs, outputs, 1, groups=groups) if side > 1 else None,
             lab=affine,
             act=block(lab=affine),
         )
 
-    def separable(one: Spelled) -> Block:
+    def separable(spelled: Spelled) -> Block:
         return block(
-            depthwise_convolution=layer(one.inputs, one.inputs, one.side, one.inputs, one.plain),
-            squeeze_excitation_module=squeezing(one.inputs, of.reduction) if one.squeezed else None,
-            pointwise_convolution=layer(one.inputs, one.outputs, 1, 1, True),
+            depthwise_convolution=layer(spelled.inputs, spelled.inputs, spelled.side, spelled.inputs, spelled.plain),
+            squeeze_excitation_module=squeezing(spelled.inputs, of.reduction) if spelled.squeezed else None,
+            pointwise_convolution=layer(spelled.inputs, spelled.outputs, 1, 1, True),
         )
 
     blocks = {number: block(layers=layers) for number, layers in of.blocks.tensors(separable).items()}

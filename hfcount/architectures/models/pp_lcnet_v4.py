@@ -24,7 +24,7 @@ _USUAL: list[Any] = [
 
 
 class PpLcnetV4(Sizes):
-    """What PP-LCNet version 4 alone has; `stem` are the channels of its stem, which is a `large` one or a small one."""
+    """Sizes of PP-LCNet version 4; `stem` are the channels of its stem, which is a `large` one or a small one."""
 
     blocks: Blocks
     stem: tuple[int, int, int]
@@ -36,20 +36,20 @@ class PpLcnetV4(Sizes):
 def spec(c: Config) -> Spec[PpLcnetV4]:
     blocks, kind = Blocks.read(c, _USUAL, scaled=False), c.choice("stem_type", ("large", "small"), "large")
     first, middle, last = keys.each(c, "stem_channels", 3, "s")
-    own = PpLcnetV4.read(c, blocks=blocks, stem=(first, middle, last), large=kind == "large")
-    return keys.imaging(c, (), _HEADS, hidden=blocks.outputs, uncounted=keys.COARSER).having(own)
+    sizes = PpLcnetV4.read(c, blocks=blocks, stem=(first, middle, last), large=kind == "large")
+    return keys.imaging(c, (), _HEADS, hidden=blocks.outputs, uncounted=keys.COARSER).having(sizes)
 
 
 def blueprint(s: Spec[PpLcnetV4]) -> Block:
     of = s.own
 
-    def doubling(one: Spelled) -> Block:
-        side, inputs, outputs = one.side, one.inputs, one.outputs
-        wide, same = 2 * inputs, one.plain and inputs == outputs
+    def doubling(spelled: Spelled) -> Block:
+        side, inputs, outputs = spelled.side, spelled.inputs, spelled.outputs
+        wide, same = 2 * inputs, spelled.plain and inputs == outputs
         alone = conv(inputs, outputs, side, groups=inputs, bias=True) if same else None
         return block(
             token_conv=alone or normed(inputs, inputs, side, groups=inputs),
-            token_squeeze_excitation=squeezing(inputs, of.reduction) if one.squeezed else None,
+            token_squeeze_excitation=squeezing(inputs, of.reduction) if spelled.squeezed else None,
             channel_conv1=normed(inputs, wide, 1),
             channel_conv2=normed(wide, outputs, 1),
         )

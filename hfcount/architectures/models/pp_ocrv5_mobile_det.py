@@ -20,7 +20,7 @@ _LEVELS = "layer_list_out_channels"
 
 
 class PpOcrMobileDet(Sizes):
-    """What PP-OCR's small detectors alone have.
+    """Sizes specific to PP-OCR's small detectors.
 
     `dilated` is a kernel of version 6, `widths` are those of the levels, and `taken` what version 5 makes them of.
     """
@@ -36,10 +36,10 @@ class PpOcrMobileDet(Sizes):
 
 def spec(c: Config) -> Spec[PpOcrMobileDet]:
     fifth, count = c.family == "pp_ocrv5_mobile_det", len(c.ints(_LEVELS))
-    seen = backbones.only(c, architectures.part(c, "backbone_config"), "pp_lcnet_v3" if fifth else "pp_lcnet_v4")
-    own = PpOcrMobileDet.read(c)
+    vision = backbones.only(c, architectures.part(c, "backbone_config"), "pp_lcnet_v3" if fifth else "pp_lcnet_v4")
+    sizes = PpOcrMobileDet.read(c)
     if fifth:
-        features = seen.sizes(PpLcnet).blocks.features
+        features = vision.sizes(PpLcnet).blocks.features
         stages = ["stem", *(f"stage{number + 1}" for number in range(len(features)))]
         given = backbones.outputs(c.part("backbone_config"), stages)
         if 0 in given or len(given) > count:
@@ -48,9 +48,9 @@ def spec(c: Config) -> Spec[PpOcrMobileDet]:
                 "out_features must name stages, and no more than layer_list_out_channels.",
                 "backbone_config",
             )
-        own = own.replace(taken=tuple(features[place - 1] for place in given))
+        sizes = sizes.replace(taken=tuple(features[place - 1] for place in given))
     d = c.int("neck_out_channels")
-    return keys.imaging(c, (), _HEADS, hidden=d, parts={"backbone": seen}, uncounted=keys.COARSER).having(own)
+    return keys.imaging(c, (), _HEADS, hidden=d, parts={"backbone": vision}, uncounted=keys.COARSER).having(sizes)
 
 
 def blueprint(s: Spec[PpOcrMobileDet]) -> Block:

@@ -21,7 +21,7 @@ _BACKBONES = {
 
 
 class PpOcrRec(Record):
-    """What PP-OCR's recognisers alone have: what they take of the backbone, a kernel, whether they are of version 6."""
+    """Sizes of PP-OCR's recognisers: what they take of the backbone, a kernel, whether they are of version 6."""
 
     inputs: int
     kernel: tuple[int, int]
@@ -29,7 +29,7 @@ class PpOcrRec(Record):
 
 
 def spec(c: Config) -> Spec[PpOcrRec]:
-    seen, d = backbones.only(c, architectures.part(c, "backbone_config"), _BACKBONES[c.family]), c.int("hidden_size")
+    vision, d = backbones.only(c, architectures.part(c, "backbone_config"), _BACKBONES[c.family]), c.int("hidden_size")
     indivisible: keys.Indivisible = (
         "refused" if keys.head_of(c, _HEADS)[1] == "ctc" else "run"
     )  # the base model has no layers
@@ -42,28 +42,28 @@ def spec(c: Config) -> Spec[PpOcrRec]:
         raise c.error(
             "list-length", "conv_kernel_size must name a height and a width.", "conv_kernel_size", observed=len(sides)
         )
-    inputs = seen.layers[-1].layer.width if seen.layers else seen.hidden
-    own = PpOcrRec(inputs=inputs, kernel=(sides[0], sides[1]), sixth=sixth)
+    inputs = vision.layers[-1].layer.width if vision.layers else vision.hidden
+    sizes = PpOcrRec(inputs=inputs, kernel=(sides[0], sides[1]), sixth=sixth)
     layers = keys.uniform(layer, keys.layer_count(c, "depth", "num_hidden_layers"))
-    parts, out = {"backbone": seen}, keys.dim("|V|", c.int("head_out_channels"))
-    whole = keys.imaging(c, layers, _HEADS, hidden=d, vocab=out, parts=parts, uncounted=keys.COARSER)
-    return whole.having(own)
+    parts, out = {"backbone": vision}, keys.dim("|V|", c.int("head_out_channels"))
+    model = keys.imaging(c, layers, _HEADS, hidden=d, vocab=out, parts=parts, uncounted=keys.COARSER)
+    return model.having(sizes)
 
 
 def blueprint(s: Spec[PpOcrRec]) -> Block:
     d, inputs, kernel, norm = s.hidden, s.own.inputs, s.own.kernel, layer_norm(s.hidden)
     narrow = inputs // 8
 
-    def layer(one: Layer) -> Block:
-        attention = block("attention", qkv=Linear(d, 3 * d, one.attention.qkv_bias), projection=Linear(d, d, True))
-        return block(self_attn=attention, layer_norm1=norm, mlp=mlp(d, one.dense.width), layer_norm2=norm)
+    def layer_block(layer: Layer) -> Block:
+        attention = block("attention", qkv=Linear(d, 3 * d, layer.attention.qkv_bias), projection=Linear(d, d, True))
+        return block(self_attn=attention, layer_norm1=norm, mlp=mlp(d, layer.dense.width), layer_norm2=norm)
 
     if s.own.sixth:
         convs = [normed(inputs, d, 1), normed(inputs, d, 1), normed(d, d, *kernel, groups=d)]
     else:
         convs = [normed(inputs, narrow, *kernel), normed(narrow, d, 1), normed(d, inputs, 1)]
         convs += [normed(2 * inputs, narrow, *kernel), normed(narrow, d, 1)]
-    numbered = {str(number): one for number, one in enumerate(convs)}
-    encoder = block(conv_block=Block(numbered), svtr_block=stack(s.layers, layer), norm=norm)
+    numbered = {str(number): node for number, node in enumerate(convs)}
+    encoder = block(conv_block=Block(numbered), svtr_block=stack(s.layers, layer_block), norm=norm)
     letters = block(encoder=encoder, head=Linear(d, s.vocab, True, "lm_head"))
     return headed(s, "model", block(backbone=architectures.tree(s.part("backbone"))), ctc=block(head=letters))

@@ -30,7 +30,7 @@ class Intraclass(Record):
 
 
 class PpOcrServerDet(Record):
-    """What PP-OCR's large detectors alone have; `kernels` are those of the head."""
+    """Sizes specific to PP-OCR's large detectors; `kernels` are those of the head."""
 
     intraclass_block_number: int
     reduce_factor: int
@@ -39,29 +39,29 @@ class PpOcrServerDet(Record):
 
 
 def spec(c: Config) -> Spec[PpOcrServerDet]:
-    seen, ways = (
+    vision, ways = (
         backbones.only(c, architectures.part(c, "backbone_config"), "hgnet_v2"),
         c.sub("intraclass_block_config"),
     )
     count = c.int("intraclass_block_number", minimum=0, maximum=MAX_LAYERS)
-    own = PpOcrServerDet(
+    sizes = PpOcrServerDet(
         intraclass_block_number=keys.dim("N_i", count),
         reduce_factor=keys.dim("r", c.int("reduce_factor")),
         kernels=tuple(keys.each(c, "kernel_list", 3)),
         intraclass=_intraclass(c, ways) if count else None,
     )
-    d, parts = c.int("neck_out_channels"), {"backbone": seen}
-    return keys.imaging(c, (), _HEADS, hidden=d, parts=parts, uncounted=keys.COARSER).having(own)
+    d, parts = c.int("neck_out_channels"), {"backbone": vision}
+    return keys.imaging(c, (), _HEADS, hidden=d, parts=parts, uncounted=keys.COARSER).having(sizes)
 
 
 def _intraclass(c: Config, ways: Config | None) -> Intraclass:
     def sides(name: str) -> tuple[int, int]:
         given = ways.entries(name) if ways else []
-        found = given[0] if given and isinstance(given[0], list) else given[:1] * 2
-        if len(found) != 2 or any(type(side) is not int or side < 1 for side in found):
-            said = f"intraclass_block_config must name kernel, stride and padding of {name}."
-            raise c.malformed(said, "intraclass_block_config", code="HF101" if ways is None else "HF001")
-        return found[0], found[1]
+        pair = given[0] if given and isinstance(given[0], list) else given[:1] * 2
+        if len(pair) != 2 or any(type(side) is not int or side < 1 for side in pair):
+            text = f"intraclass_block_config must name kernel, stride and padding of {name}."
+            raise c.malformed(text, "intraclass_block_config", code="HF101" if ways is None else "HF001")
+        return pair[0], pair[1]
 
     before = sides("reduce_channel")
     return Intraclass(reduce=before, along=tuple(map(sides, _ALONG)), back=sides("return_channel"))
@@ -69,8 +69,8 @@ def _intraclass(c: Config, ways: Config | None) -> Intraclass:
 
 def blueprint(s: Spec[PpOcrServerDet]) -> Block:
     of, d, fifth = s.own, s.hidden, s.family == "pp_ocrv5_server_det"
-    seen, narrow = s.part("backbone"), d // 4
-    widths = [part.layer.width for part in seen.layers]
+    backbone, narrow = s.part("backbone"), d // 4
+    widths = [part.layer.width for part in backbone.layers]
     levels = Indices.below(len(widths))
     wide = conv(narrow, narrow, _WIDE, bias=not fifth)
     neck: dict[str, Node] = {
@@ -88,7 +88,7 @@ def blueprint(s: Spec[PpOcrServerDet]) -> Block:
         convolution_final=conv(narrow, 1, 1, bias=True),
     )
     head = block(binarize_head=scores, local_refinement_module=local) if fifth else scores
-    body = block(backbone=architectures.tree(seen), neck=Block(neck))
+    body = block(backbone=architectures.tree(backbone), neck=Block(neck))
     return headed(s, "model", body, image_to_image=block(head=head))
 
 

@@ -16,15 +16,15 @@ _KERNEL = 5
 
 
 def spec(c: Config) -> Spec:
-    seen = backbones.only(c, architectures.part(c, "backbone_config"), "pp_lcnet_v4")
+    vision = backbones.only(c, architectures.part(c, "backbone_config"), "pp_lcnet_v4")
     d, out = c.int("hidden_size"), keys.dim("|V|", c.int("head_out_channels"))
-    parts = {"backbone": seen}
-    return keys.imaging(c, (), _HEADS, hidden=d, vocab=out, parts=parts, out=seen.hidden, uncounted=keys.COARSER)
+    parts = {"backbone": vision}
+    return keys.imaging(c, (), _HEADS, hidden=d, vocab=out, parts=parts, out=vision.hidden, uncounted=keys.COARSER)
 
 
 def blueprint(s: Spec) -> Block:
-    seen = s.part("backbone")
-    d = seen.hidden
+    backbone = s.part("backbone")
+    d = backbone.hidden
     letters = block(
         conv1=block("convolution", weight=Tensor((d, 1, _KERNEL))),
         norm1=batch_norm(d),
@@ -33,4 +33,4 @@ def blueprint(s: Spec) -> Block:
         fc1=Linear(d, s.hidden, True, "mlp"),
         fc2=Linear(s.hidden, s.vocab, True, "lm_head"),
     )
-    return headed(s, "model", block(backbone=architectures.tree(seen)), ctc=block(head=letters))
+    return headed(s, "model", block(backbone=architectures.tree(backbone)), ctc=block(head=letters))

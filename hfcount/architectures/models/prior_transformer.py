@@ -35,13 +35,13 @@ def _has(c: Config, key: str, word: str) -> bool:
 
 
 def spec(c: Config) -> Spec[PriorTransformer]:
-    own = PriorTransformer.read(
+    sizes = PriorTransformer.read(
         c,
         normed=(_has(c, "norm_in_type", "layer"), _has(c, "embedding_proj_norm_type", "layer")),
         projects_text=_has(c, "encoder_hid_proj_type", "linear"),
         predicts=_has(c, "added_emb_type", "prd"),
     )
-    return diffusion.diffusing(c, own, own.num_attention_heads * own.attention_head_dim)
+    return diffusion.diffusing(c, sizes, sizes.num_attention_heads * sizes.attention_head_dim)
 
 
 def blueprint(s: Spec[PriorTransformer]) -> Block:

@@ -35,10 +35,10 @@ def spec(c: Config) -> Spec[Prophetnet]:
     encoder = keys.uniform(side("encoder"), keys.layer_count(c, "num_encoder_layers"))
     decoder = keys.uniform(side("decoder"), keys.layer_count(c, "num_decoder_layers"))
     crossed = c.bool("add_cross_attention", default=True)
-    own = Prophetnet.read(c, add_cross_attention=crossed)
+    sizes = Prophetnet.read(c, add_cross_attention=crossed)
     parts = {"encoder": Spec(family=c.family, hidden=d, layers=tuple(encoder), causal=False)}
-    whole = keys.decoder_spec(c, decoder, tied=True, heads=_HEADS, hidden=d, positions=rows, parts=parts)
-    return whole.replace(uncounted="each token is predicted by several streams, which is not described").having(own)
+    model = keys.decoder_spec(c, decoder, tied=True, heads=_HEADS, hidden=d, positions=rows, parts=parts)
+    return model.replace(uncounted="each token is predicted by several streams, which is not described").having(sizes)
 
 
 def blueprint(s: Spec[Prophetnet]) -> Block:
@@ -47,23 +47,23 @@ def blueprint(s: Spec[Prophetnet]) -> Block:
     table = Tied(f"{'' if s.head == 'base' else 'prophetnet.'}word_embeddings.weight", (s.vocab, d))
     own_table = table if s.tied else embedding(s.vocab, d)
 
-    def layer(one: Layer, decoding: bool) -> Block:
-        places = Linear(d, of.num_buckets * one.attention.heads, True)
+    def layer_block(layer: Layer, decoding: bool) -> Block:
+        places = Linear(d, of.num_buckets * layer.attention.heads, True)
         across = decoding and of.add_cross_attention
         return block(
             self_attn=altered(attention, relative_pos_embeddings=places) if decoding else attention,
             self_attn_layer_norm=norm,
             cross_attn=attention if across else None,
             cross_attn_layer_norm=norm if across else None,
-            feed_forward=mlp(d, one.dense.width, up="intermediate", down="output"),
+            feed_forward=mlp(d, layer.dense.width, up="intermediate", down="output"),
             feed_forward_layer_norm=norm,
         )
 
     common = block(word_embeddings=own_table, position_embeddings=positions(s), embeddings_layer_norm=norm)
-    encoder = altered(common, layers=stack(s.stack("encoder"), lambda one: layer(one, False)))
-    streams, layers = embedding(of.ngram, d), stack(s.layers, lambda one: layer(one, True))
+    encoder = altered(common, layers=stack(s.stack("encoder"), lambda layer: layer_block(layer, False)))
+    streams, layers = embedding(of.ngram, d), stack(s.layers, lambda layer: layer_block(layer, True))
     decoder = altered(common, ngram_embeddings=streams, layers=layers)
-    whole = None if s.head == "causal_lm" else encoder
-    body = block(word_embeddings=embedding(s.vocab, d), encoder=whole, decoder=decoder)
+    optional = None if s.head == "causal_lm" else encoder
+    body = block(word_embeddings=embedding(s.vocab, d), encoder=optional, decoder=decoder)
     words = lm_head(s, "prophetnet.word_embeddings.weight")
     return body if s.head == "base" else block(prophetnet=body, lm_head=words)

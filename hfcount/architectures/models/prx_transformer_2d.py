@@ -15,7 +15,7 @@ _AXES = (32, 32)
 
 
 class PRX(Sizes):
-    """What PRX alone has; `bottleneck_size` is the width between two layers that embed a patch, or None."""
+    """Sizes specific to PRX; `bottleneck_size` is the width between two layers that embed a patch, or None."""
 
     in_channels: int = size("C")
     patch_size: int = size("p")
@@ -29,13 +29,13 @@ class PRX(Sizes):
 
 
 def spec(c: Config) -> Spec[PRX]:
-    own = PRX.read(c, width=keys.dim("d_ff", c.times("mlp_ratio", c.int("hidden_size"))))
-    head = keys.divides(c, "num_heads", own.num_heads, "hidden_size", own.hidden_size)
+    sizes = PRX.read(c, width=keys.dim("d_ff", c.times("mlp_ratio", c.int("hidden_size"))))
+    head = keys.divides(c, "num_heads", sizes.num_heads, "hidden_size", sizes.hidden_size)
     axes = sum(_AXES if c.is_null("axes_dim") else c.ints("axes_dim"))
     if axes != head:
-        said = f"axes_dim come to {int(axes):,}, and hidden_size / num_heads is {int(head):,}."
-        raise c.error("contradiction", said, "axes_dim", "Correct one of them.", expected=int(head), observed=int(axes))
-    return diffusion.diffusing(c, own, own.hidden_size)
+        text = f"axes_dim come to {int(axes):,}, and hidden_size / num_heads is {int(head):,}."
+        raise c.error("contradiction", text, "axes_dim", "Correct one of them.", expected=int(head), observed=int(axes))
+    return diffusion.diffusing(c, sizes, sizes.hidden_size)
 
 
 def blueprint(s: Spec[PRX]) -> Block:

@@ -15,7 +15,7 @@ _HEADS = ("ForImageClassification", "Model")
 
 
 class PvtLayer(Record):
-    """What a layer of PVT alone has: rows of positions, the side of a patch, and places that make one key."""
+    """Sizes specific to a layer of PVT: rows of positions, the side of a patch, and places that make one key."""
 
     rows: int
     kernel: int
@@ -40,8 +40,8 @@ def spec(c: Config) -> Spec[Pvt]:
     kernels, merged = keys.each(c, "strides", count, "P"), keys.each(c, "sequence_reduction_ratios", count, "m")
     sizes = [PvtLayer(rows=n, kernel=side, merged=step) for n, side, step in zip(rows, kernels, merged, strict=True)]
     layers = keys.stages(c, widths, wide, heads, bias=bias, own=sizes)
-    own, d = Pvt.read(c), keys.dim("d", c.ints("hidden_sizes")[-1])
-    return keys.imaging(c, layers, _HEADS, 1000, hidden=d, uncounted=keys.COARSER).having(own)
+    model_sizes, d = Pvt.read(c), keys.dim("d", c.ints("hidden_sizes")[-1])
+    return keys.imaging(c, layers, _HEADS, 1000, hidden=d, uncounted=keys.COARSER).having(model_sizes)
 
 
 def blueprint(s: Spec[Pvt]) -> Block:
@@ -62,17 +62,17 @@ def blueprint(s: Spec[Pvt]) -> Block:
     return headed(s, "pvt", block(encoder=encoder), image_classification=block(classifier=classifier(s)))
 
 
-def _layer(one: Layer) -> Block:
-    a, d, side = one.attention, one.width, one.sizes(PvtLayer).merged
+def _layer(layer: Layer) -> Block:
+    a, d, side = layer.attention, layer.width, layer.sizes(PvtLayer).merged
     into, inner = Linear(d, d, a.qkv_bias), side > 1
-    own = block(
+    projections = block(
         query=into,
         key=into,
         value=into,
         sequence_reduction=conv(d, d, side, bias=True) if inner else None,
         layer_norm=layer_norm(d) if inner else None,
     )
-    attention = block("attention", self=own, output=block(dense=Linear(d, d, True)))
-    wide = one.dense.width
+    attention = block("attention", self=projections, output=block(dense=Linear(d, d, True)))
+    wide = layer.dense.width
     network = block("mlp", dense1=Linear(d, wide, True), dense2=Linear(wide, d, True))
     return block(layer_norm_1=layer_norm(d), attention=attention, layer_norm_2=layer_norm(d), mlp=network)

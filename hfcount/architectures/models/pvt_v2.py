@@ -16,7 +16,7 @@ _HEADS = keys.named(("ForImageClassification", "Model"), Backbone="backbone")
 
 
 class PvtV2Layer(Record):
-    """What a layer of PVTv2 alone has: the side of a patch, and that of places that make one key, if any do."""
+    """Sizes specific to a layer of PVTv2: the side of a patch, and that of places that make one key, if any do."""
 
     patch_size: int
     merged: int | None
@@ -36,8 +36,8 @@ def spec(c: Config) -> Spec[PvtV2]:
     joined = [1 if linear else side if side > 1 else None for side in merged]
     sizes = [PvtV2Layer(patch_size=side, merged=step) for side, step in zip(sides, joined, strict=True)]
     layers = keys.stages(c, widths, wide, heads, bias=bias, own=sizes)
-    own, d = PvtV2.read(c), keys.dim("d", c.ints("hidden_sizes")[-1])
-    return keys.imaging(c, layers, _HEADS, hidden=d, uncounted=keys.COARSER).having(own)
+    model_sizes, d = PvtV2.read(c), keys.dim("d", c.ints("hidden_sizes")[-1])
+    return keys.imaging(c, layers, _HEADS, hidden=d, uncounted=keys.COARSER).having(model_sizes)
 
 
 def blueprint(s: Spec[PvtV2]) -> Block:
@@ -52,8 +52,8 @@ def blueprint(s: Spec[PvtV2]) -> Block:
     return headed(s, "pvt_v2", body, image_classification=block(classifier=classifier(s)))
 
 
-def _layer(one: Layer) -> Block:
-    a, d, side, wide = one.attention, one.width, one.sizes(PvtV2Layer).merged, one.dense.width
+def _layer(layer: Layer) -> Block:
+    a, d, side, wide = layer.attention, layer.width, layer.sizes(PvtV2Layer).merged, layer.dense.width
     into, norm = Linear(d, d, a.qkv_bias), layer_norm(d)
     attention = block(
         "attention",

@@ -50,13 +50,13 @@ def spec(c: Config) -> Spec[QianfanOcr]:
 
 def blueprint(s: Spec[QianfanOcr]) -> Block:
     d, side, text = s.hidden, s.own.downsample_ratio, architectures.base(s)
-    seen = side * side * s.part("vision").hidden
+    vision_width = side * side * s.part("vision").hidden
     if not {"embed_tokens", "layers", "norm"} <= text.children.keys():
         family = s.part("text").family
         raise UnknownArchitecture(f"qianfan_ocr: text_config: {family} is not built of a table, layers and a norm.")
     layers = block(layers=text.children["layers"])
     body = block(embed_tokens=text.children["embed_tokens"], encoder=layers, norm=text.children["norm"])
-    norm, first, second = layer_norm(seen), Linear(seen, d, True), Linear(d, d, True)
+    norm, first, second = layer_norm(vision_width), Linear(vision_width, d, True), Linear(d, d, True)
     tower = architectures.tower(s, "vision")
     if s.head == "base":
         projector = Block({"layer_norm": norm, "linear_1": first, "linear_2": second}, "projector", 0)
@@ -78,8 +78,8 @@ class QianfanOcrVision(Sizes):
 
 def vision_spec(c: Config) -> Spec[QianfanOcrVision]:
     """Qianfan-OCR's vision tower: InternViT, under its own names within the whole model (arXiv:2603.13398)."""
-    own = QianfanOcrVision.read(c, rms_norm=c.str("norm_type") == "rms_norm", within=c.nested)
-    return keys.tower(c, patches=keys.patches(c), positions=keys.squares(c) + 1).having(own)
+    sizes = QianfanOcrVision.read(c, rms_norm=c.str("norm_type") == "rms_norm", within=c.nested)
+    return keys.tower(c, patches=keys.patches(c), positions=keys.squares(c) + 1).having(sizes)
 
 
 def vision_blueprint(s: Spec[QianfanOcrVision]) -> Block:
@@ -87,13 +87,15 @@ def vision_blueprint(s: Spec[QianfanOcrVision]) -> Block:
     norm = rms_norm(d) if of.rms_norm else layer_norm(d)
     bias, normed = of.attention_bias, rms_norm(d) if of.use_qk_norm else None
     into, out = Linear(d, d, bias), Linear(d, d, True)
-    own = block("attention", q_proj=into, k_proj=into, v_proj=into, projection_layer=out, q_norm=normed, k_norm=normed)
+    attention = block(
+        "attention", q_proj=into, k_proj=into, v_proj=into, projection_layer=out, q_norm=normed, k_norm=normed
+    )
 
-    def layer(one: Layer) -> Block:
-        network, branch = mlp(d, one.dense.width), Tensor((d,))
+    def layer_block(layer: Layer) -> Block:
+        network, branch = mlp(d, layer.dense.width), Tensor((d,))
         if not within:
             norms = {"layernorm_before": norm, "layernorm_after": norm}
-            return block(attention=own, mlp=network, **norms, lambda_1=branch, lambda_2=branch)
+            return block(attention=attention, mlp=network, **norms, lambda_1=branch, lambda_2=branch)
         fused = fused_square_attention(d, bias)
         more = block("attention", q_norm=normed, k_norm=normed) if normed else None
         return block(attn=fused, attention=more, mlp=network, norm1=norm, norm2=norm, ls1=branch, ls2=branch)
@@ -106,7 +108,7 @@ def vision_blueprint(s: Spec[QianfanOcrVision]) -> Block:
         **({"patch_embedding": patches} if within else {"patch_embeddings": block(projection=patches)}),
         **({table: places} if of.use_absolute_position_embeddings else {}),
     }
-    layers, last = stack(s.layers, layer), None if of.use_mean_pooling else layer_norm(d)
+    layers, last = stack(s.layers, layer_block), None if of.use_mean_pooling else layer_norm(d)
     return block(
         embeddings=Block(embeddings, "embedding"),
         encoder=block(layers=layers) if within else None,

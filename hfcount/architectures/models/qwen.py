@@ -35,8 +35,8 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
-        a, ffn = one.attention, one.dense
+    def layer_block(layer: Layer) -> Block:
+        a, ffn = layer.attention, layer.dense
         return block(
             ln_1=rms_norm(d),
             attn=block("attention", c_attn=fused_qkv(d, a), c_proj=Linear(a.heads * a.head_dim, d, a.out_bias)),
@@ -50,7 +50,7 @@ def blueprint(s: Spec) -> Block:
         )
 
     visual = architectures.tower(s, "vision") if "vision" in s.parts else None
-    body = block(wte=embedding(s.vocab, d), h=stack(s.layers, layer), ln_f=rms_norm(d), visual=visual)
+    body = block(wte=embedding(s.vocab, d), h=stack(s.layers, layer_block), ln_f=rms_norm(d), visual=visual)
     return with_head(s, body, prefix="transformer", table="wte")
 
 
@@ -82,12 +82,12 @@ def vision_blueprint(s: Spec[QwenVlVision]) -> Block:
     def attention(width: int, **fused: Tensor | Linear) -> Block:
         return block("attention", **fused, out_proj=Linear(width, width, True))
 
-    def layer(one: Layer) -> Block:
+    def layer_block(layer: Layer) -> Block:
         return block(
             ln_1=layer_norm(d),
             attn=attention(d, in_proj=Linear(d, 3 * d, True)),
             ln_2=layer_norm(d),
-            mlp=mlp(d, one.dense.width, up="c_fc", down="c_proj"),
+            mlp=mlp(d, layer.dense.width, up="c_fc", down="c_proj"),
         )
 
     queries = Tensor((s.own.n_queries, out))
@@ -104,7 +104,7 @@ def vision_blueprint(s: Spec[QwenVlVision]) -> Block:
         conv1=patch_convolution(s, bias=False),
         positional_embedding=Tensor((s.positions or 0, d), component="embedding"),
         ln_pre=layer_norm(d),
-        transformer=block(resblocks=stack(s.layers, layer)),
+        transformer=block(resblocks=stack(s.layers, layer_block)),
         attn_pool=pooling,
         ln_post=layer_norm(out),
         proj=Tensor((out, out), component="projector"),

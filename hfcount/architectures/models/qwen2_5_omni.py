@@ -48,17 +48,17 @@ def spec(c: Config) -> Spec:
             else architectures.part(c, "code2wav_config", "qwen3_omni_moe_code2wav")
         )
     heads = keys.named(("ForConditionalGeneration",), OmniModel="conditional_generation")  # as it was released
-    whole = keys.composite(c, thinker, parts, key="thinker_config", heads=heads)
-    return whole.replace(tied=thinker.tied)
+    model = keys.composite(c, thinker, parts, key="thinker_config", heads=heads)
+    return model.replace(tied=thinker.tied)
 
 
 def blueprint(s: Spec) -> Block:
     senses: dict[str, Node] = {}
     for name in ("talker", "waves"):
         if name in s.parts:
-            one = architectures.tree(s.parts[name].replace(head=s.parts[name].heads[0]))
+            tower = architectures.tree(s.parts[name].replace(head=s.parts[name].heads[0]))
             called = "token2wav" if s.family == "qwen2_5_omni" else "code2wav"
-            senses[name if name == "talker" else called] = replace(one, component="audio", repeats=0)
+            senses[name if name == "talker" else called] = replace(tower, component="audio", repeats=0)
     text = s.part("text").replace(head="conditional_generation", tied=s.tied)
     return block(thinker=rebased(architectures.tree(text), "thinker"), **senses)
 
@@ -82,18 +82,18 @@ class Qwen25OmniTalker(Sizes):
 def talker_spec(c: Config) -> Spec[Qwen25OmniTalker]:
     """Qwen2.5-Omni's talker: Qwen2 over codes of speech, which it embeds as wide as the thinker does."""
     layer = Layer(mixer=keys.attention(c, qkv_bias=True), ffn=keys.dense(c))
-    own = Qwen25OmniTalker.read(c)
+    sizes = Qwen25OmniTalker.read(c)
     heads, windows = ("ForConditionalGeneration", "Model"), keys.sliding_later(c, first=28)
-    return keys.decoder_spec(c, layer, heads=heads, windows=windows).replace(tied=False).having(own)
+    return keys.decoder_spec(c, layer, heads=heads, windows=windows).replace(tied=False).having(sizes)
 
 
 def talker_blueprint(s: Spec[Qwen25OmniTalker]) -> Block:
     d, wide = s.hidden, s.own.embedding_size
 
-    def layer(one: Layer) -> Block:
-        return pre_norm(d, self_attn=gqa(d, one.attention), mlp=swiglu(d, one.dense.width))
+    def layer_block(layer: Layer) -> Block:
+        return pre_norm(d, self_attn=gqa(d, layer.attention), mlp=swiglu(d, layer.dense.width))
 
-    body = block(embed_tokens=embedding(s.vocab, wide), layers=stack(s.layers, layer), norm=rms_norm(d))
+    body = block(embed_tokens=embedding(s.vocab, wide), layers=stack(s.layers, layer_block), norm=rms_norm(d))
     if s.head == "base":
         return body
     return block(
@@ -112,23 +112,23 @@ def audio_spec(c: Config) -> Spec[Qwen25OmniAudioEncoder]:
     d, width = c.int("d_model"), Dense(width=c.int("encoder_ffn_dim"), bias=True)
     layer = Layer(mixer=keys.multi_head(c, d, c.int("encoder_attention_heads")), ffn=width)
     layers, out = keys.uniform(layer, c.int("encoder_layers", maximum=MAX_LAYERS)), c.int("output_dim")
-    own = Qwen25OmniAudioEncoder.read(c)
-    return keys.encoding(c, layers, hidden=d, out=out).having(own)
+    sizes = Qwen25OmniAudioEncoder.read(c)
+    return keys.encoding(c, layers, hidden=d, out=out).having(sizes)
 
 
 def audio_blueprint(s: Spec[Qwen25OmniAudioEncoder]) -> Block:
     d, out = s.hidden, s.output
 
-    def layer(one: Layer) -> Block:
-        a = one.attention
+    def layer_block(layer: Layer) -> Block:
+        a = layer.attention
         attention = altered(mha(d, a), k_proj=Linear(d, a.heads * a.head_dim))
-        return altered(bart_layer(d, one, False), self_attn=attention)
+        return altered(bart_layer(d, layer, False), self_attn=attention)
 
     return block(
         conv1=conv(s.own.num_mel_bins, d, 3, component="embedding"),
         conv2=conv(d, d, 3, component="embedding"),
         audio_bos_eos_token=embedding(2, out),
-        layers=stack(s.layers, layer),
+        layers=stack(s.layers, layer_block),
         ln_post=layer_norm(d),
         proj=Linear(d, out, True, "projector"),
     )
@@ -162,17 +162,17 @@ def dit_spec(c: Config) -> Spec[Qwen2_5OmniDit]:
     d, heads = c.int("hidden_size"), c.int("num_attention_heads")
     mixer = GQA(heads=heads, kv_heads=heads, head_dim=c.int("head_dim"), qkv_bias=True, out_bias=True)
     layer = Layer(mixer=mixer, ffn=Dense(width=d * c.int("ff_mult"), bias=True))
-    own = Qwen2_5OmniDit.read(c)
+    sizes = Qwen2_5OmniDit.read(c)
     layers = keys.uniform(layer, c.int("num_hidden_layers", maximum=MAX_LAYERS))
-    return keys.encoding(c, layers, hidden=d).having(own)
+    return keys.encoding(c, layers, hidden=d).having(sizes)
 
 
 def dit_blueprint(s: Spec[Qwen2_5OmniDit]) -> Block:
     d, of = s.hidden, s.own
     heard = of.mel_dim + of.voice.dim + of.enc_emb_dim + of.emb_dim
 
-    def layer(one: Layer) -> Block:
-        inner, width = one.attention.heads * one.attention.head_dim, one.dense.width
+    def layer_block(layer: Layer) -> Block:
+        inner, width = layer.attention.heads * layer.attention.head_dim, layer.dense.width
         wide, out = Linear(d, inner, True), Block({"0": Linear(inner, d, True)})
         network = {"0": Linear(d, width, True), "3": Linear(width, d, True)}
         return block(
@@ -186,14 +186,14 @@ def dit_blueprint(s: Spec[Qwen2_5OmniDit]) -> Block:
         time_embed=block("embedding", time_mlp=Block(times)),
         text_embed=block(codec_embed=embedding(of.num_embeds + 1, of.emb_dim)),
         input_embed=block("embedding", proj=Linear(heard, d, True), spk_encoder=of.voice.tensors(of.mel_dim)),
-        transformer_blocks=stack(s.layers, layer),
+        transformer_blocks=stack(s.layers, layer_block),
         norm_out=block("norm", linear=Linear(d, 2 * d, True)),
         proj_out=Linear(d, of.mel_dim, True, "lm_head"),
     )
 
 
 class BigVGAN(Sizes):
-    """What BigVGAN alone has: so many `steps`, by transposed convolutions of these kernels, and blocks after each."""
+    """Sizes of BigVGAN: so many `steps`, by transposed convolutions of these kernels, and blocks after each."""
 
     ups: tuple[int, ...]
     steps: int
@@ -206,13 +206,13 @@ def bigvgan_spec(c: Config) -> Spec[BigVGAN]:
     widths, strides = c.ints("upsample_kernel_sizes"), c.ints("upsample_rates")
     dilations = c.length("resblock_dilation_sizes")
     kernels = c.ints("resblock_kernel_sizes")[:dilations]
-    own = BigVGAN.read(
+    sizes = BigVGAN.read(
         c,
         ups=tuple(keys.dim(f"w{number}", width) for number, width in enumerate(widths[: len(strides)], 1)),
         steps=len(strides),
         blocks=tuple(keys.dim(f"w_r{number}", width) for number, width in enumerate(kernels, 1)),
     )
-    return keys.encoding(c, (), hidden=c.int("upsample_initial_channel")).having(own)
+    return keys.encoding(c, (), hidden=c.int("upsample_initial_channel")).having(sizes)
 
 
 def bigvgan_blueprint(s: Spec[BigVGAN]) -> Block:

@@ -46,11 +46,11 @@ def spec(c: Config) -> Spec[Reranker]:
 
 def _inner(c: Config, kind: str) -> Spec:
     """The model that the head is added to."""
-    own = c.varied("", {"architectures": None})
-    own.kind, named = kind, c.family
-    found = architectures.read(own, kind)
+    inner = c.varied("", {"architectures": None})
+    inner.kind, named = kind, c.family
+    model = architectures.read(inner, kind)
     c.family = named
-    return found
+    return model
 
 
 def blueprint(s: Spec[Reranker]) -> Block:

@@ -23,14 +23,14 @@ def spec(c: Config) -> Spec:
     towers = {"vision": architectures.part(c, "vision_config")}
     layer = Layer(mixer=keys.attention(text, qkv_bias=True), ffn=keys.dense(text))
     heads, windows = ("ForConditionalGeneration", "Model"), keys.sliding_later(text, first=80)
-    whole = keys.decoder_spec(text, layer, whole=c, heads=heads, parts=towers, windows=windows)
-    return whole.replace(tied=keys.tied_anywhere(c, text))
+    model = keys.decoder_spec(text, layer, whole=c, heads=heads, parts=towers, windows=windows)
+    return model.replace(tied=keys.tied_anywhere(c, text))
 
 
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
-        return pre_norm(d, self_attn=gqa(d, one.attention), mlp=swiglu(d, one.dense.width))
+    def layer_block(layer: Layer) -> Block:
+        return pre_norm(d, self_attn=gqa(d, layer.attention), mlp=swiglu(d, layer.dense.width))
 
-    return towers_beside_model(s, base(s, layer), visual=architectures.tower(s, "vision"))
+    return towers_beside_model(s, base(s, layer_block), visual=architectures.tower(s, "vision"))

@@ -41,13 +41,13 @@ def blueprint(s: Spec[Qwen2VlVision]) -> Block:
     attention = fused_square_attention(d) if s.own.fused else split
     norm, merged = rms_norm(d) if gated else layer_norm(d), s.seen.merged(d)
 
-    def layer(one: Layer) -> Block:
-        network = swiglu(d, one.dense.width, bias=True) if gated else mlp(d, one.dense.width)
+    def layer_block(layer: Layer) -> Block:
+        network = swiglu(d, layer.dense.width, bias=True) if gated else mlp(d, layer.dense.width)
         return block(norm1=norm, norm2=norm, attn=attention, mlp=network)
 
     merger = {"0": Linear(merged, merged, bias=True), "2": Linear(merged, s.output, bias=True)}
     return block(
         patch_embed=block(proj=patch_convolution(s, bias=False)),
-        blocks=stack(s.layers, layer),
+        blocks=stack(s.layers, layer_block),
         merger=block("projector", ln_q=norm, mlp=Block(merger)),
     )

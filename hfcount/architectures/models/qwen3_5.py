@@ -35,22 +35,22 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
-        mixer = one.mixer
+    def layer_block(layer: Layer) -> Block:
+        mixer = layer.mixer
         linear = gated_delta_net(d, mixer) if isinstance(mixer, DeltaNet) else None
         return block(
             input_layernorm=rms_norm(d),
             linear_attn=linear,
-            self_attn=None if linear else gqa(d, one.attention),
+            self_attn=None if linear else gqa(d, layer.attention),
             post_attention_layernorm=rms_norm(d),
-            mlp=network(d, one, lambda m: gated_moe(d, m)),
+            mlp=network(d, layer, lambda m: gated_moe(d, m)),
         )
 
     def model(proper: Spec) -> Block:
-        text = base(proper, layer)
+        text = base(proper, layer_block)
         if "vision" not in s.parts:
             return with_head(s, text)
         body = block(visual=architectures.tower(s, "vision"), language_model=text)
         return with_head(s, body, table="language_model.embed_tokens")
 
-    return with_draft(s, model, layer)
+    return with_draft(s, model, layer_block)

@@ -26,9 +26,9 @@ def spec(c: Config) -> Spec[Qwen3AsrEncoder]:
     bins = c.int("num_mel_bins")
     for _ in range(3):  # each convolution halves the bands, rounded up
         bins = (bins + 1) // 2
-    own = Qwen3AsrEncoder.read(c, bands=keys.dim("b", bins), projected=c.family == "qwen3_omni_moe_audio_encoder")
+    sizes = Qwen3AsrEncoder.read(c, bands=keys.dim("b", bins), projected=c.family == "qwen3_omni_moe_audio_encoder")
     layers, out = keys.uniform(layer, c.int("encoder_layers", maximum=MAX_LAYERS)), c.int("output_dim")
-    return keys.encoding(c, layers, hidden=d, out=out).having(own)
+    return keys.encoding(c, layers, hidden=d, out=out).having(sizes)
 
 
 def blueprint(s: Spec[Qwen3AsrEncoder]) -> Block:
@@ -40,7 +40,7 @@ def blueprint(s: Spec[Qwen3AsrEncoder]) -> Block:
         {
             **front,
             "conv_out": Linear(channels * s.own.bands, d, component="embedding"),
-            "layers": stack(s.layers, lambda one: bart_layer(d, one, False)),
+            "layers": stack(s.layers, lambda layer: bart_layer(d, layer, False)),
             "ln_post": layer_norm(d),
             **(projected if s.own.projected else {}),
         }

@@ -24,11 +24,11 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(layer: Layer) -> Block:
         return pre_norm(
             d,
-            self_attn=gqa(d, one.attention),
-            mlp=network(d, one, lambda m: moe(d, m, swiglu(d, m.width, component="experts"))),
+            self_attn=gqa(d, layer.attention),
+            mlp=network(d, layer, lambda m: moe(d, m, swiglu(d, m.width, component="experts"))),
         )
 
-    return decoder(s, layer, question_answering="transformer")
+    return decoder(s, layer_block, question_answering="transformer")

@@ -27,15 +27,15 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
-        mixer = one.mixer
+    def layer_block(layer: Layer) -> Block:
+        mixer = layer.mixer
         linear = gated_delta_net(d, mixer, fused=True) if isinstance(mixer, DeltaNet) else None
         return block(
             input_layernorm=rms_norm(d),
             linear_attn=linear,
-            self_attn=None if linear else gqa(d, one.attention),
+            self_attn=None if linear else gqa(d, layer.attention),
             post_attention_layernorm=rms_norm(d),
-            mlp=network(d, one, lambda m: gated_moe(d, m)),
+            mlp=network(d, layer, lambda m: gated_moe(d, m)),
         )
 
-    return with_draft(s, lambda proper: decoder(proper, layer, question_answering="transformer"), layer)
+    return with_draft(s, lambda proper: decoder(proper, layer_block, question_answering="transformer"), layer_block)

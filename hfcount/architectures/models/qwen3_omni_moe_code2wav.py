@@ -28,7 +28,7 @@ def _steps(c: Config, key: str) -> tuple[int, ...]:
 
 
 class Code2Wav(Sizes):
-    """What Qwen3-Omni's vocoder alone has; `rows` are those of the table of all codes."""
+    """Sizes specific to Qwen3-Omni's vocoder; `rows` are those of the table of all codes."""
 
     rows: int = derived(lambda c: c.int("codebook_size") * c.int("num_quantizers"))
     decoder_dim: int = size("C")
@@ -38,16 +38,16 @@ class Code2Wav(Sizes):
 
 def spec(c: Config) -> Spec[Code2Wav]:
     mixer = keys.attention(c, bias=c.bool("attention_bias", default=False))
-    own = Code2Wav.read(c)
+    sizes = Code2Wav.read(c)
     layers = keys.uniform(Layer(mixer=mixer, ffn=keys.dense(c)), c.int("num_hidden_layers", maximum=MAX_LAYERS))
-    return keys.encoding(c, layers, {"Code2Wav": "base"}, hidden=c.int("hidden_size")).having(own)
+    return keys.encoding(c, layers, {"Code2Wav": "base"}, hidden=c.int("hidden_size")).having(sizes)
 
 
 def blueprint(s: Spec[Code2Wav]) -> Block:
     d, of, scale = s.hidden, s.own, block("norm", scale=Tensor((s.hidden,)))
 
-    def layer(one: Layer) -> Block:
-        usual = pre_norm(d, self_attn=gqa(d, one.attention), mlp=swiglu(d, one.dense.width))
+    def layer_block(layer: Layer) -> Block:
+        usual = pre_norm(d, self_attn=gqa(d, layer.attention), mlp=swiglu(d, layer.dense.width))
         return altered(usual, self_attn_layer_scale=scale, mlp_layer_scale=scale)
 
     convnext = block(
@@ -70,7 +70,7 @@ def blueprint(s: Spec[Code2Wav]) -> Block:
         waves[str(number + 1)] = block(block=Block({"0": snake(wide), "1": step, **units}))
     last = halved(of.decoder_dim, times)
     waves |= {str(times + 1): snake(last), str(times + 2): block(conv=conv(last, 1, 7))}
-    transformer = block(layers=stack(s.layers, layer), norm=rms_norm(d))
+    transformer = block(layers=stack(s.layers, layer_block), norm=rms_norm(d))
     table = embedding(of.rows, d)
     return block(
         "audio", pre_transformer=transformer, code_embedding=table, upsample=Block(longer), decoder=Block(waves)

@@ -39,13 +39,13 @@ def spec(c: Config) -> Spec[Qwen3OmniTalker | None]:
     if alone:
         return keys.decoder_spec(c, layer, heads=("Model",), windows=windows).replace(tied=False).having(None)
     parts = {"predictor": architectures.part(c, "code_predictor_config")}
-    own = Qwen3OmniTalker(
+    sizes = Qwen3OmniTalker(
         thinker_hidden_size=keys.dim("d_t", c.int("thinker_hidden_size")),
         intermediate_size=keys.dim("d_p", text.int("intermediate_size")),
     )
     heads = ("ForConditionalGeneration",)
-    whole = keys.decoder_spec(text, layer, whole=c, heads=heads, parts=parts, windows=windows)
-    return whole.replace(tied=False).having(own)
+    model = keys.decoder_spec(text, layer, whole=c, heads=heads, parts=parts, windows=windows)
+    return model.replace(tied=False).having(sizes)
 
 
 def blueprint(s: Spec[Qwen3OmniTalker | None]) -> Block:
@@ -56,10 +56,10 @@ def blueprint(s: Spec[Qwen3OmniTalker | None]) -> Block:
         usual = gated_moe(d, m)
         return altered(usual, experts=packed) if s.head == "base" else usual
 
-    def layer(one: Layer) -> Block:
-        return pre_norm(d, self_attn=gqa(d, one.attention), mlp=routed(one.moe))
+    def layer_block(layer: Layer) -> Block:
+        return pre_norm(d, self_attn=gqa(d, layer.attention), mlp=routed(layer.moe))
 
-    body = block(layers=stack(s.layers, layer), norm=rms_norm(d), codec_embedding=embedding(s.vocab, d))
+    body = block(layers=stack(s.layers, layer_block), norm=rms_norm(d), codec_embedding=embedding(s.vocab, d))
     if s.own is None or s.head == "base":
         return body
     thought, width = s.own.thinker_hidden_size, s.own.intermediate_size
@@ -81,20 +81,20 @@ def predictor_spec(c: Config) -> Spec[Qwen3OmniMoeTalkerCodePredictor]:
     """Qwen3-Omni's code predictor: Qwen3 with an embedding and a head for each further codebook (arXiv:2509.17765)."""
     mixer = keys.attention(c, bias=c.bool("attention_bias", default=False), qk_norm=True)
     # The first codebook is the talker's.
-    own = Qwen3OmniMoeTalkerCodePredictor.read(c, num_code_groups=keys.dim("n_c", c.int("num_code_groups")) - 1)
+    sizes = Qwen3OmniMoeTalkerCodePredictor.read(c, num_code_groups=keys.dim("n_c", c.int("num_code_groups")) - 1)
     windows = keys.sliding(c, lambda: keys.later(c, first=28))
     layer, heads = Layer(mixer=mixer, ffn=keys.dense(c)), ("ForConditionalGeneration", "Model")
-    return keys.decoder_spec(c, layer, heads=heads, windows=windows).replace(tied=False).having(own)
+    return keys.decoder_spec(c, layer, heads=heads, windows=windows).replace(tied=False).having(sizes)
 
 
 def predictor_blueprint(s: Spec[Qwen3OmniMoeTalkerCodePredictor]) -> Block:
     d, books = s.hidden, Indices.below(s.own.num_code_groups)
 
-    def layer(one: Layer) -> Block:
-        return pre_norm(d, self_attn=gqa(d, one.attention), mlp=swiglu(d, one.dense.width))
+    def layer_block(layer: Layer) -> Block:
+        return pre_norm(d, self_attn=gqa(d, layer.attention), mlp=swiglu(d, layer.dense.width))
 
     table = Repeat(books, embedding(s.vocab, d))
-    body = block(layers=stack(s.layers, layer), norm=rms_norm(d), codec_embedding=table)
+    body = block(layers=stack(s.layers, layer_block), norm=rms_norm(d), codec_embedding=table)
     if s.head == "base":
         return body
     return block(model=body, lm_head=Repeat(books, Linear(d, s.vocab, component="lm_head")))

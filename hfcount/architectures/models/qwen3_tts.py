@@ -63,8 +63,8 @@ def spec(c: Config) -> Spec[Qwen3Tts]:
     if c.str("tts_model_type", default="") == "base":  # which speaks in any voice that it hears
         heard = c.part("speaker_encoder_config").assuming(_VOICE)
         voice = Voice.read(heard, encoder=VoiceEncoder.read(heard))
-    whole = keys.composite(c, talker, {}, key="talker_config", heads=("ForConditionalGeneration",))
-    return whole.replace(tied=False).having(Qwen3Tts.read(c, voice=voice))
+    model = keys.composite(c, talker, {}, key="talker_config", heads=("ForConditionalGeneration",))
+    return model.replace(tied=False).having(Qwen3Tts.read(c, voice=voice))
 
 
 def blueprint(s: Spec[Qwen3Tts]) -> Block:
@@ -85,21 +85,21 @@ def talker_spec(c: Config) -> Spec[Talker]:
     layer = Layer(mixer=keys.attention(c, bias=bias, qk_norm=True), ffn=keys.dense(c))
     parts = {"predictor": architectures.part(c, "code_predictor_config", always="qwen3_tts_talker_code_predictor")}
     windows = keys.sliding_everywhere(c) if c.bool("use_sliding_window", default=False) else ()
-    whole = keys.decoder_spec(c, layer, heads=("ForConditionalGeneration",), parts=parts, windows=windows)
-    return whole.replace(tied=False).having(Talker.read(c))
+    model = keys.decoder_spec(c, layer, heads=("ForConditionalGeneration",), parts=parts, windows=windows)
+    return model.replace(tied=False).having(Talker.read(c))
 
 
 def talker_blueprint(s: Spec[Talker]) -> Block:
-    d, said = s.hidden, s.own.text_hidden_size
+    d, text = s.hidden, s.own.text_hidden_size
     body = block(
-        layers=stack(s.layers, lambda one: _layer(d, one)),
+        layers=stack(s.layers, lambda layer: _layer(d, layer)),
         norm=rms_norm(d),
         codec_embedding=embedding(s.vocab, d),
-        text_embedding=embedding(s.own.text_vocab_size, said),
+        text_embedding=embedding(s.own.text_vocab_size, text),
     )
     return block(
         model=body,
-        text_projection=block("projector", linear_fc1=Linear(said, said, True), linear_fc2=Linear(said, d, True)),
+        text_projection=block("projector", linear_fc1=Linear(text, text, True), linear_fc2=Linear(text, d, True)),
         codec_head=Linear(d, s.vocab, component="lm_head"),
         code_predictor=_predictor(s.part("predictor"), d),
     )
@@ -115,10 +115,10 @@ def predictor_spec(c: Config) -> Spec[Predictor]:
     bias = c.bool("attention_bias", default=False)
     layer = Layer(mixer=keys.attention(c, bias=bias, qk_norm=True), ffn=keys.dense(c))
     groups = keys.dim("n_c", c.int("num_code_groups"))
-    own = Predictor.read(c, books=groups - 1 if groups else 0)  # the first is the talker's
+    sizes = Predictor.read(c, books=groups - 1 if groups else 0)  # the first is the talker's
     windows = keys.sliding(c, lambda: keys.later(c, first=28)) if c.bool("use_sliding_window", default=False) else ()
     alone = keys.decoder_spec(c, layer, heads=("ForConditionalGeneration",), windows=windows)
-    return alone.replace(tied=False).having(own)
+    return alone.replace(tied=False).having(sizes)
 
 
 def predictor_blueprint(s: Spec[Predictor]) -> Block:
@@ -129,7 +129,7 @@ def _predictor(s: Spec, above: int) -> Block:
     """Its tensors: the embeddings are as wide as the talker, `above`, and projected where that is not its own width."""
     d, books = s.hidden, Indices.below(s.sizes(Predictor).books)
     body = block(
-        layers=stack(s.layers, lambda one: _layer(d, one)),
+        layers=stack(s.layers, lambda layer: _layer(d, layer)),
         norm=rms_norm(d),
         codec_embedding=Repeat(books, embedding(s.vocab, above)),
     )
@@ -140,8 +140,8 @@ def _predictor(s: Spec, above: int) -> Block:
     )
 
 
-def _layer(d: int, one: Layer) -> Block:
-    return pre_norm(d, self_attn=gqa(d, one.attention), mlp=swiglu(d, one.dense.width))
+def _layer(d: int, layer: Layer) -> Block:
+    return pre_norm(d, self_attn=gqa(d, layer.attention), mlp=swiglu(d, layer.dense.width))
 
 
 PARTS = (

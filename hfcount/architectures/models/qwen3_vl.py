@@ -27,9 +27,9 @@ def spec(c: Config) -> Spec:
     if alone:
         return keys.decoder_spec(c, layers, heads=("Model",))
     towers = {"vision": architectures.part(c, "vision_config")}
-    whole = keys.decoder_spec(text, layers, whole=c, heads=("ForConditionalGeneration", "Model"), parts=towers)
+    model = keys.decoder_spec(text, layers, whole=c, heads=("ForConditionalGeneration", "Model"), parts=towers)
     # The class of its text_config ties by default, and that of the whole model does not.
-    return whole.replace(tied=c.bool("tie_word_embeddings", default=False)) if routed else whole
+    return model.replace(tied=c.bool("tie_word_embeddings", default=False)) if routed else model
 
 
 def blueprint(s: Spec) -> Block:
@@ -39,8 +39,8 @@ def blueprint(s: Spec) -> Block:
         experts = block(gate_up_proj=stacked(m, 2 * m.width, d), down_proj=stacked(m, d, m.width))
         return block(gate=router(d, m), experts=experts)
 
-    def layer(one: Layer) -> Block:
-        return pre_norm(d, self_attn=gqa(d, one.attention), mlp=network(d, one, routed))
+    def layer_block(layer: Layer) -> Block:
+        return pre_norm(d, self_attn=gqa(d, layer.attention), mlp=network(d, layer, routed))
 
-    body = base(s, layer)
+    body = base(s, layer_block)
     return towers_in_model(s, body, visual=architectures.tower(s, "vision")) if "vision" in s.parts else body

@@ -67,15 +67,15 @@ def blueprint(s: Spec[Qwen3VlVision]) -> Block:
             return block("projector", ln_q=layer_norm(norm), mlp=Block({"0": wide, "2": narrow}))
         return block("projector", norm=layer_norm(norm), linear_fc1=wide, linear_fc2=narrow)
 
-    def layer(one: Layer) -> Block:
-        network = mlp(d, one.dense.width, up="linear_fc1", down="linear_fc2")
+    def layer_block(layer: Layer) -> Block:
+        network = mlp(d, layer.dense.width, up="linear_fc1", down="linear_fc2")
         return block(norm1=layer_norm(d), norm2=layer_norm(d), attn=fused_square_attention(d), mlp=network)
 
     mergers = Repeat(Indices.below(deep), merger(merged))
     return block(
         patch_embed=block(proj=patch_convolution(s)),
         pos_embed=positions(s),
-        blocks=stack(s.layers, layer),
+        blocks=stack(s.layers, layer_block),
         merger=merger(d),
         **({"merger_list" if numbered else "deepstack_merger_list": mergers} if deep else {}),
     )

@@ -33,7 +33,7 @@ def blueprint(s: Spec) -> Block:
 
 
 class Qwen4ExpText(Sizes):
-    """What Qwen4-Exp's language model alone has: residual streams, and an indexer."""
+    """Sizes specific to Qwen4-Exp's language model: residual streams, and an indexer."""
 
     hc_count: int = size("m")
     hc_lowrank: int = size("r_h")
@@ -45,19 +45,19 @@ class Qwen4ExpText(Sizes):
 def text_spec(c: Config) -> Spec[Qwen4ExpText]:
     """Qwen4-Exp's language model: Gated DeltaNet and indexed attention, several residual streams, tables of n-grams."""
     bias = c.bool("attention_bias", default=False)
-    own, block_size = Qwen4ExpText.read(c), c.int("indexer_compress_ratio", default=1, minimum=1)
+    sizes, block_size = Qwen4ExpText.read(c), c.int("indexer_compress_ratio", default=1, minimum=1)
     budget = c.int("indexer_budget", default=None)
     full = keys.attention(c, bias=bias, qk_norm=True, gated=True).replace(
-        index_dim=own.indexer_kv_heads * own.indexer_head_dim,
-        index_heads=own.indexer_n_heads,
+        index_dim=sizes.indexer_kv_heads * sizes.indexer_head_dim,
+        index_heads=sizes.indexer_n_heads,
         index_block=block_size,
         top_k=None if budget is None else budget + block_size - 1,  # whole blocks, and what follows the last
     )
     fourth = keys.every_nth(c, "full_attention_interval", default=4)
     mixers = keys.mixed(c, full, keys.delta_net(c), keys.kinds(c), fourth, "full_attention")
     routed = keys.uniform(Layer(ffn=keys.gated_moe(c)), keys.layer_count(c))
-    layers = with_ngrams(c, keys.combined(mixers, routed), own.hc_count)
-    return keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model")).having(own)
+    layers = with_ngrams(c, keys.combined(mixers, routed), sizes.hc_count)
+    return keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model")).having(sizes)
 
 
 def text_blueprint(s: Spec[Qwen4ExpText]) -> Block:
@@ -69,20 +69,20 @@ def text_blueprint(s: Spec[Qwen4ExpText]) -> Block:
     )
     residual = _residual(d, of)
 
-    def layer(one: Layer) -> Block:
-        mixer = one.mixer
+    def layer_block(layer: Layer) -> Block:
+        mixer = layer.mixer
         linear = gated_delta_net(d, mixer) if isinstance(mixer, DeltaNet) else None
         return block(
             linear_attn=linear,
-            self_attn=None if linear else altered(gqa(d, one.attention), indexer=index),
-            mlp=gated_moe(d, one.moe),
-            ple=one.own.tensors(d, of.hc_count) if isinstance(one.own, Ngrams) else None,
+            self_attn=None if linear else altered(gqa(d, layer.attention), indexer=index),
+            mlp=gated_moe(d, layer.moe),
+            ple=layer.own.tensors(d, of.hc_count) if isinstance(layer.own, Ngrams) else None,
             attn_hyper_connection=residual,
             mlp_hyper_connection=residual,
         )
 
     mixed = _residual(d, of, inject=False)
-    body = block(embed_tokens=embedding(s.vocab, d), layers=stack(s.layers, layer), hyper_connection_mixer=mixed)
+    body = block(embed_tokens=embedding(s.vocab, d), layers=stack(s.layers, layer_block), hyper_connection_mixer=mixed)
     return with_head(s, body)
 
 

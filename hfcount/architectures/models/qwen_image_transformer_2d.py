@@ -18,7 +18,7 @@ MODEL_TYPES = ("QwenImageTransformer2DModel", "QwenImageControlNetModel")
 
 
 class QwenImage(Sizes):
-    """What these have alone; `hint` are the channels of what a ControlNet sees, None for the model itself."""
+    """Sizes of these architectures; `hint` are the channels of what a ControlNet sees, None for the model itself."""
 
     num_attention_heads: int = size("h")
     attention_head_dim: int = size("h_d")
@@ -33,14 +33,14 @@ class QwenImage(Sizes):
 
 def spec(c: Config) -> Spec[QwenImage]:
     control = c.family == "QwenImageControlNetModel"
-    own = QwenImage.read(
+    sizes = QwenImage.read(
         c,
         out_channels=diffusion.or_else(c, "out_channels", c.int("in_channels"), "C_o"),
         conditioned=not control and c.bool("use_additional_t_cond"),
         hint=c.int("in_channels") + _further(c) if control else None,
     )
     diffusion.rotary_axes(c, "axes_dims_rope", 3)
-    return diffusion.diffusing(c, own, own.num_attention_heads * own.attention_head_dim)
+    return diffusion.diffusing(c, sizes, sizes.num_attention_heads * sizes.attention_head_dim)
 
 
 def _further(c: Config) -> int:

@@ -27,7 +27,7 @@ MERGED = {f"attn.qkv.{end}": qkv("attention", end) for end in ("weight", "bias")
 
 
 class Radio(Sizes):
-    """What RADIO alone has; `scaled` if its layers have the scales that transformers gives them."""
+    """Sizes specific to RADIO; `scaled` if its layers have the scales that transformers gives them."""
 
     scaled: bool
     gated: bool
@@ -53,7 +53,7 @@ def _sized(c: Config, scaled: bool = True) -> Spec[Radio]:
     layers = keys.uniform(Layer(mixer=mixer, ffn=ffn), keys.layer_count(c))
     along = c.int("max_img_size") // side
     null = c.is_null("video_temporal_patch_size")
-    own = Radio.read(
+    sizes = Radio.read(
         c,
         scaled=scaled,
         gated=gated,
@@ -64,7 +64,7 @@ def _sized(c: Config, scaled: bool = True) -> Spec[Radio]:
         summaries=_SUMMARIES if c.is_null("summary_idxs") else len(c.entries("summary_idxs")),
     )
     colours = Patches(side=side, channels=c.int("num_channels"))
-    return keys.encoding(c, layers, hidden=d, positions=along * along, patches=colours).having(own)
+    return keys.encoding(c, layers, hidden=d, positions=along * along, patches=colours).having(sizes)
 
 
 # By the names of timm, and of extra_timm_models.py beside hf_model.py: width, layers, heads, width of the networks.
@@ -88,11 +88,11 @@ def _trained(c: Config) -> Spec[Radio]:
     name, side = args.choice("model", tuple(_NAMED)), c.int("patch_size", default=16)
     frames = c.int("video_temporal_patch_size", default=1)
     if frames > 1 and not c.bool("separate_video_embedder", default=True):
-        said = "separate_video_embedder is false: one projection of images and videos is not described."
-        raise c.error("not-described", said, "separate_video_embedder")
+        text = "separate_video_embedder is false: one projection of images and videos is not described."
+        raise c.error("not-described", text, "separate_video_embedder")
     if args.is_null("cpe_max_size"):
-        said = "cpe_max_size is null: a tower for images of one size is not described."
-        raise args.error("not-described", said, "cpe_max_size")
+        text = "cpe_max_size is null: a tower for images of one size is not described."
+        raise args.error("not-described", text, "cpe_max_size")
     width, depth, heads, wide = _NAMED[name]
     tokens, learned = _teachers(args)
     usual = {
@@ -108,9 +108,9 @@ def _trained(c: Config) -> Spec[Radio]:
         "video_temporal_patch_size": None,
     }
     sided = args.part(name, defaults=usual).varied("", {"patch_size": int(side)}, c.source("patch_size"))
-    found = _sized(sided, scaled=False)
-    own = found.own.replace(tokens=tokens + _registers(args, tokens), frames=keys.dim("P_t", frames))
-    return found.having(own if frames > 1 else own.replace(frames=0))
+    tower = _sized(sided, scaled=False)
+    sizes = tower.own.replace(tokens=tokens + _registers(args, tokens), frames=keys.dim("P_t", frames))
+    return tower.having(sizes if frames > 1 else sizes.replace(frames=0))
 
 
 def _check_plain(c: Config, names: tuple[str, ...]) -> None:
@@ -136,12 +136,12 @@ def _registers(args: Config, tokens: int) -> int:
 def _teachers(args: Config) -> tuple[int, list[int]]:
     """The number of tokens that stand for the whole image, and which of the teachers learned from such a token."""
     given = args.entries("teachers")
-    names = [one.get("name") if isinstance(one, dict) else None for one in given]
+    names = [teacher.get("name") if isinstance(teacher, dict) else None for teacher in given]
     for place, name in enumerate(names):
         if not isinstance(name, str):
             raise args.malformed(f"teachers[{place}] is no object with a name.", "teachers")
     each = args.bool("cls_token_per_teacher", default=False)
-    learned = [place for place, one in enumerate(given) if one.get("use_summary", True)]
+    learned = [place for place, teacher in enumerate(given) if teacher.get("use_summary", True)]
     return len({*names}) if each else 1, learned
 
 
@@ -153,11 +153,11 @@ def blueprint(s: Spec[Radio]) -> Block:
     lambda1 = Tensor((d,), presence="dispensable")  # the first checkpoints have none
     scale = block("other", lambda1=lambda1) if of.scaled else None
 
-    def layer(one: Layer) -> Block:
-        wide = one.dense.width
+    def layer_block(layer: Layer) -> Block:
+        wide = layer.dense.width
         return block(
             norm1=layer_norm(d),
-            attn=fused_attention(d, one.attention, "qkv", "proj"),
+            attn=fused_attention(d, layer.attention, "qkv", "proj"),
             layer_scale1=scale,
             norm2=layer_norm(d),
             mlp=swiglu(d, wide, True) if of.gated else mlp(d, wide),
@@ -174,7 +174,7 @@ def blueprint(s: Spec[Radio]) -> Block:
     )
     held = obsolete if s.adapted else buffer  # a model around it may norm the colours itself
     colours = block(norm_mean=held(of.norm_mean, 1, 1), norm_std=held(of.norm_std, 1, 1))
-    model = block(patch_generator=table, blocks=stack(s.layers, layer))
+    model = block(patch_generator=table, blocks=stack(s.layers, layer_block))
     chosen = Tensor((of.summaries,), "buffer", "dispensable", whole=True)  # what the config says
-    whole = block(model=model, input_conditioner=colours, summary_idxs=chosen)
-    return block(radio_model=whole)
+    body = block(model=model, input_conditioner=colours, summary_idxs=chosen)
+    return block(radio_model=body)

@@ -49,16 +49,16 @@ def _periodic(c: Config, kinds: Mapping[str, Layer]) -> list[Layers]:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
-        mixer = one.mixer
+    def layer_block(layer: Layer) -> Block:
+        mixer = layer.mixer
         return block(
             temporal_pre_norm=rms_norm(d),
-            temporal_block=_rg_lru(d, mixer) if isinstance(mixer, LRU) else gqa(d, one.attention),
+            temporal_block=_rg_lru(d, mixer) if isinstance(mixer, LRU) else gqa(d, layer.attention),
             channel_pre_norm=rms_norm(d),
-            mlp_block=swiglu(d, one.dense.width, bias=True),
+            mlp_block=swiglu(d, layer.dense.width, bias=True),
         )
 
-    body = block(embed_tokens=embedding(s.vocab, d), layers=stack(s.layers, layer), final_norm=rms_norm(d))
+    body = block(embed_tokens=embedding(s.vocab, d), layers=stack(s.layers, layer_block), final_norm=rms_norm(d))
     return with_head(s, body)
 
 

@@ -16,8 +16,8 @@ class Redux(Sizes):
 
 
 def spec(c: Config) -> Spec[Redux]:
-    own = Redux.read(c)
-    return diffusion.diffusing(c, own, own.txt_in_features)
+    sizes = Redux.read(c)
+    return diffusion.diffusing(c, sizes, sizes.txt_in_features)
 
 
 def blueprint(s: Spec[Redux]) -> Block:

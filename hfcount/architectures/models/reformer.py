@@ -30,8 +30,8 @@ class Axis(Record):
 def _axes(c: Config, d: int) -> tuple[Axis, ...]:
     shape, widths = c.ints("axial_pos_shape", default=(64, 64)), c.ints("axial_pos_embds_dim", default=(64, 192))
     if len(widths) != len(shape):
-        said = f"axial_pos_embds_dim has {len(widths):,} entries, and axial_pos_shape {len(shape):,}."
-        raise c.error("list-length", said, "axial_pos_embds_dim")
+        text = f"axial_pos_embds_dim has {len(widths):,} entries, and axial_pos_shape {len(shape):,}."
+        raise c.error("list-length", text, "axial_pos_embds_dim")
     if sum(widths) != d:
         raise c.error("contradiction", f"axial_pos_embds_dim must sum up to hidden_size, {d:,}.", "axial_pos_embds_dim")
     return tuple(
@@ -41,7 +41,7 @@ def _axes(c: Config, d: int) -> tuple[Axis, ...]:
 
 
 class Reformer(Sizes):
-    """What Reformer alone has; without `axes` its positions have one table."""
+    """Sizes specific to Reformer; without `axes` its positions have one table."""
 
     axes: tuple[Axis, ...]
 
@@ -59,25 +59,25 @@ def spec(c: Config) -> Spec[Reformer]:
     kinds = {kind: Layer(mixer=mixer, ffn=ffn, own=ReformerLayer(hashed=kind == "lsh")) for kind in _KINDS}
     given = c.strs("attn_layers") or [*_KINDS] * 3
     layers = keys.by_kind(c, kinds, given, "attn_layers", len(given))
-    own = Reformer.read(c, axes=_axes(c, d) if c.bool("axial_pos_embds", default=True) else ())
-    rows = None if own.axes else c.int("max_position_embeddings")
-    whole = keys.decoder_spec(c, layers, heads=_HEADS, hidden=d, positions=rows, layer_count=None)
+    sizes = Reformer.read(c, axes=_axes(c, d) if c.bool("axial_pos_embds", default=True) else ())
+    rows = None if sizes.axes else c.int("max_position_embeddings")
+    model = keys.decoder_spec(c, layers, heads=_HEADS, hidden=d, positions=rows, layer_count=None)
     why = "it keeps hashes and hidden states of its tokens, which are not described"
-    return whole.replace(causal=c.bool("is_decoder", default=False), uncounted=why, tied=False).having(own)
+    return model.replace(causal=c.bool("is_decoder", default=False), uncounted=why, tied=False).having(sizes)
 
 
 def blueprint(s: Spec[Reformer]) -> Block:
     d, axes, norm = s.hidden, s.own.axes, layer_norm(s.hidden)
 
-    def layer(one: Layer) -> Block:
-        a, width = one.attention, one.dense.width
+    def layer_block(layer: Layer) -> Block:
+        a, width = layer.attention, layer.dense.width
         into = Linear(d, a.heads * a.head_dim)
-        hashed = one.sizes(ReformerLayer).hashed
-        own = block(query_key=into, value=into) if hashed else block(query=into, key=into, value=into)
+        hashed = layer.sizes(ReformerLayer).hashed
+        projections = block(query_key=into, value=into) if hashed else block(query=into, key=into, value=into)
         out = block(dense=Linear(a.heads * a.head_dim, d))
         first, second = block(dense=Linear(d, width, True)), block(dense=Linear(width, d, True))
         return block(
-            attention=block(layer_norm=norm, self_attention=Block(own.children, "attention"), output=out),
+            attention=block(layer_norm=norm, self_attention=Block(projections.children, "attention"), output=out),
             feed_forward=block("mlp", layer_norm=norm, dense=first, output=second),
         )
 
@@ -89,7 +89,7 @@ def blueprint(s: Spec[Reformer]) -> Block:
     places = block(embedding=embedding(s.positions, d)) if s.positions else axial
     body = block(
         embeddings=block(word_embeddings=embedding(s.vocab, d), position_embeddings=places),
-        encoder=block(layers=stack(s.layers, layer), layer_norm=layer_norm(2 * d)),
+        encoder=block(layers=stack(s.layers, layer_block), layer_norm=layer_norm(2 * d)),
     )
     words = block(lm_head=block("lm_head", decoder=Linear(2 * d, s.vocab), bias=Tensor((s.vocab,))))
     labels = block("other", dense=Linear(2 * d, d, True), out_proj=classifier(s))

@@ -24,11 +24,11 @@ class Regnet(Sizes):
 
 def spec(c: Config) -> Spec[Regnet]:
     widths, kind = c.ints("hidden_sizes"), c.choice("layer_type", ("x", "y"), "y")
-    own = Regnet.read(c, squeezed=kind == "y")
+    sizes = Regnet.read(c, squeezed=kind == "y")
     layers = keys.stages(c, widths[: c.length("depths")])
     d = layers[-1].layer.width if len(layers) == len(widths) else keys.dim("d", widths[-1])
-    whole = keys.imaging(c, layers, _HEADS, hidden=d, uncounted=keys.COARSER)
-    return whole.replace(features=(own.embedding_size, *(one.layer.width for one in layers))).having(own)
+    model = keys.imaging(c, layers, _HEADS, hidden=d, uncounted=keys.COARSER)
+    return model.replace(features=(sizes.embedding_size, *(layer.layer.width for layer in layers))).having(sizes)
 
 
 def blueprint(s: Spec[Regnet]) -> Block:
@@ -40,7 +40,7 @@ def blueprint(s: Spec[Regnet]) -> Block:
             narrow = Dim.named(f"r{number}", round(inputs / 4), f"d{number} / 4, rounded")
             way.append(block(attention=Block({"0": conv(d, narrow, 1, bias=True), "2": conv(narrow, d, 1, bias=True)})))
         way.append(normed(d, d, 1))
-        steps = Block({str(number): one for number, one in enumerate(way)})
+        steps = Block({str(number): step for number, step in enumerate(way)})
         return block(shortcut=normed(inputs, d, 1) if shortened else None, layer=steps)
 
     stages = dict[str, Block]()

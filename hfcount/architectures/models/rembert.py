@@ -17,14 +17,14 @@ class Rembert(Sizes):
 
 
 def spec(c: Config) -> Spec[Rembert]:
-    own = Rembert.read(c)
-    return keys.encoder(c, heads=("ForCausalLM", *keys.ENCODER_HEADS), tied=False).having(own)
+    sizes = Rembert.read(c)
+    return keys.encoder(c, heads=("ForCausalLM", *keys.ENCODER_HEADS), tied=False).having(sizes)
 
 
 def blueprint(s: Spec[Rembert]) -> Block:
     d, narrow, wide = s.hidden, s.own.input_embedding_size, s.own.output_embedding_size
     into = Linear(narrow, d, True, "embedding")
-    encoder = block(embedding_hidden_mapping_in=into, layer=stack(s.layers, lambda one: bert_layer(d, one)))
+    encoder = block(embedding_hidden_mapping_in=into, layer=stack(s.layers, lambda layer: bert_layer(d, layer)))
     body = block(embeddings=bert_embeddings(s, narrow), encoder=encoder, pooler=pooler(s))
     words = block(
         "lm_head", dense=Linear(d, wide, True), decoder=Linear(wide, s.vocab, True), LayerNorm=layer_norm(wide)

@@ -26,10 +26,10 @@ def spec(c: Config) -> Spec[Resnet]:
     widths = c.ints("hidden_sizes")
     kind = c.choice("layer_type", ("basic", "bottleneck"), "bottleneck")
     layers = keys.stages(c, widths[: c.length("depths")])
-    own = Resnet.read(c, bottleneck=kind == "bottleneck")
+    sizes = Resnet.read(c, bottleneck=kind == "bottleneck")
     d = layers[-1].layer.width if len(layers) == len(widths) else keys.dim("d", widths[-1])
-    whole = keys.imaging(c, layers, _HEADS, hidden=d, uncounted=keys.COARSER)
-    return whole.replace(features=(own.embedding_size, *(one.layer.width for one in layers))).having(own)
+    model = keys.imaging(c, layers, _HEADS, hidden=d, uncounted=keys.COARSER)
+    return model.replace(features=(sizes.embedding_size, *(layer.layer.width for layer in layers))).having(sizes)
 
 
 def blueprint(s: Spec[Resnet]) -> Block:
@@ -41,7 +41,7 @@ def blueprint(s: Spec[Resnet]) -> Block:
             way = [normed(inputs, narrow, 1), normed(narrow, narrow, 3), normed(narrow, d, 1)]
         else:
             way = [normed(inputs, d, 3), normed(d, d, 3)]
-        steps = Block({str(number): one for number, one in enumerate(way)})
+        steps = Block({str(number): step for number, step in enumerate(way)})
         return block(shortcut=normed(inputs, d, 1) if shortened else None, layer=steps)
 
     stages = dict[str, Block]()

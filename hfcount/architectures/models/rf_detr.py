@@ -46,7 +46,7 @@ SPELLINGS = {
     r"^(blocks\.\d+)\.dwconv\.": r"\1.depthwise_conv.",
     r"^(blocks\.\d+)\.pwconv1\.": r"\1.pointwise_conv.",
 }
-MERGED = {f"in_proj_{end}": tuple(f"{one}_proj.{end}" for one in "qkv") for end in ("weight", "bias")}
+MERGED = {f"in_proj_{end}": tuple(f"{letter}_proj.{end}" for letter in "qkv") for end in ("weight", "bias")}
 
 _HEADS = keys.named(
     ForObjectDetection="object_detection", Model="base", ForInstanceSegmentation="instance_segmentation"
@@ -61,43 +61,43 @@ class RfDetr(Record):
 
 def spec(c: Config) -> Spec[RfDetr]:
     levels, wide = keys.dim("n_l", c.int("num_feature_levels")), keys.dim("d_m", c.int("intermediate_size"))
-    whole = grouped_queries(c, backbones.only(c, architectures.backbone(c), "rf_detr_dinov2"), _HEADS)
-    return whole.having(RfDetr(queries=whole.own, num_feature_levels=levels, intermediate_size=wide))
+    model = grouped_queries(c, backbones.only(c, architectures.backbone(c), "rf_detr_dinov2"), _HEADS)
+    return model.having(RfDetr(queries=model.own, num_feature_levels=levels, intermediate_size=wide))
 
 
 def blueprint(s: Spec[RfDetr]) -> Block:
-    d, of, seen, norm = s.hidden, s.own.queries, s.part("backbone"), layer_norm(s.hidden)
+    d, of, backbone, norm = s.hidden, s.own.queries, s.part("backbone"), layer_norm(s.hidden)
     points, queries = s.own.num_feature_levels * of.decoder_n_points, of.num_queries * of.group_detr
 
     def step(into: int, out: int, side: int) -> Block:
         return block(conv=conv(into, out, side), bn=layer_norm(out))
 
-    def layer(one: Layer) -> Block:
+    def layer_block(layer: Layer) -> Block:
         return block(
-            self_attn=_packed_attention(d, one.attention),
+            self_attn=_packed_attention(d, layer.attention),
             norm1=norm,
-            cross_attn=sampling(d, points, one.sizes(GroupedLayer).cross_heads),
+            cross_attn=sampling(d, points, layer.sizes(GroupedLayer).cross_heads),
             norm2=norm,
-            linear1=Linear(d, one.dense.width, True, "mlp"),
-            linear2=Linear(one.dense.width, d, True, "mlp"),
+            linear1=Linear(d, layer.dense.width, True, "mlp"),
+            linear2=Linear(layer.dense.width, d, True, "mlp"),
             norm3=norm,
         )
 
-    width = seen.sizes(RfDetrDinov2).outputs * seen.hidden
+    width = backbone.sizes(RfDetrDinov2).outputs * backbone.hidden
     joined = split_stage(width, d, of.inner, of.c2f_num_blocks, step, ("cv1", "cv2", "m"))
     projector = block("projector", stages=Block({"0": Block({"0": joined, "1": norm})}))
-    decoder = block(layers=stack(s.layers, layer), norm=norm, ref_point_head=perceptron(2 * d, d, d))
+    decoder = block(layers=stack(s.layers, layer_block), norm=norm, ref_point_head=perceptron(2 * d, d, d))
     body = {
-        "backbone": Block({"0": block(encoder=block(encoder=architectures.tree(seen)), projector=projector)}),
+        "backbone": Block({"0": block(encoder=block(encoder=architectures.tree(backbone)), projector=projector)}),
         "transformer": block(decoder=decoder, **of.tensors(d, s.labels)),
         "query_feat": embedding(queries, d),
         "refpoint_embed": embedding(queries, 4),
     }
     if s.head == "base":
         return Block(body)
-    found = block(**body, class_embed=Linear(d, s.labels, True, "other"), bbox_embed=perceptron(d, d, d, 4))
+    children = block(**body, class_embed=Linear(d, s.labels, True, "other"), bbox_embed=perceptron(d, d, d, 4))
     masks = _masking(d, s.own.intermediate_size, s.depth) if s.head == "instance_segmentation" else None
-    return found if masks is None else Block({**found.children, "segmentation_head": masks})
+    return children if masks is None else Block({**children.children, "segmentation_head": masks})
 
 
 def _packed_attention(d: int, a: GQA) -> Block:
@@ -153,16 +153,16 @@ def backbone_spec(c: Config) -> Spec[RfDetrDinov2]:
         raise c.error(
             "out-of-range", "out_indices names no stage, and those before the last one see windows.", "out_indices"
         )
-    own = RfDetrDinov2.read(c, gated=gated, outputs=keys.dim("n_o", outputs))
+    sizes = RfDetrDinov2.read(c, gated=gated, outputs=keys.dim("n_o", outputs))
     layers, rows = keys.uniform(Layer(mixer=mixer, ffn=ffn), depth), keys.squares(c) + 1
-    return keys.imaging(c, layers, _BACKBONE_HEADS, hidden=d, positions=rows, patches=keys.patches(c)).having(own)
+    return keys.imaging(c, layers, _BACKBONE_HEADS, hidden=d, positions=rows, patches=keys.patches(c)).having(sizes)
 
 
 def backbone_blueprint(s: Spec[RfDetrDinov2]) -> Block:
     d, of, scale, norm = s.hidden, s.own, block(lambda1=Tensor((s.hidden,))), layer_norm(s.hidden)
 
-    def layer(one: Layer) -> Block:
-        a, width = one.attention, one.dense.width
+    def layer_block(layer: Layer) -> Block:
+        a, width = layer.attention, layer.dense.width
         return block(
             norm1=norm,
             attention=vit_attention(d, a) if s.adapted else mha(d, a, "o_proj"),
@@ -179,7 +179,7 @@ def backbone_blueprint(s: Spec[RfDetrDinov2]) -> Block:
         patch_embeddings=block(projection=patch_convolution(s)),
         position_embeddings=Tensor((1, s.positions or 0, d)),
     )
-    return block(embeddings=embeddings, encoder=block(layer=stack(s.layers, layer)), layernorm=norm)
+    return block(embeddings=embeddings, encoder=block(layer=stack(s.layers, layer_block)), layernorm=norm)
 
 
 PARTS = (

@@ -17,15 +17,15 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
-        norm, width = layer_norm(d), one.dense.width
-        attention = Block({**bert_attention(d, one.attention, norm=False).children, "LayerNorm": norm})
+    def layer_block(layer: Layer) -> Block:
+        norm, width = layer_norm(d), layer.dense.width
+        attention = Block({**bert_attention(d, layer.attention, norm=False).children, "LayerNorm": norm})
         return block(
             attention=attention,
-            crossattention=attention if one.cross_attention else None,
+            crossattention=attention if layer.cross_attention else None,
             intermediate=block(LayerNorm=norm, dense=Linear(d, width, True, "mlp")),
             output=block("mlp", dense=Linear(width, d, True)),
         )
 
     pooled = pooler(s, heads=("base", "multiple_choice"))
-    return roberta_heads(s, "roberta_prelayernorm", bert_base(s, layer, LayerNorm=layer_norm(d), pooler=pooled))
+    return roberta_heads(s, "roberta_prelayernorm", bert_base(s, layer_block, LayerNorm=layer_norm(d), pooler=pooled))

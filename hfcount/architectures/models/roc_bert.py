@@ -30,8 +30,8 @@ class RocBert(Sizes):
 
 
 def spec(c: Config) -> Spec[RocBert]:
-    own = RocBert.read(c)
-    return keys.encoder(c, heads=_HEADS).having(own)
+    sizes = RocBert.read(c)
+    return keys.encoder(c, heads=_HEADS).having(sizes)
 
 
 def blueprint(s: Spec[RocBert]) -> Block:

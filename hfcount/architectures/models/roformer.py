@@ -24,8 +24,8 @@ class Roformer(Sizes):
 
 
 def spec(c: Config) -> Spec[Roformer]:
-    own = Roformer.read(c)
-    return keys.encoder(c, heads=("ForCausalLM", *keys.ENCODER_HEADS), narrow=True).having(own)
+    sizes = Roformer.read(c)
+    return keys.encoder(c, heads=("ForCausalLM", *keys.ENCODER_HEADS), narrow=True).having(sizes)
 
 
 def blueprint(s: Spec[Roformer]) -> Block:
@@ -36,7 +36,7 @@ def blueprint(s: Spec[Roformer]) -> Block:
         embeddings_project=None if width == d else Linear(width, d, True, "embedding"),
         encoder=block(
             embed_positions=block("embedding", weight=sinusoids),
-            layer=stack(s.layers, lambda one: bert_layer(d, one)),
+            layer=stack(s.layers, lambda layer: bert_layer(d, layer)),
         ),
     )
     words = bert_predictions(s, "roformer.embeddings.word_embeddings.weight", width)

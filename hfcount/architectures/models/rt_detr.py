@@ -17,7 +17,7 @@ _HEADS = keys.named(ForObjectDetection="object_detection", Model="base")
 
 
 class RtDetr(Record):
-    """What RT-DETR alone has; the second version samples so many levels."""
+    """Sizes specific to RT-DETR; the second version samples so many levels."""
 
     hybrid: Hybrid
     learned: bool
@@ -28,19 +28,19 @@ class RtDetr(Record):
 def spec(c: Config) -> Spec[RtDetr]:
     learned, noisy = c.bool("learn_initial_query", default=False), denoising(c)
     levels = keys.dim("n_v", c.int("decoder_n_levels")) if c.family == "rt_detr_v2" else None
-    whole = hybrid(c, _HEADS, architectures.backbone(c))
+    model = hybrid(c, _HEADS, architectures.backbone(c))
     if levels is not None:  # version 2 ties its predictions
-        whole = whole.replace(tied=c.bool("tie_word_embeddings", default=True))
-    return whole.having(RtDetr(hybrid=whole.own, learned=learned, denoised=noisy, decoder_n_levels=levels))
+        model = model.replace(tied=c.bool("tie_word_embeddings", default=True))
+    return model.having(RtDetr(hybrid=model.own, learned=learned, denoised=noisy, decoder_n_levels=levels))
 
 
 def blueprint(s: Spec[RtDetr]) -> Block:
-    d, own, labels, levels = s.hidden, s.own, s.labels, s.own.decoder_n_levels
-    points = own.hybrid.points if levels is None else levels * own.hybrid.decoder_n_points
+    d, sizes, labels, levels = s.hidden, s.own, s.labels, s.own.decoder_n_levels
+    points = sizes.hybrid.points if levels is None else levels * sizes.hybrid.decoder_n_points
     scale = block(n_points_scale=None if levels is None else buffer(points))
     decoder = refining(s, points, s.head != "base", beside=scale)
-    seen, labelled = architectures.tree(s.part("backbone")), labels + 1 if own.denoised else None
-    body = own.hybrid.tensors(s, seen, decoder, labelled=labelled, learned=own.learned)
+    tower, labelled = architectures.tree(s.part("backbone")), labels + 1 if sizes.denoised else None
+    body = sizes.hybrid.tensors(s, tower, decoder, labelled=labelled, learned=sizes.learned)
     if s.head == "base":
         return body
     if levels is None:

@@ -24,9 +24,9 @@ def spec(c: Config) -> Spec[RtDetrResnet]:
     kind = c.choice("layer_type", ("basic", "bottleneck"), "bottleneck")
     widths = c.ints("hidden_sizes")
     layers = keys.stages(c, widths[: c.length("depths")])
-    own = RtDetrResnet.read(c, bottleneck=kind == "bottleneck")
-    whole = keys.encoding(c, layers, {"Backbone": "base"}, hidden=layers[-1].layer.width)
-    return whole.replace(features=(own.embedding_size, *(one.layer.width for one in layers))).having(own)
+    sizes = RtDetrResnet.read(c, bottleneck=kind == "bottleneck")
+    model = keys.encoding(c, layers, {"Backbone": "base"}, hidden=layers[-1].layer.width)
+    return model.replace(features=(sizes.embedding_size, *(layer.layer.width for layer in layers))).having(sizes)
 
 
 def blueprint(s: Spec[RtDetrResnet]) -> Block:

@@ -38,14 +38,14 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
-        network = mlp(d, one.dense.width, one.dense.bias, "up_proj", "down_proj")
-        return pre_norm(d, layer_norm, self_attn=altered(gqa(d, one.attention), rotary_emb=None), mlp=network)
+    def layer_block(layer: Layer) -> Block:
+        network = mlp(d, layer.dense.width, layer.dense.bias, "up_proj", "down_proj")
+        return pre_norm(d, layer_norm, self_attn=altered(gqa(d, layer.attention), rotary_emb=None), mlp=network)
 
     body = block(
         embed_tokens=embedding(s.vocab, d),
         embed_positions=positions(s),
-        layers=stack(s.layers, layer),
+        layers=stack(s.layers, layer_block),
         norm=layer_norm(d),
     )
     return with_head(s, body)

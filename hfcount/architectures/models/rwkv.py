@@ -13,9 +13,9 @@ MODEL_TYPES = ("rwkv",)  # transformers 5.23: modeling_rwkv.py
 def spec(c: Config) -> Spec:
     hidden, count = c.int("hidden_size"), keys.layer_count(c)
     mixer = RWKV(width=c.int("attention_hidden_size", default=hidden))
-    one = Layer(mixer=mixer, ffn=Dense(width=c.int("intermediate_size", default=4 * hidden)))
+    layer = Layer(mixer=mixer, ffn=Dense(width=c.int("intermediate_size", default=4 * hidden)))
     first, rest = Indices.below(1), Indices.span(1, count)
-    layers = keys.split((first, lambda: one.replace(first=True)), (rest, lambda: one))
+    layers = keys.split((first, lambda: layer.replace(first=True)), (rest, lambda: layer))
     return keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model"))
 
 
@@ -37,8 +37,8 @@ def blueprint(s: Spec) -> Block:
             output=Linear(m.width, d),
         )
 
-    def layer(one: Layer) -> Block:
-        width = one.dense.width
+    def layer_block(layer: Layer) -> Block:
+        width = layer.dense.width
         feed_forward = block(
             "mlp",
             time_mix_key=mix,
@@ -48,12 +48,12 @@ def blueprint(s: Spec) -> Block:
             value=Linear(width, d),
         )
         return block(
-            pre_ln=layer_norm(d) if one.first else None,
+            pre_ln=layer_norm(d) if layer.first else None,
             ln1=layer_norm(d),
-            attention=time_mix(one.mixer) if isinstance(one.mixer, RWKV) else None,
+            attention=time_mix(layer.mixer) if isinstance(layer.mixer, RWKV) else None,
             ln2=layer_norm(d),
             feed_forward=feed_forward,
         )
 
-    body = block(embeddings=embedding(s.vocab, d), blocks=stack(s.layers, layer), ln_out=layer_norm(d))
+    body = block(embeddings=embedding(s.vocab, d), blocks=stack(s.layers, layer_block), ln_out=layer_norm(d))
     return body if s.head == "base" else Block({"rwkv": body, "head": lm_head(s, "rwkv.embeddings.weight")})

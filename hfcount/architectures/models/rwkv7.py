@@ -24,9 +24,9 @@ class Rwkv7(Sizes):
 def spec(c: Config) -> Spec[Rwkv7]:
     hidden, width, count = c.int("hidden_size"), c.int("head_dim"), keys.layer_count(c)
     keys.divides(c, "head_dim", width, "hidden_size", hidden)
-    one = Layer(mixer=RWKV(width=hidden, head_dim=width), ffn=Dense(width=c.int("intermediate_size")))
+    layer = Layer(mixer=RWKV(width=hidden, head_dim=width), ffn=Dense(width=c.int("intermediate_size")))
     first, rest = Indices.below(1), Indices.span(1, count)
-    layers = keys.split((first, lambda: one.replace(first=True)), (rest, lambda: one))
+    layers = keys.split((first, lambda: layer.replace(first=True)), (rest, lambda: layer))
     return keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model")).having(Rwkv7.read(c))
 
 
@@ -61,16 +61,16 @@ def blueprint(s: Spec[Rwkv7]) -> Block:
             g_norm=layer_norm(d),
         )
 
-    def layer(one: Layer) -> Block:
-        mixer, width = one.mixer, one.dense.width
+    def layer_block(layer: Layer) -> Block:
+        mixer, width = layer.mixer, layer.dense.width
         assert isinstance(mixer, RWKV)
         return block(
-            pre_norm=layer_norm(d) if one.first else None,
+            pre_norm=layer_norm(d) if layer.first else None,
             attn_norm=layer_norm(d),
-            attn=time_mix(mixer, one.first),
+            attn=time_mix(mixer, layer.first),
             ffn_norm=layer_norm(d),
             ffn=block("mlp", x_k=Tensor((d,)), key=Linear(d, width), value=Linear(width, d)),
         )
 
-    body = block(embeddings=embedding(s.vocab, d), layers=stack(s.layers, layer), norm=layer_norm(d))
+    body = block(embeddings=embedding(s.vocab, d), layers=stack(s.layers, layer_block), norm=layer_norm(d))
     return with_head(s, body, table="embeddings")

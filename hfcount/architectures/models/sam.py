@@ -18,18 +18,18 @@ class Sam(Sizes):
 def spec(c: Config) -> Spec[Sam]:
     vision, prompt = architectures.part(c, "vision_config"), architectures.part(c, "prompt_encoder_config")
     decoder = architectures.part(c, "mask_decoder_config")
-    own = Sam.read(c, num_pos_feats=keys.dim("n_f", c.part("vision_config").int("num_pos_feats")))
+    sizes = Sam.read(c, num_pos_feats=keys.dim("n_f", c.part("vision_config").int("num_pos_feats")))
     parts = {"vision": vision, "prompt": prompt, "mask": decoder}
     tied = c.bool("tie_word_embeddings", default=True)  # which says here whether frequencies are shared
-    return keys.encoding(c, (), hidden=decoder.hidden, parts=parts).replace(tied=tied).having(own)
+    return keys.encoding(c, (), hidden=decoder.hidden, parts=parts).replace(tied=tied).having(sizes)
 
 
 def blueprint(s: Spec[Sam]) -> Block:
     count = s.own.num_pos_feats
-    prompts, own = architectures.tree(s.part("prompt")), frequencies(count, trained=True)
-    shared = _shared_frequencies(count) if s.tied else own
+    prompts, position = architectures.tree(s.part("prompt")), frequencies(count, trained=True)
+    shared = _shared_frequencies(count) if s.tied else position
     return block(
-        shared_image_embedding=own,
+        shared_image_embedding=position,
         vision_encoder=architectures.tower(s, "vision"),
         prompt_encoder=Block({"shared_embedding": shared, **prompts.children}, "embedding"),
         mask_decoder=architectures.tree(s.part("mask")),

@@ -33,7 +33,7 @@ _IMAGE, _VIDEO = keys.named(("Model",)), keys.named(VideoModel="base", Model="en
 
 
 class Sam2(Record):
-    """What SAM 2 alone has; `nested` if it is the tracker of SAM 3, which has the features of images itself."""
+    """Sizes specific to SAM 2; `nested` if it is the tracker of SAM 3, which has the features of images itself."""
 
     nested: bool
     memories: Memories | None
@@ -47,8 +47,8 @@ def spec(c: Config) -> Spec[Sam2]:
     layers, memories = (memory_layers(c, wide), Memories.read(c, latent)) if video else ((), None)
     heads = _VIDEO if video else _IMAGE
     d = keys.dim("d", vision.hidden)
-    whole = keys.decoder_spec(c, layers, vocab=0, hidden=d, heads=heads, layer_count=None, parts=parts)
-    alone = whole.replace(causal=False, **({"head": "base"} if c.nested else {}))
+    model = keys.decoder_spec(c, layers, vocab=0, hidden=d, heads=heads, layer_count=None, parts=parts)
+    alone = model.replace(causal=False, **({"head": "base"} if c.nested else {}))
     return alone.having(Sam2(nested=c.nested, memories=memories))
 
 
@@ -62,9 +62,9 @@ def blueprint(s: Spec[Sam2]) -> Block:
         mask_decoder=architectures.tree(s.part("mask")),
         no_memory_embedding=Tensor((1, 1, s.hidden), component="embedding"),
     )
-    whole = Block({**body.children, **(memories.tensors(s.hidden, s.layers).children if memories else {})})
+    tree = Block({**body.children, **(memories.tensors(s.hidden, s.layers).children if memories else {})})
     if not third:
-        return whole
+        return tree
     # SAM 3's tracker is stored with the names that it has within the whole, whose detector gives it the features.
     neck = tower.children["neck"]
     assert isinstance(neck, Block), "the neck is a block"
@@ -72,14 +72,14 @@ def blueprint(s: Spec[Sam2]) -> Block:
         "detector_model": block(vision_encoder=replace(tower, children={"backbone": tower.children["backbone"]})),
         "tracker_neck": replace(neck, component="vision", repeats=0),
     }
-    return Block({"tracker_model": Block({**whole.children, **({} if s.own.nested else outside)})})
+    return Block({"tracker_model": Block({**tree.children, **({} if s.own.nested else outside)})})
 
 
 _CHANNELS = {"sam2_vision_model": (768, 384, 192, 96), "edgetam_vision_model": (384, 192, 96, 48)}
 
 
 class Sam2VisionModel(Sizes):
-    """What SAM 2's image encoder alone has; `channels` are those of the backbone's levels."""
+    """Sizes specific to SAM 2's image encoder; `channels` are those of the backbone's levels."""
 
     channels: tuple[int, ...]
     fpn_kernel_size: int = size("w_n")
@@ -88,10 +88,10 @@ class Sam2VisionModel(Sizes):
 def vision_spec(c: Config) -> Spec[Sam2VisionModel]:
     """SAM 2's image encoder, also SAM 3's tracker's: a backbone and a neck to one width (arXiv:2408.00714)."""
     widths = c.ints("backbone_channel_list", default=_CHANNELS[c.family], minimum=0)
-    own = Sam2VisionModel.read(c, channels=tuple(keys.dim(f"C{n}", width) for n, width in enumerate(widths, 1)))
+    sizes = Sam2VisionModel.read(c, channels=tuple(keys.dim(f"C{n}", width) for n, width in enumerate(widths, 1)))
     parts = {"backbone": architectures.part(c, "backbone_config")}
     d = keys.dim("d_n", c.int("fpn_hidden_size"))
-    return keys.encoding(c, (), hidden=d, parts=parts).having(own)
+    return keys.encoding(c, (), hidden=d, parts=parts).having(sizes)
 
 
 def vision_blueprint(s: Spec[Sam2VisionModel]) -> Block:
@@ -101,13 +101,13 @@ def vision_blueprint(s: Spec[Sam2VisionModel]) -> Block:
 
 
 class Sam2HieraDetLayer(Record):
-    """What a layer of this Hiera alone has: the width of what it takes."""
+    """Sizes specific to a layer of this Hiera: the width of what it takes."""
 
     inputs: int
 
 
 class Sam2HieraDetModel(Sizes):
-    """What this Hiera alone has: sides of its table of positions, of a patch, and of the first windows."""
+    """Sizes specific to this Hiera: sides of its table of positions, of a patch, and of the first windows."""
 
     background: tuple[int, ...] = derived(
         lambda c: _sides(c, "window_positional_embedding_background_size", ("h_b", "w_b"))
@@ -126,10 +126,10 @@ def hiera_spec(c: Config) -> Spec[Sam2HieraDetModel]:
         c.ints("window_size_per_stage", default=(8, 4, 14, 7)),
     )
     if not 0 < len(depths) <= min(len(widths), len(heads)) or not sides:
-        said = (
+        text = (
             f"blocks_per_stage has {len(depths):,} entries for {len(widths):,} widths, {len(heads):,} numbers of heads."
         )
-        raise c.error("list-length", said, "blocks_per_stage", "Correct one of them.")
+        raise c.error("list-length", text, "blocks_per_stage", "Correct one of them.")
     layers, start, before = [], 0, 0
     for number, (depth, width, many) in enumerate(zip(depths, widths, heads, strict=False)):
         d = keys.dim(f"d{number + 1}", width)
@@ -140,8 +140,8 @@ def hiera_spec(c: Config) -> Spec[Sam2HieraDetModel]:
             layer = Layer(mixer=mixer, ffn=ffn, stage_width=d, own=Sam2HieraDetLayer(inputs=inputs))
             layers += [Layers(indices=places, layer=layer)] if places.count else []
         start, before = start + int(depth), d
-    own = Sam2HieraDetModel.read(c, window=keys.dim("w", sides[0]))
-    return keys.encoding(c, layers, hidden=c.int("hidden_size")).having(own)
+    sizes = Sam2HieraDetModel.read(c, window=keys.dim("w", sides[0]))
+    return keys.encoding(c, layers, hidden=c.int("hidden_size")).having(sizes)
 
 
 def _sides(c: Config, key: str, symbols: tuple[str, str]) -> tuple[int, ...]:
@@ -161,13 +161,13 @@ def _sides(c: Config, key: str, symbols: tuple[str, str]) -> tuple[int, ...]:
 def hiera_blueprint(s: Spec[Sam2HieraDetModel]) -> Block:
     of, first = s.own, s.hidden
 
-    def layer(one: Layer) -> Block:
-        inputs, d = one.sizes(Sam2HieraDetLayer).inputs, one.width
+    def layer_block(layer: Layer) -> Block:
+        inputs, d = layer.sizes(Sam2HieraDetLayer).inputs, layer.width
         return block(
             layer_norm1=layer_norm(inputs),
             attn=block("attention", qkv=Linear(inputs, 3 * d, True), proj=Linear(d, d, True)),
             layer_norm2=layer_norm(d),
-            mlp=mlp(d, one.dense.width, up="proj_in", down="proj_out"),
+            mlp=mlp(d, layer.dense.width, up="proj_in", down="proj_out"),
             proj=Linear(inputs, d, True, "other") if inputs != d else None,
         )
 
@@ -177,7 +177,7 @@ def hiera_blueprint(s: Spec[Sam2HieraDetModel]) -> Block:
         pos_embed=places,
         pos_embed_window=Tensor((1, first, of.window, of.window), component="embedding"),
         patch_embed=block("embedding", projection=block(weight=kernel, bias=Tensor((first,)))),
-        blocks=stack(s.layers, layer),
+        blocks=stack(s.layers, layer_block),
     )
 
 

@@ -58,17 +58,17 @@ def detr_encoder_spec(c: Config) -> Spec:
 def detr_encoder_blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(layer: Layer) -> Block:
         return block(
             layer_norm1=layer_norm(d),
             self_attn=square_attention(d),
             cross_attn=square_attention(d),
             layer_norm2=layer_norm(d),
-            mlp=mlp(d, one.dense.width),
+            mlp=mlp(d, layer.dense.width),
             layer_norm3=layer_norm(d),
         )
 
-    return block(layers=stack(s.layers, layer))
+    return block(layers=stack(s.layers, layer_block))
 
 
 class Sam3DetrDecoder(Sizes):
@@ -77,21 +77,21 @@ class Sam3DetrDecoder(Sizes):
 
 def detr_decoder_spec(c: Config) -> Spec[Sam3DetrDecoder]:
     """SAM 3's decoder: queries attend to themselves, to the prompt and to the image (arXiv:2511.16719)."""
-    own = Sam3DetrDecoder.read(c)
-    return keys.tower(c, depth=("num_layers",), indivisible="built", further={"Decoder": "base"}).having(own)
+    sizes = Sam3DetrDecoder.read(c)
+    return keys.tower(c, depth=("num_layers",), indivisible="built", further={"Decoder": "base"}).having(sizes)
 
 
 def detr_decoder_blueprint(s: Spec[Sam3DetrDecoder]) -> Block:
     d, queries, heads = s.hidden, s.own.num_queries, s.layers[0].layer.attention.heads
 
-    def layer(one: Layer) -> Block:
+    def layer_block(layer: Layer) -> Block:
         named = dict[str, Block]()
         for name in ("self_attn", "text_cross_attn", "vision_cross_attn"):
             named |= {name: square_attention(d), f"{name}_layer_norm": layer_norm(d)}
-        return Block({**named, "mlp": mlp(d, one.dense.width), "mlp_layer_norm": layer_norm(d)})
+        return Block({**named, "mlp": mlp(d, layer.dense.width), "mlp_layer_norm": layer_norm(d)})
 
     return block(
-        layers=stack(s.layers, layer),
+        layers=stack(s.layers, layer_block),
         output_layer_norm=layer_norm(d),
         box_head=_numbered_mlp(d, d, d, 4),
         query_embed=embedding(queries, d),
@@ -111,20 +111,20 @@ class Sam3GeometryEncoder(Sizes):
 
 def geometry_spec(c: Config) -> Spec[Sam3GeometryEncoder]:
     """SAM 3's encoder of boxes: where they are, and what the image shows there (arXiv:2511.16719)."""
-    own = Sam3GeometryEncoder.read(c)
-    return keys.tower(c, depth=("num_layers",), indivisible="built").having(own)
+    sizes = Sam3GeometryEncoder.read(c)
+    return keys.tower(c, depth=("num_layers",), indivisible="built").having(sizes)
 
 
 def geometry_blueprint(s: Spec[Sam3GeometryEncoder]) -> Block:
     d, side = s.hidden, s.own.roi_size
 
-    def layer(one: Layer) -> Block:
+    def layer_block(layer: Layer) -> Block:
         return block(
             layer_norm1=layer_norm(d),
             self_attn=square_attention(d),
             cross_attn=square_attention(d),
             layer_norm2=layer_norm(d),
-            mlp=mlp(d, one.dense.width),
+            mlp=mlp(d, layer.dense.width),
             layer_norm3=layer_norm(d),
         )
 
@@ -137,7 +137,7 @@ def geometry_blueprint(s: Spec[Sam3GeometryEncoder]) -> Block:
         vision_layer_norm=layer_norm(d),
         final_proj=Linear(d, d, True, "other"),
         prompt_layer_norm=layer_norm(d),
-        layers=stack(s.layers, layer),
+        layers=stack(s.layers, layer_block),
         output_layer_norm=layer_norm(d),
     )
 
@@ -151,8 +151,8 @@ class Sam3MaskDecoder(Sizes):
 
 def mask_spec(c: Config) -> Spec[Sam3MaskDecoder]:
     """SAM 3's mask decoder: queries become masks over features at full resolution (arXiv:2511.16719)."""
-    own = Sam3MaskDecoder.read(c)
-    return keys.encoding(c, (), {"Decoder": "base"}, hidden=c.int("hidden_size")).having(own)
+    sizes = Sam3MaskDecoder.read(c)
+    return keys.encoding(c, (), {"Decoder": "base"}, hidden=c.int("hidden_size")).having(sizes)
 
 
 def mask_blueprint(s: Spec[Sam3MaskDecoder]) -> Block:
@@ -180,18 +180,18 @@ def lite_text_spec(c: Config) -> Spec[Sam3LiteTextTextModel]:
     mixed = Layer(ffn=keys.dense(c, bias=True))
     rest = Indices.below(count).difference(ends)
     layers = keys.split((ends, lambda: mixed), (rest, lambda: attended))
-    own = Sam3LiteTextTextModel.read(c)
+    sizes = Sam3LiteTextTextModel.read(c)
     rows, out = c.int("max_position_embeddings"), c.int("projection_dim")
-    return keys.encoding(c, layers, vocab=c.int("vocab_size"), hidden=d, out=out, positions=rows).having(own)
+    return keys.encoding(c, layers, vocab=c.int("vocab_size"), hidden=d, out=out, positions=rows).having(sizes)
 
 
 def lite_text_blueprint(s: Spec[Sam3LiteTextTextModel]) -> Block:
     d, side, scale = s.hidden, s.own.repmixer_kernel_size, Tensor((s.hidden, 1, 1))
 
-    def layer(one: Layer) -> Block:
-        if one.mixer is not None:
-            return clip_layer(d, one)
-        along, wide = conv(d, d, 1, side, groups=d), one.dense.width
+    def layer_block(layer: Layer) -> Block:
+        if layer.mixer is not None:
+            return clip_layer(d, layer)
+        along, wide = conv(d, d, 1, side, groups=d), layer.dense.width
         mixer = block(batchnorm_skip=batch_norm(d), conv=along, batchnorm_conv=batch_norm(d))
         network = block("mlp", fc1=conv(d, wide, 1, bias=True), fc2=conv(wide, d, 1, bias=True))
         return block(
@@ -203,7 +203,7 @@ def lite_text_blueprint(s: Spec[Sam3LiteTextTextModel]) -> Block:
     places = block("embedding", position_embedding=Tensor((1, 1, s.positions or 0, d)))
     return block(
         embeddings=block(token_embedding=embedding(s.vocab, d), position_embedding=places),
-        layers=stack(s.layers, layer),
+        layers=stack(s.layers, layer_block),
         final_layer_norm=layer_norm(d),
         projection=Linear(d, s.output, component="projector"),
     )

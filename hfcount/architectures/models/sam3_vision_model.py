@@ -16,24 +16,24 @@ _DOUBLINGS = {4.0: 2, 2.0: 1, 1.0: 0, 0.5: 0}
 
 
 class Sam3VisionModel(Record):
-    """What SAM 3's image encoder alone has: how often the features are doubled at each level."""
+    """Sizes specific to SAM 3's image encoder: how often the features are doubled at each level."""
 
     doublings: tuple[int, ...]
 
 
 def spec(c: Config) -> Spec[Sam3VisionModel]:
     factors = c.entries("scale_factors") if c.given("scale_factors") else [4.0, 2.0, 1.0, 0.5]
-    if any(not isinstance(one, int | float) or one not in _DOUBLINGS for one in factors):
+    if any(not isinstance(factor, int | float) or factor not in _DOUBLINGS for factor in factors):
         raise c.error("list-length", "scale_factors must be a list of 4, 2, 1 and 0.5.", "scale_factors")
-    own = Sam3VisionModel(doublings=tuple(_DOUBLINGS[factor] for factor in factors))
+    sizes = Sam3VisionModel(doublings=tuple(_DOUBLINGS[factor] for factor in factors))
     parts, d = {"backbone": architectures.part(c, "backbone_config")}, keys.dim("d_n", c.int("fpn_hidden_size"))
-    return keys.encoding(c, (), hidden=d, parts=parts).having(own)
+    return keys.encoding(c, (), hidden=d, parts=parts).having(sizes)
 
 
 def blueprint(s: Spec[Sam3VisionModel]) -> Block:
-    seen, levels = s.part("backbone").hidden, dict[str, Block]()
+    vision_width, levels = s.part("backbone").hidden, dict[str, Block]()
     for place, doublings in enumerate(s.own.doublings):
-        width, scaled = seen, dict[str, Block]()
+        width, scaled = vision_width, dict[str, Block]()
         for step in range(doublings):
             scaled[str(2 * step)] = transposed(width, width // 2, 2)
             width = width // 2
@@ -48,16 +48,16 @@ def vit_spec(c: Config) -> Spec:
     side, image = c.int("patch_size"), c.int("pretrain_image_size")
     across = image // side  # what is left over is as no pixel of the table: it is tiled to any image
     if not across:
-        said = f"pretrain_image_size is {image:,}, less than patch_size, which is {side:,}."
-        c.cannot_run("out-of-range", said, "pretrain_image_size", "Correct one of them.")
+        text = f"pretrain_image_size is {image:,}, less than patch_size, which is {side:,}."
+        c.cannot_run("out-of-range", text, "pretrain_image_size", "Correct one of them.")
     return keys.tower(c, patches=keys.patches(c), positions=across * across, indivisible="built")
 
 
 def vit_blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
-        norm, network = layer_norm(d), mlp(d, one.dense.width)
+    def layer_block(layer: Layer) -> Block:
+        norm, network = layer_norm(d), mlp(d, layer.dense.width)
         return block(layer_norm1=norm, attention=square_attention(d), layer_norm2=norm, mlp=network)
 
     table = Tensor((1, s.positions or 0, d))
@@ -65,7 +65,7 @@ def vit_blueprint(s: Spec) -> Block:
     return block(
         embeddings=block("embedding", position_embeddings=table, patch_embeddings=patches),
         layer_norm=layer_norm(d),
-        layers=stack(s.layers, layer),
+        layers=stack(s.layers, layer_block),
     )
 
 

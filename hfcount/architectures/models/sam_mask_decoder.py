@@ -43,12 +43,12 @@ def spec(c: Config) -> Spec[SamMaskDecoder]:
     )
     mixer = keys.multi_head(c, d, c.int("num_attention_heads"), indivisible="built")
     layer = Layer(mixer=mixer, ffn=Dense(width=c.int("mlp_dim"), bias=True))
-    own = SamMaskDecoder.read(
+    sizes = SamMaskDecoder.read(
         c,
         inner=keys.dim("d_i", inner),
         vit_dim=keys.dim("d_w", c.int("vit_dim") if c.family == "sam_hq_mask_decoder" else 0),
     )
-    return keys.encoding(c, keys.uniform(layer, keys.layer_count(c)), hidden=d).having(own)
+    return keys.encoding(c, keys.uniform(layer, keys.layer_count(c)), hidden=d).having(sizes)
 
 
 def blueprint(s: Spec[SamMaskDecoder]) -> Block:
@@ -57,8 +57,8 @@ def blueprint(s: Spec[SamMaskDecoder]) -> Block:
     out, inner = "out_proj" if first else "o_proj", of.inner
     tokens, narrow, thin = of.num_multimask_outputs + 1, d // 4, d // 8
 
-    def layer(one: Layer) -> Block:
-        wide = one.dense.width
+    def layer_block(layer: Layer) -> Block:
+        wide = layer.dense.width
         # From SAM 2 on, the network of a layer is as deep as there are layers.
         network = mlp(d, wide, up="lin1", down="lin2") if first else feed_forward(d, wide, d, s.depth, "mlp")
         # In the first version the layers halve the width, whatever the config says.
@@ -72,7 +72,7 @@ def blueprint(s: Spec[SamMaskDecoder]) -> Block:
         pred_obj_score_head=feed_forward(d, d, 1, 3),
     )
     # HQ-SAM's own token and convolutions over features of the vision tower (arXiv:2306.01567).
-    own = block(
+    children = block(
         hq_token=embedding(1, d),
         hq_mask_mlp=mask,
         compress_vit_conv1=transposed(vit, d, 2),
@@ -88,14 +88,14 @@ def blueprint(s: Spec[SamMaskDecoder]) -> Block:
     body = block(
         iou_token=embedding(1, d),
         mask_tokens=embedding(tokens, d),
-        transformer=_two_way(d, inner, out, stack(s.layers, layer)),
+        transformer=_two_way(d, inner, out, stack(s.layers, layer_block)),
         upscale_conv1=transposed(d, narrow, 2),
         upscale_conv2=transposed(narrow, thin, 2),
         upscale_layer_norm=layer_norm(narrow),
         output_hypernetworks_mlps=Repeat(Indices.below(tokens), mask),
         iou_prediction_head=feed_forward(d, of.iou_head_hidden_dim, tokens, of.iou_head_depth),
     )
-    more = own.children if high else {} if first else fine.children
+    more = children.children if high else {} if first else fine.children
     return Block({**body.children, **more})
 
 

@@ -26,7 +26,7 @@ IGNORED = ("image_size", "patch_size", "image_embedding_size", "scale")
 
 
 class SamPromptEncoder(Sizes):
-    """What this architecture alone has."""
+    """Sizes specific to this architecture."""
 
     # No multiple of 4 fails where a mask is given, and points and boxes alone do without.
     mask_input_channels: int = size("C_m")
@@ -34,19 +34,19 @@ class SamPromptEncoder(Sizes):
 
 
 def spec(c: Config) -> Spec[SamPromptEncoder]:
-    own = SamPromptEncoder.read(c)
-    return keys.encoding(c, (), hidden=c.int("hidden_size")).having(own)
+    sizes = SamPromptEncoder.read(c)
+    return keys.encoding(c, (), hidden=c.int("hidden_size")).having(sizes)
 
 
 def blueprint(s: Spec[SamPromptEncoder]) -> Block:
-    d, seen, points = s.hidden, s.own.mask_input_channels, s.own.num_point_embeddings
+    d, channels, points = s.hidden, s.own.mask_input_channels, s.own.num_point_embeddings
     first = s.family in ("sam_prompt_encoder", "sam_hq_prompt_encoder")
     masks = block(
-        conv1=convolution(1, seen // 4, 2),
-        conv2=convolution(seen // 4, seen, 2),
-        conv3=convolution(seen, d, 1),
-        layer_norm1=layer_norm(seen // 4),
-        layer_norm2=layer_norm(seen // 4 * 4),
+        conv1=convolution(1, channels // 4, 2),
+        conv2=convolution(channels // 4, channels, 2),
+        conv3=convolution(channels, d, 1),
+        layer_norm1=layer_norm(channels // 4),
+        layer_norm2=layer_norm(channels // 4 * 4),
     )
     each = Repeat(Indices.below(points), embedding(1, d))
     # The first version has the frequencies of places from the image, and the others their own.

@@ -20,8 +20,8 @@ class SamVisionModel(Record):
 
 
 def spec(c: Config) -> Spec[SamVisionModel]:
-    whole = sam_tower(c)
-    return whole.having(SamVisionModel(tower=whole.own, wrapped=c.family in _WRAPPED and not c.nested))
+    model = sam_tower(c)
+    return model.having(SamVisionModel(tower=model.own, wrapped=c.family in _WRAPPED and not c.nested))
 
 
 def blueprint(s: Spec[SamVisionModel]) -> Block:

@@ -41,7 +41,7 @@ class Crossed(Record):
 
 
 class Sana(Sizes):
-    """What these have alone; `crossed` is None where they attend to no text.
+    """Sizes specific to these architectures; `crossed` is None where they attend to no text.
 
     `video` says that it is Sana-Video, and `steers` that it is a ControlNet.
     """
@@ -66,7 +66,7 @@ class Sana(Sizes):
 def spec(c: Config) -> Spec[Sana]:
     d = c.int("num_attention_heads") * c.int("attention_head_dim")
     steers, video = c.family == "SanaControlNetModel", c.family == "SanaVideoTransformer3DModel"
-    own = Sana.read(
+    sizes = Sana.read(
         c,
         sides=diffusion.patch_sides(c, "patch_size", 3)
         if video
@@ -80,11 +80,11 @@ def spec(c: Config) -> Spec[Sana]:
         crossed=_crossed(c),
     )
     if video:
-        diffusion.rotary_pairs(c, own.attention_head_dim)
+        diffusion.rotary_pairs(c, sizes.attention_head_dim)
     elif not c.is_null("interpolation_scale"):
         diffusion.check_places(c, d)
     diffusion.dropout(c)
-    return diffusion.diffusing(c, own, own.num_attention_heads * own.attention_head_dim)
+    return diffusion.diffusing(c, sizes, sizes.num_attention_heads * sizes.attention_head_dim)
 
 
 def _crossed(c: Config) -> Crossed | None:

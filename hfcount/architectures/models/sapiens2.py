@@ -65,23 +65,23 @@ def spec(c: Config) -> Spec[Sapiens2]:
         few = c.int("num_key_value_attention_heads")
         ends = (Indices.below(count).difference(middle), lambda: layer(heads))
         layers = keys.split(ends, (middle, lambda: layer(few)))
-    own = Sapiens2.read(c)
-    return keys.imaging(c, layers, _HEADS, hidden=d, patches=keys.patches(c)).having(own)
+    sizes = Sapiens2.read(c)
+    return keys.imaging(c, layers, _HEADS, hidden=d, patches=keys.patches(c)).having(sizes)
 
 
 def blueprint(s: Spec[Sapiens2]) -> Block:
     d, of, norm = s.hidden, s.own, rms_norm(s.hidden)
 
-    def layer(one: Layer) -> Block:
-        a, wide, bias = one.attention, one.dense.width, of.mlp_bias
-        shared, own = a.kv_heads * a.head_dim, rms_norm(a.head_dim) if a.qk_norm else None
+    def layer_block(layer: Layer) -> Block:
+        a, wide, bias = layer.attention, layer.dense.width, of.mlp_bias
+        shared, head_norm = a.kv_heads * a.head_dim, rms_norm(a.head_dim) if a.qk_norm else None
         attention = block(
             "attention",
             wq=Linear(d, d, of.query_bias),
             wk=Linear(d, shared, of.key_bias),
             wv=Linear(d, shared, of.value_bias),
-            q_norm=own,
-            k_norm=own,
+            q_norm=head_norm,
+            k_norm=head_norm,
             proj=Linear(d, d, of.proj_bias),
             gamma=block(weight=Tensor((d,))),
         )
@@ -94,6 +94,6 @@ def blueprint(s: Spec[Sapiens2]) -> Block:
         embeddings=block(mask_token=token) if of.use_mask_token else None,
         storage_tokens=Tensor((1, of.num_register_tokens, d), component="embedding"),
         patch_embed=block(projection=patch_convolution(s)),
-        blocks=stack(s.layers, layer),
+        blocks=stack(s.layers, layer_block),
         ln1=norm,
     )

@@ -20,17 +20,17 @@ class SarvamMla(Sizes):
 
 def spec(c: Config) -> Spec[SarvamMla]:
     c = c.assuming({"intermediate_size": 16384, "num_shared_experts": 1, "q_lora_rank": None})
-    mixer, own = keys.mla(c).replace(bias=False), SarvamMla.read(c)
+    mixer, sizes = keys.mla(c).replace(bias=False), SarvamMla.read(c)
     if not c.given("num_experts"):
         layers = keys.uniform(Layer(mixer=mixer, ffn=keys.dense(c)), keys.layer_count(c))
-        return keys.decoder_spec(c, layers, heads=("ForCausalLM",)).having(own)
+        return keys.decoder_spec(c, layers, heads=("ForCausalLM",)).having(sizes)
     every = Indices.below(keys.layer_count(c))
     first = c.int("first_k_dense_replace", default=1, minimum=0, maximum=MAX_LAYERS)
     step = c.int("moe_layer_freq", default=1, minimum=1, maximum=MAX_LAYERS)
     routed = Indices.span(min(first, every.count), every.count, step)
     places = (every.difference(routed), routed)
     layers = keys.networks(c, places, lambda: _experts(c), mixer)
-    return keys.decoder_spec(c, layers, heads=("ForCausalLM",)).having(own)
+    return keys.decoder_spec(c, layers, heads=("ForCausalLM",)).having(sizes)
 
 
 def _experts(c: Config) -> MoE:
@@ -47,7 +47,7 @@ def blueprint(s: Spec[SarvamMla]) -> Block:
         bias = Tensor((m.experts,)) if balanced else None
         return altered(shared_moe(d, m), gate=altered(router(d, m), e_score_correction_bias=bias))
 
-    def layer(one: Layer) -> Block:
-        return pre_norm(d, self_attn=mla(d, one.latent), mlp=network(d, one, experts))
+    def layer_block(layer: Layer) -> Block:
+        return pre_norm(d, self_attn=mla(d, layer.latent), mlp=network(d, layer, experts))
 
-    return decoder(s, layer)
+    return decoder(s, layer_block)

@@ -62,8 +62,8 @@ def blueprint(s: Spec) -> Block:
     def experts(m: MoE) -> Block:
         return altered(shared_moe(d, m), gate=altered(router(d, m), expert_bias=Tensor((m.experts,))))
 
-    def layer(one: Layer) -> Block:
-        a = one.attention
+    def layer_block(layer: Layer) -> Block:
+        a = layer.attention
         norm = rms_norm(a.head_dim) if a.qk_norm else None
         attention = block(
             "attention",
@@ -76,8 +76,8 @@ def blueprint(s: Spec) -> Block:
             input_layernorm=rms_norm(d),
             attention=attention,
             post_attention_layernorm=rms_norm(d),
-            mlp=network(d, one, experts),
+            mlp=network(d, layer, experts),
         )
 
-    body = block(word_embeddings=embedding(s.vocab, d), layers=stack(s.layers, layer), norm=rms_norm(d))
+    body = block(word_embeddings=embedding(s.vocab, d), layers=stack(s.layers, layer_block), norm=rms_norm(d))
     return with_head(s, body, table="word_embeddings")

@@ -23,10 +23,10 @@ class SD3ControlNet(Sizes):
 def spec(c: Config) -> Spec[SD3ControlNet]:
     used = c.bool("use_pos_embed")
     table = used and not c.is_null("pos_embed_type") and bool(c.choice("pos_embed_type", ("sincos",)))
-    own = SD3ControlNet.read(c, table=table)
+    sizes = SD3ControlNet.read(c, table=table)
     if table:
-        diffusion.check_places(c, own.sd3.width)
-    return diffusion.diffusing(c, own, own.sd3.width)
+        diffusion.check_places(c, sizes.sd3.width)
+    return diffusion.diffusing(c, sizes, sizes.sd3.width)
 
 
 def blueprint(s: Spec[SD3ControlNet]) -> Block:

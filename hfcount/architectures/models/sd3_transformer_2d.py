@@ -19,9 +19,9 @@ class SD3Transformer2D(Sizes):
 
 
 def spec(c: Config) -> Spec[SD3Transformer2D]:
-    own = SD3Transformer2D.read(c)
-    diffusion.check_places(c, own.sd3.width)
-    return diffusion.diffusing(c, own, own.sd3.width)
+    sizes = SD3Transformer2D.read(c)
+    diffusion.check_places(c, sizes.sd3.width)
+    return diffusion.diffusing(c, sizes, sizes.sd3.width)
 
 
 def blueprint(s: Spec[SD3Transformer2D]) -> Block:

@@ -40,7 +40,7 @@ class SecondUnits(Sizes):
 
 
 class SeamlessM4T(Sizes):
-    """What SeamlessM4T alone has; `distances` are those that have an embedding of their own in version 2."""
+    """Sizes specific to SeamlessM4T; `distances` are those that have an embedding of their own in version 2."""
 
     vocoder: HiFiGAN = part(HiFiGAN)
     t2u_vocab_size: int = size("|V_u|")
@@ -68,14 +68,14 @@ def spec(c: Config) -> Spec[SeamlessM4T]:
     if kind == "relative_key" and second:
         left, right = "left_max_position_embeddings", "right_max_position_embeddings"
         distances = c.int(left, minimum=0) + c.int(right, minimum=0) + 1
-    own = SeamlessM4T.read(
+    sizes = SeamlessM4T.read(
         c,
         adapters=keys.dim("N_a", c.int("num_adapter_layers", maximum=MAX_LAYERS)) if adapting else 0,
         relative=kind == "relative",
         rotary=kind == "rotary",
         distances=distances,
     )
-    if own.conv_depthwise_kernel_size % 2 == 0:
+    if sizes.conv_depthwise_kernel_size % 2 == 0:
         raise c.error("out-of-range", "conv_depthwise_kernel_size must be odd.", "conv_depthwise_kernel_size")
 
     def side(name: str, width: str = "ffn_dim") -> Spec:
@@ -93,7 +93,7 @@ def spec(c: Config) -> Spec[SeamlessM4T]:
     }
     layers = side("decoder").layers
     return keys.decoder_spec(c, layers, tied=True, hidden=d, heads=_HEADS, parts=parts, uncounted=keys.ACROSS).having(
-        own
+        sizes
     )
 
 
@@ -117,27 +117,27 @@ def blueprint(s: Spec[SeamlessM4T]) -> Block:
 def _stack(s: Spec[SeamlessM4T], part: str, **more: Block | Tied) -> Block:
     d, crossed = s.hidden, part in ("", "made")
 
-    def layer(one: Layer) -> Block:
-        attention = mha(d, one.attention)
+    def layer_block(layer: Layer) -> Block:
+        attention = mha(d, layer.attention)
         return block(
             self_attn=attention,
             self_attn_layer_norm=layer_norm(d),
             cross_attention=attention if crossed else None,
             cross_attention_layer_norm=layer_norm(d) if crossed else None,
-            ffn=mlp(d, one.dense.width),
+            ffn=mlp(d, layer.dense.width),
             ffn_layer_norm=layer_norm(d),
         )
 
-    return block(**more, layers=stack(s.stack(part) if part else s.layers, layer), layer_norm=layer_norm(d))
+    return block(**more, layers=stack(s.stack(part) if part else s.layers, layer_block), layer_norm=layer_norm(d))
 
 
 def _hearing(s: Spec[SeamlessM4T]) -> Block:
     d, of, inputs = s.hidden, s.own, s.own.feature_projection_input_dim
     layers, second = s.stack("hearing"), of.second is not None
 
-    def layer(one: Layer) -> Block:
-        attention = conformer_attention(d, one.attention, of.relative, of.distances or 0)
-        return conformer_layer(d, one, attention, of.conv_depthwise_kernel_size, batch=not second)
+    def layer_block(layer: Layer) -> Block:
+        attention = conformer_attention(d, layer.attention, of.relative, of.distances or 0)
+        return conformer_layer(d, layer, attention, of.conv_depthwise_kernel_size, batch=not second)
 
     first = layers[0].layer
     width, norm = first.dense.width, layer_norm(d)
@@ -145,7 +145,9 @@ def _hearing(s: Spec[SeamlessM4T]) -> Block:
     turned = block("embedding", inv_freq=buffer((first.attention.head_dim + 1) // 2))
     return block(
         feature_projection=block("embedding", layer_norm=layer_norm(inputs), projection=Linear(inputs, d, True)),
-        encoder=block(layers=stack(layers, layer), layer_norm=norm, embed_positions=turned if of.rotary else None),
+        encoder=block(
+            layers=stack(layers, layer_block), layer_norm=norm, embed_positions=turned if of.rotary else None
+        ),
         intermediate_ffn=feed_forward(d, width),
         adapter=block("other", layers=adapter) if of.adapters else None,
         inner_layer_norm=norm,
@@ -158,9 +160,9 @@ def _units(s: Spec[SeamlessM4T]) -> Block:
     if second := of.second:
         once, seven = Tensor((1,), component="embedding"), conv(d, d, 7)
 
-        def layer(one: Layer) -> Block:
+        def layer_block(layer: Layer) -> Block:
             return block(
-                self_attn=mha(d, one.attention),
+                self_attn=mha(d, layer.attention),
                 self_attn_layer_norm=layer_norm(d),
                 conv1=seven,
                 conv2=seven,
@@ -173,7 +175,7 @@ def _units(s: Spec[SeamlessM4T]) -> Block:
             pos_emb_alpha=once,
             embed_char=embedding(second.char_vocab_size, d),
             duration_predictor=_durations(second.embed_dim, second.hidden_dim, second.kernel_size),
-            layers=stack(s.stack("made"), layer),
+            layers=stack(s.stack("made"), layer_block),
         )
     table = "t2u_model.model.decoder.embed_tokens.weight"
     head = Tied(table, (words, d), "lm_head") if s.tied else Linear(d, words, component="lm_head")

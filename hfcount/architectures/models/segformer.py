@@ -34,7 +34,7 @@ _HEADS = {
 
 
 class SegformerLayer(Record):
-    """What a layer of SegFormer alone has: the side of a patch, and that of places that make one key."""
+    """Sizes specific to a layer of SegFormer: the side of a patch, and that of places that make one key."""
 
     patch_size: int
     sr_ratio: int
@@ -53,10 +53,10 @@ def spec(c: Config) -> Spec[Segformer]:
     indivisible: keys.Indivisible = "run" if c.family == "segformer" else "refused"
     sizes = [SegformerLayer(patch_size=side, sr_ratio=step) for side, step in zip(sides, merged, strict=True)]
     layers = keys.stages(c, widths, wide, heads, indivisible=indivisible, own=sizes)
-    own = Segformer.read(c)
+    model_sizes = Segformer.read(c)
     last, out = keys.dim("d", c.ints("hidden_sizes")[-1]), c.int("decoder_hidden_size")
     known = _HEADS[c.family]
-    return keys.imaging(c, layers, known, hidden=last, out=out, uncounted=keys.COARSER).having(own)
+    return keys.imaging(c, layers, known, hidden=last, out=out, uncounted=keys.COARSER).having(model_sizes)
 
 
 def blueprint(s: Spec[Segformer]) -> Block:
@@ -87,10 +87,10 @@ def blueprint(s: Spec[Segformer]) -> Block:
     )
 
 
-def _layer(one: Layer) -> Block:
-    a, d, wide, side = one.attention, one.width, one.dense.width, one.sizes(SegformerLayer).sr_ratio
+def _layer(layer: Layer) -> Block:
+    a, d, wide, side = layer.attention, layer.width, layer.dense.width, layer.sizes(SegformerLayer).sr_ratio
     into, inner = Linear(d, a.heads * a.head_dim, True), side > 1
-    own = block(
+    projections = block(
         query=into,
         key=into,
         value=into,
@@ -100,7 +100,7 @@ def _layer(one: Layer) -> Block:
     mixed = depthwise(wide, 3, bias=True)
     network = block("mlp", dense1=Linear(d, wide, True), dwconv=block(dwconv=mixed), dense2=Linear(wide, d, True))
     out = block(dense=Linear(a.heads * a.head_dim, d, True))
-    attention = block("attention", self=own, output=out)
+    attention = block("attention", self=projections, output=out)
     return block(layer_norm_1=layer_norm(d), attention=attention, layer_norm_2=layer_norm(d), mlp=network)
 
 

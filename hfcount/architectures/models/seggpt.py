@@ -20,7 +20,7 @@ _COLOURS = 3
 
 
 class Seggpt(Sizes):
-    """What SegGPT alone has; `high` and `wide` are patches along the sides, `joined` the layers that it joins."""
+    """Sizes specific to SegGPT; `high` and `wide` are patches along the sides, `joined` the layers that it joins."""
 
     high: int
     wide: int
@@ -35,26 +35,26 @@ def spec(c: Config) -> Spec[Seggpt]:
         raise c.error("list-length", "image_size must give a height and a width, or one size for both.", "image_size")
     mixer = keys.multi_head(c, d, c.int("num_attention_heads"), qkv_bias=bias, indivisible="built")
     ffn = Dense(width=c.int("mlp_dim", default=4 * d), bias=True)
-    own = Seggpt.read(c, high=given[0] // patches.side, wide=given[-1] // patches.side)
+    sizes = Seggpt.read(c, high=given[0] // patches.side, wide=given[-1] // patches.side)
     layers, rows = (
         keys.uniform(Layer(mixer=mixer, ffn=ffn), keys.layer_count(c)),
         keys.squares(c, "pretrain_image_size") + 1,
     )
     out = c.int("decoder_hidden_size")
-    return keys.imaging(c, layers, _HEADS, hidden=d, positions=rows, patches=patches, out=out).having(own)
+    return keys.imaging(c, layers, _HEADS, hidden=d, positions=rows, patches=patches, out=out).having(sizes)
 
 
 def blueprint(s: Spec[Seggpt]) -> Block:
     d, of, out, side, norm = s.hidden, s.own, s.output, s.seen.side, layer_norm(s.hidden)
 
-    def layer(one: Layer) -> Block:
-        a = one.attention
+    def layer_block(layer: Layer) -> Block:
+        a = layer.attention
         tables = {
             f"rel_pos_{name}": Tensor((2 * count - 1, a.head_dim)) if of.relative else None
             for name, count in (("h", of.high), ("w", of.wide))
         }
         attention = altered(fused_square_attention(d, a.qkv_bias), **tables)
-        network = mlp(d, one.dense.width, up="lin1", down="lin2")
+        network = mlp(d, layer.dense.width, up="lin1", down="lin2")
         return block(attention=attention, mlp=network, layernorm_before=norm, layernorm_after=norm)
 
     embeddings = block(
@@ -63,7 +63,7 @@ def blueprint(s: Spec[Seggpt]) -> Block:
         patch_embeddings=block(projection=patch_convolution(s)),
         position_embeddings=Tensor((1, s.positions or 0, d)),
     )
-    body = block(embeddings=embeddings, encoder=block(layers=stack(s.layers, layer), layernorm=norm))
+    body = block(embeddings=embeddings, encoder=block(layers=stack(s.layers, layer_block), layernorm=norm))
     made = block(conv=conv(out, out, 3, bias=True), layernorm=layer_norm(out), head=conv(out, _COLOURS, 1, bias=True))
     wide = Linear(of.joined * d, side * side * out, True, "projector")
     decoder = block(decoder_embed=wide, decoder_pred=made)

@@ -44,7 +44,7 @@ class Disentangled(Record):
 
 
 class Sew(Record):
-    """What SEW alone has: its layers see one frame of `squeeze_factor`."""
+    """Sizes specific to SEW: its layers see one frame of `squeeze_factor`."""
 
     waveform: Waveform
     speech: Speech
@@ -56,20 +56,20 @@ def spec(c: Config) -> Spec[Sew]:
     mixer = keys.multi_head(c, c.int("hidden_size"), c.int("num_attention_heads"))
     waveform, factor = Waveform.read(c), keys.dim("S", c.int("squeeze_factor"))
     disentangled = Disentangled.read(c) if c.family == "sew-d" else None
-    whole = speech(c, Layer(mixer=mixer, ffn=keys.dense(c, bias=True)), heads=_HEADS)
-    own = Sew(waveform=waveform, speech=whole.own, squeeze_factor=factor, disentangled=disentangled)
-    return whole.having(own)
+    body = speech(c, Layer(mixer=mixer, ffn=keys.dense(c, bias=True)), heads=_HEADS)
+    sizes = Sew(waveform=waveform, speech=body.own, squeeze_factor=factor, disentangled=disentangled)
+    return body.having(sizes)
 
 
 def blueprint(s: Spec[Sew]) -> Block:
-    d, own, waves = s.hidden, s.own, s.own.waveform
-    wider = Linear(d, d * own.squeeze_factor, True, "other")
+    d, sizes, waves = s.hidden, s.own, s.own.waveform
+    wider = Linear(d, d * sizes.squeeze_factor, True, "other")
     encoder = block(pos_conv_embed=waves.places(d), upsample=block(projection=wider))
-    if own.disentangled is None:
-        layers = stack(s.layers, lambda one: waveform_layer(d, one))
+    if sizes.disentangled is None:
+        layers = stack(s.layers, lambda layer: waveform_layer(d, layer))
         encoder = altered(encoder, layer_norm=layer_norm(d), layers=layers)
     else:
-        encoder = altered(encoder, encoder=_disentangled(s, own.disentangled))
+        encoder = altered(encoder, encoder=_disentangled(s, sizes.disentangled))
     body = block(
         masked_spec_embed=waves.mask(d),
         feature_extractor=waves.filters(),
@@ -77,21 +77,21 @@ def blueprint(s: Spec[Sew]) -> Block:
         feature_projection=Linear(waves.width, d, True, "embedding") if waves.width != d else None,
         encoder=encoder,
     )
-    return own.speech.heads(s, s.family.replace("-", "_"), body)
+    return sizes.speech.heads(s, s.family.replace("-", "_"), body)
 
 
 def _disentangled(s: Spec[Sew], of: Disentangled) -> Block:
     d, square = s.hidden, Linear(s.hidden, s.hidden, True)
     more = {"pos_key_proj": square if of.c2p else None, "pos_query_proj": square if of.p2c else None}
-    own = block("attention", query_proj=square, key_proj=square, value_proj=square, **more)
+    attention = block("attention", query_proj=square, key_proj=square, value_proj=square, **more)
     out = block(dense=Linear(d, d, True, "attention"), LayerNorm=layer_norm(d))
 
-    def layer(one: Layer) -> Block:
-        usual = bert_layer(d, one.replace(cross_attention=False))
-        return altered(usual, attention=block(self=own, output=out))
+    def layer_block(layer: Layer) -> Block:
+        usual = bert_layer(d, layer.replace(cross_attention=False))
+        return altered(usual, attention=block(self=attention, output=out))
 
     return block(
-        layer=stack(s.layers, layer),
+        layer=stack(s.layers, layer_block),
         rel_embeddings=embedding(2 * of.distances, d) if of.distances else None,
         LayerNorm=layer_norm(d) if of.norm_rel_ebd else None,
     )

@@ -20,8 +20,8 @@ SPELLINGS = {
 
 def spec(c: Config) -> Spec:
     text, towers = architectures.part(c, "text_config"), {"vision": architectures.part(c, "vision_config")}
-    whole = keys.composite(c, text, towers, heads=("ForImageClassification",))
-    return whole.replace(tied=keys.tied_anywhere(c, c.part("text_config")))
+    model = keys.composite(c, text, towers, heads=("ForImageClassification",))
+    return model.replace(tied=keys.tied_anywhere(c, c.part("text_config")))
 
 
 def blueprint(s: Spec) -> Block:

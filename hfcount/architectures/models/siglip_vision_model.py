@@ -38,8 +38,8 @@ def spec(c: Config) -> Spec[SiglipVisionModel]:
     rows = c.int("num_patches") if second else keys.squares(c)
     pooled = c.family not in _HEADLESS and c.bool("vision_use_head", default=True)
     further = keys.named(VisionTransformer="base")
-    own = SiglipVisionModel.read(c, vision_use_head=pooled, flat=second)
-    return keys.tower(c, patches=keys.patches(c), positions=rows, further=further).having(own)
+    sizes = SiglipVisionModel.read(c, vision_use_head=pooled, flat=second)
+    return keys.tower(c, patches=keys.patches(c), positions=rows, further=further).having(sizes)
 
 
 def blueprint(s: Spec[SiglipVisionModel]) -> Block:
@@ -52,7 +52,7 @@ def blueprint(s: Spec[SiglipVisionModel]) -> Block:
     table = patch_projection(s, bias=True) if s.own.flat else patch_convolution(s)
     body = block(
         embeddings=block(patch_embedding=table, position_embedding=positions(s)),
-        encoder=block(layers=stack(s.layers, lambda one: clip_layer(d, one))),
+        encoder=block(layers=stack(s.layers, lambda layer: clip_layer(d, layer))),
         post_layernorm=layer_norm(d),
         head=pooling if s.own.vision_use_head else None,
     )

@@ -26,14 +26,14 @@ class Slanet(Sizes):
 
 
 def spec(c: Config) -> Spec[Slanet]:
-    seen, d = backbones.only(c, architectures.part(c, "backbone_config"), "pp_lcnet"), c.int("hidden_size")
-    own = Slanet.read(c)
-    words, parts, why = c.int("out_channels"), {"backbone": seen}, keys.COARSER
-    return keys.imaging(c, (), _HEADS, vocab=words, hidden=d, parts=parts, uncounted=why).having(own)
+    vision, d = backbones.only(c, architectures.part(c, "backbone_config"), "pp_lcnet"), c.int("hidden_size")
+    sizes = Slanet.read(c)
+    words, parts, why = c.int("out_channels"), {"backbone": vision}, keys.COARSER
+    return keys.imaging(c, (), _HEADS, vocab=words, hidden=d, parts=parts, uncounted=why).having(sizes)
 
 
 def blueprint(s: Spec[Slanet]) -> Block:
-    seen, d = s.part("backbone"), s.own.post_conv_out_channels
+    lcnet, d = s.part("backbone"), s.own.post_conv_out_channels
     side, half, depth = s.own.csp_kernel_size, d // 2, s.own.csp_num_blocks
 
     def separable(width: int) -> Block:
@@ -47,7 +47,7 @@ def blueprint(s: Spec[Slanet]) -> Block:
         conv3=normed(2 * half, d, 1),
         bottlenecks=Repeat(Indices.below(depth), bottleneck) if depth else None,
     )
-    widths = seen.sizes(PpLcnet).blocks.features[_SKIPPED:]
+    widths = lcnet.sizes(PpLcnet).blocks.features[_SKIPPED:]
     between = Indices.below(max(0, len(widths) - 1))
     neck = block(
         channel_projector=Block({str(number): normed(width, d, 1) for number, width in enumerate(widths)}),
@@ -55,5 +55,5 @@ def blueprint(s: Spec[Slanet]) -> Block:
         downsamples=Repeat(between, separable(d)),
         bottom_up_blocks=Repeat(between, joined),
     )
-    backbone = block(vision_backbone=architectures.tree(seen), post_csp_pan=neck)
+    backbone = block(vision_backbone=architectures.tree(lcnet), post_csp_pan=neck)
     return block(backbone=backbone, head=structure(d, s.hidden, s.vocab))

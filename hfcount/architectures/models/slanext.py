@@ -21,10 +21,10 @@ class Slanext(Sizes):
 
 
 def spec(c: Config) -> Spec[Slanext]:
-    seen, d = architectures.part(c, "vision_config"), c.int("hidden_size")
-    own = Slanext.read(c)
-    words, parts, why = c.int("out_channels"), {"vision": seen}, keys.COARSER
-    return keys.imaging(c, (), _HEADS, vocab=words, hidden=d, parts=parts, uncounted=why).having(own)
+    vision, d = architectures.part(c, "vision_config"), c.int("hidden_size")
+    sizes = Slanext.read(c)
+    words, parts, why = c.int("out_channels"), {"vision": vision}, keys.COARSER
+    return keys.imaging(c, (), _HEADS, vocab=words, hidden=d, parts=parts, uncounted=why).having(sizes)
 
 
 def blueprint(s: Spec[Slanext]) -> Block:

@@ -14,9 +14,9 @@ def spec(c: Config) -> Spec:
     mixer = keys.attention(c, bias=c.bool("attention_bias", default=False))
     marked, count = c.ints("no_rope_layers"), keys.layer_count(c)
     if marked and len(marked) < count:  # each layer looks up its own
-        said = f"no_rope_layers has {len(marked):,} entries, and there are {count:,} layers."
+        text = f"no_rope_layers has {len(marked):,} entries, and there are {count:,} layers."
         raise c.error(
-            "list-length", said, "no_rope_layers", "Correct one of them.", expected=int(count), observed=len(marked)
+            "list-length", text, "no_rope_layers", "Correct one of them.", expected=int(count), observed=len(marked)
         )
 
     def unplaced() -> Indices:

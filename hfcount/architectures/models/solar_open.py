@@ -20,7 +20,7 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
-        return pre_norm(d, self_attn=gqa(d, one.attention), mlp=shared_moe(d, one.moe, balanced=True))
+    def layer_block(layer: Layer) -> Block:
+        return pre_norm(d, self_attn=gqa(d, layer.attention), mlp=shared_moe(d, layer.moe, balanced=True))
 
-    return decoder(s, layer)
+    return decoder(s, layer_block)

@@ -13,8 +13,8 @@ SPELLINGS = {r"\bembed_tokens\.": "embedding."}
 
 def spec(c: Config) -> Spec:
     if not c.bool("headwise_attn_output_gate", default=True):
-        said = "headwise_attn_output_gate is false, and each head's output must have a gate."
-        raise c.error("unknown-kind", said, "headwise_attn_output_gate", "Set it to true.")
+        text = "headwise_attn_output_gate is false, and each head's output must have a gate."
+        raise c.error("unknown-kind", text, "headwise_attn_output_gate", "Set it to true.")
     mixer = keys.attention(c, bias=c.bool("attention_bias", default=False))
     layer = Layer(mixer=mixer, ffn=keys.dense(c, bias=c.bool("mlp_bias", default=False)))
     windows = keys.sliding(c, lambda: keys.all_but_every_nth(c, 4))
@@ -24,15 +24,15 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
-        a = one.attention
+    def layer_block(layer: Layer) -> Block:
+        a = layer.attention
         attention = block(
             "attention",
             q_k_v_proj=fused_qkv(d, a),
             g_proj=Linear(d, a.heads, a.qkv_bias),
             out_proj=Linear(a.heads * a.head_dim, d, a.out_bias),
         )
-        return pre_norm(d, self_attn=attention, mlp=swiglu(d, one.dense.width, one.dense.bias))
+        return pre_norm(d, self_attn=attention, mlp=swiglu(d, layer.dense.width, layer.dense.bias))
 
-    body = block(embedding=embedding(s.vocab, d), layers=stack(s.layers, layer), norm=rms_norm(d))
+    body = block(embedding=embedding(s.vocab, d), layers=stack(s.layers, layer_block), norm=rms_norm(d))
     return with_head(s, body, table="embedding")

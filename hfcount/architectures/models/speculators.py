@@ -27,7 +27,7 @@ class Speculators(Draft):
     fusion_bias: bool = flag(absent=False)
 
     def needs(self, s: Spec) -> Needs:
-        """What it takes from its target."""
+        """The requirements on its target."""
         return Needs(width=s.hidden, alike=s.family == "speculators_mtp")
 
 
@@ -35,31 +35,33 @@ def spec(c: Config) -> Spec[Speculators]:
     ahead = c.family == "speculators_mtp"
     text = architectures.part(c, LAYER)
     if ahead and text.family not in _MTP:
-        said = f"{LAYER} is of type {printable(text.family, 60)}, and mtp has layers of {', '.join(_MTP)} alone."
-        raise UnknownArchitecture(f"{c.where}: {said}")
+        message = f"{LAYER} is of type {printable(text.family, 60)}, and mtp has layers of {', '.join(_MTP)} alone."
+        raise UnknownArchitecture(f"{c.where}: {message}")
     if ahead and (count := c.int("num_nextn_predict_layers", default=1)) != 1:
-        said = f"num_nextn_predict_layers is {count:,}, and speculators builds one layer."
-        raise c.error("out-of-range", said, "num_nextn_predict_layers", "Correct it.", expected=1, observed=int(count))
+        message = f"num_nextn_predict_layers is {count:,}, and speculators builds one layer."
+        raise c.error(
+            "out-of-range", message, "num_nextn_predict_layers", "Correct it.", expected=1, observed=int(count)
+        )
     layer = _attending(text) if ahead else text.layers[0].layer
     if layer is None:
         raise UnknownArchitecture(f"{c.where}: {LAYER}: {printable(text.family, 60)} has no layer of attention.")
-    one = Layers(indices=Indices.below(1), layer=layer)
+    layers = Layers(indices=Indices.below(1), layer=layer)
     heads = keys.named(DraftModel="causal_lm", Speculator="causal_lm")
-    part = text.replace(layers=(one,), head="base")
-    whole = keys.decoder_spec(
-        c.part(LAYER), [one], whole=c, vocab=text.vocab, hidden=text.hidden, heads=heads, parts={"text": part}
+    part = text.replace(layers=(layers,), head="base")
+    model = keys.decoder_spec(
+        c.part(LAYER), [layers], whole=c, vocab=text.vocab, hidden=text.hidden, heads=heads, parts={"text": part}
     )
-    return whole.replace(tied=False, layer_count=1).having(Speculators.read(c))
+    return model.replace(tied=False, layer_count=1).having(Speculators.read(c))
 
 
 def _attending(text: Spec) -> Layer | None:
     """The last layer of softmax attention, whose like predicts; None if there is none near the end."""
-    full = [one for one in text.layers if isinstance(one.layer.mixer, GQA)]
+    full = [layer for layer in text.layers if isinstance(layer.layer.mixer, GQA)]
     last = int(text.depth) - 1
     for number in range(last, max(last - _NEAR, -1), -1):
-        for one in full:
-            if number in one.indices:
-                return one.layer
+        for part in full:
+            if number in part.indices:
+                return part.layer
     return None
 
 

@@ -14,7 +14,7 @@ IGNORED = ("max_source_positions", "max_target_positions", "scale_embedding")
 
 
 class SpeechToText(Sizes):
-    """What Speech2Text alone has: convolutions of these kernels over frames of `frame` elements."""
+    """Sizes specific to Speech2Text: convolutions of these kernels over frames of `frame` elements."""
 
     kernels: tuple[int, ...]
     conv_channels: int = size("C")
@@ -24,28 +24,30 @@ class SpeechToText(Sizes):
 def spec(c: Config) -> Spec[SpeechToText]:
     kernels, count = c.ints("conv_kernel_sizes"), c.int("num_conv_layers")
     if len(kernels) != count:
-        said = f"conv_kernel_sizes has {len(kernels):,} entries and num_conv_layers is {count:,}."
+        text = f"conv_kernel_sizes has {len(kernels):,} entries and num_conv_layers is {count:,}."
         raise c.error(
-            "list-length", said, "num_conv_layers", "Correct one of them.", expected=len(kernels), observed=int(count)
+            "list-length", text, "num_conv_layers", "Correct one of them.", expected=len(kernels), observed=int(count)
         )
-    own = SpeechToText.read(c, kernels=tuple(keys.dim(f"w{number}", one) for number, one in enumerate(kernels, 1)))
+    sizes = SpeechToText.read(
+        c, kernels=tuple(keys.dim(f"w{number}", kernel) for number, kernel in enumerate(kernels, 1))
+    )
     heads = ("ForConditionalGeneration", "Model")
-    return keys.sequence_to_sequence(c, heads=heads, positions=None).having(own)
+    return keys.sequence_to_sequence(c, heads=heads, positions=None).having(sizes)
 
 
 def blueprint(s: Spec[SpeechToText]) -> Block:
-    d, own, before = s.hidden, s.own, s.own.frame
+    d, sizes, before = s.hidden, s.own, s.own.frame
     convolutions = dict[str, Block]()
-    for number, kernel in enumerate(own.kernels, 1):
-        width = own.conv_channels if number < len(own.kernels) else 2 * d
+    for number, kernel in enumerate(sizes.kernels, 1):
+        width = sizes.conv_channels if number < len(sizes.kernels) else 2 * d
         convolutions[str(number - 1)] = conv(before, width, kernel)
-        before = own.conv_channels // 2
+        before = sizes.conv_channels // 2
     encoder = block(
         conv=block("embedding", conv_layers=Block(convolutions)),
-        layers=stack(s.stack("encoder"), lambda one: bart_layer(d, one, False)),
+        layers=stack(s.stack("encoder"), lambda layer: bart_layer(d, layer, False)),
         layer_norm=layer_norm(d),
     )
-    layers = stack(s.layers, lambda one: bart_layer(d, one, True))
+    layers = stack(s.layers, lambda layer: bart_layer(d, layer, True))
     decoder = block(embed_tokens=embedding(s.vocab, d), layers=layers, layer_norm=layer_norm(d))
     body = block(encoder=encoder, decoder=decoder)
     return body if s.head == "base" else block(model=body, lm_head=lm_head(s, "model.decoder.embed_tokens.weight"))

@@ -41,8 +41,8 @@ class SpeechT5(Sizes):
 
 
 def spec(c: Config) -> Spec[SpeechT5]:
-    own = SpeechT5.read(c)
-    return keys.sequence_to_sequence(c, heads=_HEADS, positions=None).having(own)
+    sizes = SpeechT5.read(c)
+    return keys.sequence_to_sequence(c, heads=_HEADS, positions=None).having(sizes)
 
 
 def blueprint(s: Spec[SpeechT5]) -> Block:
@@ -50,20 +50,20 @@ def blueprint(s: Spec[SpeechT5]) -> Block:
     prefix = "" if s.head == "base" else "speecht5."
     scale = block(alpha=Tensor((), component="embedding"))
 
-    def layer(one: Layer) -> Block:
-        return altered(bart_layer(d, one, True), fc1=None, fc2=None, feed_forward=feed_forward(d, one.dense.width))
+    def layer_block(layer: Layer) -> Block:
+        return altered(bart_layer(d, layer, True), fc1=None, fc2=None, feed_forward=feed_forward(d, layer.dense.width))
 
     table = embedding(2 * s.own.distances, encoding[0].layer.attention.head_dim)
     positions = block("embedding", pe_k=table)
-    layers = stack(encoding, lambda one: waveform_layer(d, one))
+    layers = stack(encoding, lambda layer: waveform_layer(d, layer))
     encoder = block(wrapped_encoder=block(layer_norm=layer_norm(d), layers=layers, embed_positions=positions))
-    decoder = block(wrapped_decoder=block(layers=stack(s.layers, layer)))
+    decoder = block(wrapped_decoder=block(layers=stack(s.layers, layer_block)))
     words = block(embed_tokens=embedding(s.vocab, d))
     if s.head == "base":
         return block(encoder=encoder, decoder=decoder)
     heard = _heard(d, s.own.waveform) if s.head.startswith("speech_to") else altered(words, encode_positions=scale)
-    said = words if s.head == "speech_to_text" else altered(_said(d, s.own), encode_positions=scale)
-    body = block(encoder=altered(encoder, prenet=heard), decoder=altered(decoder, prenet=said))
+    message = words if s.head == "speech_to_text" else altered(_said(d, s.own), encode_positions=scale)
+    body = block(encoder=altered(encoder, prenet=heard), decoder=altered(decoder, prenet=message))
     head = block(lm_head=lm_head(s, f"{prefix}decoder.prenet.embed_tokens.weight"))
     text = s.head == "speech_to_text"
     after = {"text_decoder_postnet": head} if text else {"speech_decoder_postnet": _postnet(d, s.own)}

@@ -14,7 +14,7 @@ _HEADS = [ending for ending in keys.ENCODER_HEADS if ending != "ForCausalLM"]
 
 
 class Squeezebert(Sizes):
-    """What SqueezeBERT alone has: the groups of each convolution."""
+    """Sizes specific to SqueezeBERT: the groups of each convolution."""
 
     q_groups: int = size(absent=4)
     k_groups: int = size(absent=4)
@@ -25,12 +25,12 @@ class Squeezebert(Sizes):
 
 
 def spec(c: Config) -> Spec[Squeezebert]:
-    own = Squeezebert.read(c)
+    sizes = Squeezebert.read(c)
     d, wide = c.int("hidden_size"), c.int("intermediate_size")
-    for key, groups in (("q_groups", own.q_groups), ("k_groups", own.k_groups), ("v_groups", own.v_groups)):
+    for key, groups in (("q_groups", sizes.q_groups), ("k_groups", sizes.k_groups), ("v_groups", sizes.v_groups)):
         keys.divides(c, key, groups, "hidden_size", d)
-    keys.divides(c, "post_attention_groups", own.post_attention_groups, "hidden_size", d)
-    for key, groups in (("intermediate_groups", own.intermediate_groups), ("output_groups", own.output_groups)):
+    keys.divides(c, "post_attention_groups", sizes.post_attention_groups, "hidden_size", d)
+    for key, groups in (("intermediate_groups", sizes.intermediate_groups), ("output_groups", sizes.output_groups)):
         keys.divides(c, key, groups, "hidden_size", d)
         keys.divides(c, key, groups, "intermediate_size", wide)
     if c.int("embedding_size", default=d) != d:
@@ -41,7 +41,7 @@ def spec(c: Config) -> Spec[Squeezebert]:
             "Correct one of them.",
             expected=int(d),
         )
-    return keys.encoder(c, heads=_HEADS, decoding=False).having(own)
+    return keys.encoder(c, heads=_HEADS, decoding=False).having(sizes)
 
 
 def blueprint(s: Spec[Squeezebert]) -> Block:
@@ -50,9 +50,9 @@ def blueprint(s: Spec[Squeezebert]) -> Block:
     def grouped(inputs: int, outputs: int, groups: int, component: Component) -> Block:
         return block(component, weight=Tensor((outputs, inputs // groups, 1)), bias=Tensor((outputs,)))
 
-    def layer(one: Layer) -> Block:
-        width = one.dense.width
-        own = block(
+    def layer_block(layer: Layer) -> Block:
+        width = layer.dense.width
+        projections = block(
             query=grouped(d, d, of.q_groups, "attention"),
             key=grouped(d, d, of.k_groups, "attention"),
             value=grouped(d, d, of.v_groups, "attention"),
@@ -60,13 +60,13 @@ def blueprint(s: Spec[Squeezebert]) -> Block:
         after = grouped(d, d, of.post_attention_groups, "attention")
         back = grouped(width, d, of.output_groups, "mlp")
         return block(
-            attention=own,
+            attention=projections,
             post_attention=block(conv1d=after, layernorm=layer_norm(d)),
             intermediate=block(conv1d=grouped(d, width, of.intermediate_groups, "mlp")),
             output=block(conv1d=back, layernorm=layer_norm(d)),
         )
 
-    pooled, layers = block("other", dense=Linear(d, d, True)), stack(s.layers, layer)
+    pooled, layers = block("other", dense=Linear(d, d, True)), stack(s.layers, layer_block)
     body = block(embeddings=bert_embeddings(s), encoder=block(layers=layers), pooler=pooled)
     words = bert_predictions(s, "transformer.embeddings.word_embeddings.weight")
     return bert_heads(s, "transformer", body, words)

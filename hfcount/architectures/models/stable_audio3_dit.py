@@ -14,7 +14,7 @@ MODEL_TYPES = ("StableAudio3DiTModel", "StableAudio3DurationEmbedder")
 
 
 class StableAudio3(Sizes):
-    """What it alone has; `width` is that of its networks."""
+    """Sizes specific to this architecture; `width` is that of its networks."""
 
     io_channels: int = size("C")
     patch_size: int = size("p")
@@ -41,11 +41,11 @@ def spec(c: Config) -> Spec[StableAudio3 | Duration]:
             c.number(key)
         length = Duration.read(c)
         return diffusion.diffusing(c, length, length.output_dim)
-    own = StableAudio3.read(c, width=keys.dim("d_ff", c.times("ff_mult", c.int("embed_dim"))))
-    if own.embed_dim < own.num_heads:
-        said = f"embed_dim is {int(own.embed_dim):,}, less than num_heads: heads would have no width."
-        raise c.error("out-of-range", said, "embed_dim", "Correct one of them.", observed=int(own.embed_dim))
-    return diffusion.diffusing(c, own, own.embed_dim)
+    sizes = StableAudio3.read(c, width=keys.dim("d_ff", c.times("ff_mult", c.int("embed_dim"))))
+    if sizes.embed_dim < sizes.num_heads:
+        text = f"embed_dim is {int(sizes.embed_dim):,}, less than num_heads: heads would have no width."
+        raise c.error("out-of-range", text, "embed_dim", "Correct one of them.", observed=int(sizes.embed_dim))
+    return diffusion.diffusing(c, sizes, sizes.embed_dim)
 
 
 def blueprint(s: Spec[StableAudio3 | Duration]) -> Block:
@@ -83,11 +83,11 @@ def _layer(of: StableAudio3, d: int) -> Block:
     twice = of.use_differential_attention
     head, norm = block("norm", gamma=Tensor((of.embed_dim // of.num_heads,))), block("norm", gamma=Tensor((d,)))
     out = Linear(d, d)
-    own = Linear(d, (5 if twice else 3) * d)
+    sizes = Linear(d, (5 if twice else 3) * d)
     crossed = {"to_q": Linear(d, (2 if twice else 1) * d), "to_kv": Linear(d, (3 if twice else 2) * d)}
     return block(
         pre_norm=norm,
-        self_attn=block("attention", to_qkv=own, to_out=out, q_norm=head, k_norm=head),
+        self_attn=block("attention", to_qkv=sizes, to_out=out, q_norm=head, k_norm=head),
         cross_attend_norm=norm,
         cross_attn=block("attention", **crossed, to_out=out, q_norm=head, k_norm=head),
         ff_norm=norm,

@@ -26,18 +26,18 @@ class StableAudio(Sizes):
 
 
 def spec(c: Config) -> Spec[StableAudio]:
-    own = StableAudio.read(c)
-    return diffusion.diffusing(c, own, own.num_attention_heads * own.attention_head_dim)
+    sizes = StableAudio.read(c)
+    return diffusion.diffusing(c, sizes, sizes.num_attention_heads * sizes.attention_head_dim)
 
 
 def blueprint(s: Spec[StableAudio]) -> Block:
     d, of, source = s.hidden, s.own, s.own.cross_attention_dim
-    out, own = Block({"0": Linear(d, d)}), Linear(source, of.num_key_value_attention_heads * of.attention_head_dim)
+    out, sizes = Block({"0": Linear(d, d)}), Linear(source, of.num_key_value_attention_heads * of.attention_head_dim)
     layer = block(
         norm1=layer_norm(d),
         attn1=normed_attention(d, d, bias=False, to_out=out),
         norm2=layer_norm(d),
-        attn2=normed_attention(d, d, source, False, to_k=own, to_v=own, to_out=out),
+        attn2=normed_attention(d, d, source, False, to_k=sizes, to_v=sizes, to_out=out),
         norm3=layer_norm(d),
         ff=feed_forward(d, 4 * d, gated=True),
     )

@@ -20,8 +20,8 @@ class StableAudioProjection(Sizes):
 def spec(c: Config) -> Spec[StableAudioProjection]:
     for key in ("min_value", "max_value"):
         c.number(key, zero=True)
-    own = StableAudioProjection.read(c)
-    return diffusion.diffusing(c, own, own.conditioning_dim)
+    sizes = StableAudioProjection.read(c)
+    return diffusion.diffusing(c, sizes, sizes.conditioning_dim)
 
 
 def blueprint(s: Spec[StableAudioProjection]) -> Block:

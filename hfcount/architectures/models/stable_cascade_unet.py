@@ -77,8 +77,8 @@ def spec(c: Config) -> Spec[StableCascade]:
         )
         for place, width in enumerate(widths)
     )
-    own = StableCascade.read(c, levels=levels, timed=tuple(c.strs("timestep_conditioning_type")), smooth=smooth)
-    return diffusion.diffusing(c, own, widths[0])
+    sizes = StableCascade.read(c, levels=levels, timed=tuple(c.strs("timestep_conditioning_type")), smooth=smooth)
+    return diffusion.diffusing(c, sizes, widths[0])
 
 
 def _named(letter: str, column: Sequence[int], place: int) -> int:
@@ -86,21 +86,21 @@ def _named(letter: str, column: Sequence[int], place: int) -> int:
 
 
 def _column(c: Config, key: str, count: int) -> list[int]:
-    found = c.ints(key, minimum=0)
-    if len(found) != count:
-        raise c.unequal(key, len(found), "the number of entries of block_out_channels", count)
-    return found
+    counts = c.ints(key, minimum=0)
+    if len(counts) != count:
+        raise c.unequal(key, len(counts), "the number of entries of block_out_channels", count)
+    return counts
 
 
 def _check_shares(c: Config, count: int) -> None:
     """Refuses a share that is dropped, or a switch, of which a level has none."""
-    for key, whole in (("dropout", float), ("self_attn", bool)):
+    for key, kind in (("dropout", float), ("self_attn", bool)):
         value = diffusion.held(c, key)
-        if isinstance(value, whole):
-            c.number(key, zero=True) if whole is float else c.bool(key)
+        if isinstance(value, kind):
+            c.number(key, zero=True) if kind is float else c.bool(key)
         elif not isinstance(value, list) or len(c.entries(key)) < count:
-            said = f"{key} is {shown(value)}, and must be one for all levels, or a list with one for each."
-            raise c.error("list-length", said, key, "Correct it.", expected=count)
+            text = f"{key} is {shown(value)}, and must be one for all levels, or a list with one for each."
+            raise c.error("list-length", text, key, "Correct it.", expected=count)
 
 
 def _blocks(c: Config, given: object, heads: int, width: int) -> tuple[str, ...]:
@@ -108,18 +108,18 @@ def _blocks(c: Config, given: object, heads: int, width: int) -> tuple[str, ...]
     key, names = "block_types_per_layer", given if isinstance(given, list) else [given]
     for name in names:
         if name not in _KINDS:
-            said = f"{key} names {shown(name)}, and must name some of {', '.join(_KINDS)}."
-            raise c.error("unknown-kind", said, key, "Correct it.", observed=name)
+            text = f"{key} names {shown(name)}, and must name some of {', '.join(_KINDS)}."
+            raise c.error("unknown-kind", text, key, "Correct it.", observed=name)
     if _ATTENDS in names and not 0 < heads <= width:
-        said = f"num_attention_heads gives {heads:,} heads to a level that attends, and is {int(width):,} wide."
-        raise c.error("out-of-range", said, "num_attention_heads", "Correct it.", observed=heads)
+        text = f"num_attention_heads gives {heads:,} heads to a level that attends, and is {int(width):,} wide."
+        raise c.error("out-of-range", text, "num_attention_heads", "Correct it.", observed=heads)
     return tuple(names)
 
 
 def blueprint(s: Spec[StableCascade]) -> Block:
     of, levels, cells = s.own, s.own.levels, s.own.patch_size * s.own.patch_size
     first, d, places = s.hidden, of.conditioning_dim, range(len(s.own.levels))
-    pairs = [(one.width, after.width) for one, after in pairwise(levels)]
+    pairs = [(level.width, after.width) for level, after in pairwise(levels)]
     down = [Block({}), *(_resized(_shrunk(inputs, outputs, of.smooth)) for inputs, outputs in pairs)]
     up = [*(_resized(_grown(outputs, inputs, of.smooth)) for inputs, outputs in pairs[::-1]), Block({})]
     back = [_level(of, levels[place], levels[place].layers[1], _skipped(of, place)) for place in places[::-1]]
@@ -130,12 +130,12 @@ def blueprint(s: Spec[StableCascade]) -> Block:
         clip_txt_mapper=None if of.text is None else Linear(of.text, d, True, "projector"),
         clip_img_mapper=None if of.image is None else Linear(of.image, d * of.clip_seq, True, "projector"),
         embedding=Block({"1": conv(of.in_channels * cells, first, 1)}, "embedding"),
-        down_blocks=numbered([_level(of, one, one.layers[0], 0) for one in levels]),
+        down_blocks=numbered([_level(of, level, level.layers[0], 0) for level in levels]),
         down_downscalers=numbered(down),
-        down_repeat_mappers=numbered([_again(one, one.again[0]) for one in levels]),
+        down_repeat_mappers=numbered([_again(level, level.again[0]) for level in levels]),
         up_blocks=numbered(back),
         up_upscalers=numbered(up),
-        up_repeat_mappers=numbered([_again(one, one.again[1]) for one in levels[::-1]]),
+        up_repeat_mappers=numbered([_again(level, level.again[1]) for level in levels[::-1]]),
         clf=Block({"1": conv(first, of.out_channels * cells, 1)}),
     )
 
@@ -150,8 +150,8 @@ def _mapped(inputs: int | None, d: int) -> Block | None:
     return None if inputs is None else Block({"0": conv(inputs, 4 * d, 1), "2": conv(4 * d, d, 1)}, "projector")
 
 
-def _resized(one: Node) -> Block:
-    return Block({"1": one})
+def _resized(node: Node) -> Block:
+    return Block({"1": node})
 
 
 def _shrunk(inputs: int, outputs: int, smooth: bool) -> Node:
@@ -162,32 +162,32 @@ def _grown(inputs: int, outputs: int, smooth: bool) -> Node:
     return block(blocks=Block({"1": conv(inputs, outputs, 1)})) if smooth else transposed(inputs, outputs, 2)
 
 
-def _again(one: Level, count: int) -> Node:
+def _again(level: Level, count: int) -> Node:
     """The convolutions in front of each further turn of a level's blocks."""
     turns = count - 1 if count > 1 else 0
-    return Repeat(Indices.below(turns), conv(one.width, one.width, 1)) if turns else Block({})
+    return Repeat(Indices.below(turns), conv(level.width, level.width, 1)) if turns else Block({})
 
 
-def _level(of: StableCascade, one: Level, layers: int, skipped: int) -> Node:
+def _level(of: StableCascade, level: Level, layers: int, skipped: int) -> Node:
     """The blocks of a level, of which the first also reads what is `skipped` wide."""
-    step, runs = len(one.kinds), list[Node]()
-    for place, kind in enumerate(one.kinds):
+    step, runs = len(level.kinds), list[Node]()
+    for place, kind in enumerate(level.kinds):
         numbers = Indices(range(place, int(layers) * step, step), layers)
         if kind == _RESIDUAL and skipped and not place and layers:
-            runs.append(Repeat(Indices.fixed(0), _residual(of, one.width, skipped)))
+            runs.append(Repeat(Indices.fixed(0), _residual(of, level.width, skipped)))
             numbers = Indices(range(step, int(layers) * step, step), layers - 1)
-        runs.append(Repeat(numbers, _block(of, one, kind)))
+        runs.append(Repeat(numbers, _block(of, level, kind)))
     return tuple(runs)
 
 
-def _block(of: StableCascade, one: Level, kind: str) -> Block:
-    d = one.width
+def _block(of: StableCascade, level: Level, kind: str) -> Block:
+    d = level.width
     if kind == _RESIDUAL:
         return _residual(of, d, 0)
     if kind == _TIMED:
         set_by = Linear(of.timestep_ratio_embedding_dim, 2 * d, True)
         return Block({"mapper": set_by, **{f"mapper_{name}": set_by for name in of.timed}}, "embedding")
-    inner = one.heads * (d // one.heads)
+    inner = level.heads * (d // level.heads)
     return block(
         attention=attention(d, inner), kv_mapper=Block({"1": Linear(of.conditioning_dim, d, True)}, "projector")
     )

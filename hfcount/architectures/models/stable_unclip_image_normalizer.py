@@ -15,8 +15,8 @@ class ImageNormalizer(Sizes):
 
 
 def spec(c: Config) -> Spec[ImageNormalizer]:
-    own = ImageNormalizer.read(c)
-    return diffusion.diffusing(c, own, own.embedding_dim)
+    sizes = ImageNormalizer.read(c)
+    return diffusion.diffusing(c, sizes, sizes.embedding_dim)
 
 
 def blueprint(s: Spec[ImageNormalizer]) -> Block:

@@ -20,15 +20,15 @@ class Stablelm(Sizes):
 
 def spec(c: Config) -> Spec[Stablelm]:
     mixer = keys.attention(c, qkv_bias=c.bool("use_qkv_bias", default=False), derived=True)
-    own = Stablelm.read(c)
-    return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c))).having(own)
+    sizes = Stablelm.read(c)
+    return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c))).having(sizes)
 
 
 def blueprint(s: Spec[Stablelm]) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
-        a, normed, parallel = one.attention, s.own.qk_layernorm, s.own.use_parallel_residual
+    def layer_block(layer: Layer) -> Block:
+        a, normed, parallel = layer.attention, s.own.qk_layernorm, s.own.use_parallel_residual
 
         def per_head(heads: int) -> Block:
             return block(norms=Repeat(Indices.below(heads), block(weight=Tensor((a.head_dim,)))))
@@ -42,7 +42,7 @@ def blueprint(s: Spec[Stablelm]) -> Block:
                 k_layernorm=per_head(a.kv_heads) if normed else None,
             ),
             post_attention_layernorm=None if parallel else layer_norm(d),
-            mlp=swiglu(d, one.dense.width),
+            mlp=swiglu(d, layer.dense.width),
         )
 
-    return decoder(s, layer, norm=layer_norm(d))
+    return decoder(s, layer_block, norm=layer_norm(d))

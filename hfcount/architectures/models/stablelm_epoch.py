@@ -17,12 +17,12 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(layer: Layer) -> Block:
         return block(
-            self_attn=gqa(d, one.attention),
-            mlp=swiglu(d, one.dense.width),
+            self_attn=gqa(d, layer.attention),
+            mlp=swiglu(d, layer.dense.width),
             input_layernorm=layer_norm(d),
             post_attention_layernorm=layer_norm(d),
         )
 
-    return decoder(s, layer, norm=layer_norm(d))
+    return decoder(s, layer_block, norm=layer_norm(d))

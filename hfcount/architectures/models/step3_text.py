@@ -28,9 +28,9 @@ def spec(c: Config) -> Spec[Step3Text]:
     routed = Indices.span(1, max(1, count))
     if listed:
         if not re.fullmatch(r" *[0-9]{1,6}( *, *[0-9]{1,6})* *", listed[:100_000]):
-            said = "moe_layers_enum must be numbers of layers with commas between."
-            raise c.error("unknown-kind", said, "moe_layers_enum")
-        numbers = [int(one) for one in listed.split(",")]
+            text = "moe_layers_enum must be numbers of layers with commas between."
+            raise c.error("unknown-kind", text, "moe_layers_enum")
+        numbers = [int(number) for number in listed.split(",")]
         routed = Indices.of(number for number in numbers if number < count)
 
     def experts() -> MoE:
@@ -56,13 +56,13 @@ def blueprint(s: Spec[Step3Text]) -> Block:
             o_proj=Linear(a.heads * a.head_dim, d),
         )
 
-    def layer(one: Layer) -> Block:
-        whole = block(input_layernorm=norm, self_attn=attention(one.attention), post_attention_layernorm=norm)
-        if not isinstance(one.ffn, MoE):
-            return Block({**whole.children, "mlp": swiglu(d, one.dense.width)})
-        m = one.ffn
+    def layer_block(layer: Layer) -> Block:
+        body = block(input_layernorm=norm, self_attn=attention(layer.attention), post_attention_layernorm=norm)
+        if not isinstance(layer.ffn, MoE):
+            return Block({**body.children, "mlp": swiglu(d, layer.dense.width)})
+        m = layer.ffn
         up, down = block(weight=stacked(m, m.width, d)), block(weight=stacked(m, d, m.width))
         routed = block(gate=router(d, m), gate_proj=up, up_proj=up, down_proj=down)
-        return Block({**whole.children, "moe": routed, "share_expert": swiglu(d, m.shared or 0)})
+        return Block({**body.children, "moe": routed, "share_expert": swiglu(d, m.shared or 0)})
 
-    return decoder(s, layer)
+    return decoder(s, layer_block)

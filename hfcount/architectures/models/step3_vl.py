@@ -21,10 +21,10 @@ class Step3Vl(Sizes):
 
 def spec(c: Config) -> Spec[Step3Vl]:
     towers = {"vision": architectures.part(c, "vision_config", "step3_vision_encoder")}
-    whole = keys.composite(
+    model = keys.composite(
         c, architectures.part(c, "text_config", "step3_text"), towers, heads=("ForConditionalGeneration",)
     )
-    return whole.having(Step3Vl.read(c))
+    return model.having(Step3Vl.read(c))
 
 
 def blueprint(s: Spec[Step3Vl]) -> Block:
@@ -47,20 +47,20 @@ class Step3Vision(Sizes):
 
 def vision_spec(c: Config) -> Spec[Step3Vision]:
     """Step 3's vision tower: CLIP's layers with one projection of queries, keys and values."""
-    own = Step3Vision.read(c, places=keys.squares(c))
-    return keys.tower(c, patches=keys.patches(c), out=c.int("output_hidden_size")).having(own)
+    sizes = Step3Vision.read(c, places=keys.squares(c))
+    return keys.tower(c, patches=keys.patches(c), out=c.int("output_hidden_size")).having(sizes)
 
 
 def vision_blueprint(s: Spec[Step3Vision]) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(layer: Layer) -> Block:
         attention = block("attention", qkv_proj=Linear(d, 3 * d, True), out_proj=Linear(d, d, True))
         return block(
             layer_norm1=layer_norm(d),
             self_attn=attention,
             layer_norm2=layer_norm(d),
-            mlp=mlp(d, one.dense.width),
+            mlp=mlp(d, layer.dense.width),
         )
 
     table = block(
@@ -69,7 +69,7 @@ def vision_blueprint(s: Spec[Step3Vision]) -> Block:
         patch_embedding=patch_convolution(s),
         position_embedding=block(weight=Tensor((s.own.places + 1, d))),
     )
-    return block(embeddings=table, transformer=block(layers=stack(s.layers, layer)))
+    return block(embeddings=table, transformer=block(layers=stack(s.layers, layer_block)))
 
 
 PARTS = (

@@ -31,18 +31,20 @@ class Step3p5(Sizes):
 def spec(c: Config) -> Spec[Step3p5]:
     layers, further = step_layers(c)
     heads = ("ForCausalLM", "Model")
-    own = Step3p5.read(c, gate_per_head=keys.gate_per_head(c))
-    return keys.decoder_spec(c, layers, heads=heads, windows=step_windows(c), parts=keys.ahead(c, further)).having(own)
+    sizes = Step3p5.read(c, gate_per_head=keys.gate_per_head(c))
+    return keys.decoder_spec(c, layers, heads=heads, windows=step_windows(c), parts=keys.ahead(c, further)).having(
+        sizes
+    )
 
 
 def blueprint(s: Spec[Step3p5]) -> Block:
     d = s.hidden
     released = s.place or s.head != "base"  # the base model alone has the names of transformers
 
-    def network(one: Layer) -> dict[str, Node]:
-        if not isinstance(one.ffn, MoE):
-            return {"mlp": swiglu(d, one.dense.width, one.dense.bias)}
-        m, shared = one.ffn, swiglu(d, one.ffn.shared or 0, one.ffn.bias)
+    def network(layer: Layer) -> dict[str, Node]:
+        if not isinstance(layer.ffn, MoE):
+            return {"mlp": swiglu(d, layer.dense.width, layer.dense.bias)}
+        m, shared = layer.ffn, swiglu(d, layer.ffn.shared or 0, layer.ffn.bias)
         up, down = stacked(m, m.width, d), stacked(m, d, m.width)
         if released:
             routed = block(
@@ -57,16 +59,16 @@ def blueprint(s: Spec[Step3p5]) -> Block:
         packed = block(gate_up_proj=stacked(m, 2 * m.width, d), down_proj=down)
         return {"mlp": block(gate=gate, experts=packed, shared_experts=shared)}
 
-    def layer(one: Layer) -> Block:
-        a = one.attention
+    def layer_block(layer: Layer) -> Block:
+        a = layer.attention
         gate = Linear(d, a.heads if s.own.gate_per_head else a.heads * a.head_dim)
-        (name, ffn), *beside = network(one).items()
-        whole = pre_norm(d, self_attn=altered(gqa(d, a), g_proj=gate), **{name: ffn})
-        whole = Block({**whole.children, **dict(beside)})
-        if not one.mtp:
-            return whole
+        (name, ffn), *beside = network(layer).items()
+        body = pre_norm(d, self_attn=altered(gqa(d, a), g_proj=gate), **{name: ffn})
+        body = Block({**body.children, **dict(beside)})
+        if not layer.mtp:
+            return body
         head = block(norm=rms_norm(d), output=Linear(d, s.vocab, presence="spare"))
         ahead = block(enorm=rms_norm(d), hnorm=rms_norm(d), eh_proj=Linear(2 * d, d))
-        return Block({**ahead.children, **whole.children, "transformer": block(shared_head=head)}, "mtp")
+        return Block({**ahead.children, **body.children, "transformer": block(shared_head=head)}, "mtp")
 
-    return decoder(s, layer)
+    return decoder(s, layer_block)

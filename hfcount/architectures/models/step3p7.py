@@ -52,13 +52,13 @@ def spec(c: Config) -> Spec[Step3p7]:
         architectures.part(c, "vision_config", "step3p5_vision"),
     )
     heads = ("ForConditionalGeneration", "Model")
-    own = Step3p7.read(c)
-    return keys.composite(c, text, {"vision": vision}, heads=heads).having(own)
+    sizes = Step3p7.read(c)
+    return keys.composite(c, text, {"vision": vision}, heads=heads).having(sizes)
 
 
 def blueprint(s: Spec[Step3p7]) -> Block:
-    seen = 4 * s.part("vision").hidden
-    projector = Linear(seen, s.hidden, s.own.projector_bias, "projector")
+    vision_width = 4 * s.part("vision").hidden
+    projector = Linear(vision_width, s.hidden, s.own.projector_bias, "projector")
     name = "multi_modal_projector" if s.head == "base" else "vit_large_projector"
     return towers_beside_model(
         s, architectures.base(s), vision_model=architectures.tower(s, "vision"), **{name: projector}

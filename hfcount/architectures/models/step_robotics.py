@@ -38,12 +38,12 @@ class StepRobotics(Sizes):
 
 
 def spec(c: Config) -> Spec[StepRobotics]:
-    text, seen = (
+    text, vision = (
         architectures.part(c, "text_config", "qwen3"),
         architectures.part(c, "vision_config", "step_robotics_vision"),
     )
-    whole = keys.composite(c, text, {"vision": seen}, heads=("ForConditionalGeneration",))
-    return whole.replace(tied=text.tied).having(StepRobotics.read(c))  # the language model says it for the whole
+    model = keys.composite(c, text, {"vision": vision}, heads=("ForConditionalGeneration",))
+    return model.replace(tied=text.tied).having(StepRobotics.read(c))  # the language model says it for the whole
 
 
 def blueprint(s: Spec[StepRobotics]) -> Block:
@@ -53,7 +53,7 @@ def blueprint(s: Spec[StepRobotics]) -> Block:
 
 
 class StepRoboticsVision(Sizes):
-    """What the tower alone has, and the number of places along a side."""
+    """Sizes specific to the tower, and the number of places along a side."""
 
     patch_size: int = size("p")
     use_cls_token: bool = flag()
@@ -71,8 +71,8 @@ def vision_spec(c: Config) -> Spec[StepRoboticsVision]:
     if not c.bool("use_rope2d", default=True):
         c.cannot_run("contradiction", "use_rope2d is false, and it must be true.", "use_rope2d", "Set it to true.")
     scaled = not c.is_null("ls_init_value") and c.number("ls_init_value", zero=True) >= 0
-    own = StepRoboticsVision.read(c, scaled=scaled, places=keys.squares(c))
-    found = keys.tower(
+    sizes = StepRoboticsVision.read(c, scaled=scaled, places=keys.squares(c))
+    model = keys.tower(
         c,
         hidden=d,
         ffn=Dense(width=c.times("mlp_ratio", d), bias=True),
@@ -80,7 +80,7 @@ def vision_spec(c: Config) -> Spec[StepRoboticsVision]:
         depth=("layers",),
         indivisible="built",
     )
-    return found.having(own)
+    return model.having(sizes)
 
 
 def vision_blueprint(s: Spec[StepRoboticsVision]) -> Block:

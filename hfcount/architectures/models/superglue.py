@@ -19,7 +19,7 @@ _PLACE = 3  # x, y and score of a keypoint
 
 
 class SuperGlue(Record):
-    """What SuperGlue alone has: the widths through which keypoints are encoded."""
+    """Sizes specific to SuperGlue: the widths through which keypoints are encoded."""
 
     steps: tuple[int, ...]
 
@@ -28,11 +28,11 @@ def spec(c: Config) -> Spec[SuperGlue]:
     d, steps = c.int("hidden_size"), c.ints("keypoint_encoder_sizes", default=(32, 64, 128, 256))
     kinds = c.strs("gnn_layers_types") or ["self", "cross"] * 9
     layer = Layer(mixer=keys.multi_head(c, d, c.int("num_attention_heads")))
-    own = SuperGlue(steps=tuple(keys.dim(f"C{place}", one) for place, one in enumerate(steps, 1)))
+    sizes = SuperGlue(steps=tuple(keys.dim(f"C{place}", step) for place, step in enumerate(steps, 1)))
     parts = {"keypoints": architectures.part(c, "keypoint_detector_config")}
     layers = keys.uniform(layer, len(kinds))
-    whole = keys.decoder_spec(c, layers, vocab=0, hidden=d, layer_count=None, heads=_HEADS, parts=parts)
-    return whole.replace(causal=False).having(own)
+    model = keys.decoder_spec(c, layers, vocab=0, hidden=d, layer_count=None, heads=_HEADS, parts=parts)
+    return model.replace(causal=False).having(sizes)
 
 
 def _perceptron(inputs: int, outputs: int) -> Block:
@@ -46,14 +46,14 @@ def blueprint(s: Spec[SuperGlue]) -> Block:
         steps[str(place)] = _perceptron(into, out)
     steps[str(len(widths) - 2)] = Linear(widths[-2], d, True)
 
-    def layer(one: Layer) -> Block:
+    def layer_block(layer: Layer) -> Block:
         network = Block({"0": _perceptron(2 * d, 2 * d), "1": Linear(2 * d, d, True)}, "mlp")
-        return block(attention=bert_attention(d, one.attention, norm=False), mlp=network)
+        return block(attention=bert_attention(d, layer.attention, norm=False), mlp=network)
 
     return block(
         bin_score=Tensor((), component="other"),
         keypoint_detector=architectures.tree(s.part("keypoints")),
         keypoint_encoder=block("embedding", encoder=Block(steps)),
-        gnn=block(layers=stack(s.layers, layer)),
+        gnn=block(layers=stack(s.layers, layer_block)),
         final_projection=block("other", final_proj=Linear(d, d, True)),
     )

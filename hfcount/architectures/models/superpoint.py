@@ -15,7 +15,7 @@ _BRIGHTNESS = 1  # the channels of an image
 
 
 class SuperPoint(Sizes):
-    """What SuperPoint alone has; `widths` are those of its stages."""
+    """Sizes specific to SuperPoint; `widths` are those of its stages."""
 
     widths: tuple[int, ...]
     keypoint_decoder_dim: int = size("d_k")
@@ -29,9 +29,9 @@ def spec(c: Config) -> Spec[SuperPoint]:
             "list-length", "encoder_hidden_sizes must name 2 sizes or more.", "encoder_hidden_sizes", observed=count
         )
     sizes = keys.each(c, "encoder_hidden_sizes", count, "C")
-    own = SuperPoint.read(c, widths=tuple(sizes))
+    model_sizes = SuperPoint.read(c, widths=tuple(sizes))
     d = c.int("decoder_hidden_size")
-    return keys.imaging(c, (), _HEADS, hidden=d, uncounted=keys.COARSER).having(own)
+    return keys.imaging(c, (), _HEADS, hidden=d, uncounted=keys.COARSER).having(model_sizes)
 
 
 def blueprint(s: Spec[SuperPoint]) -> Block:

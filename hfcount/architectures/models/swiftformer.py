@@ -16,7 +16,7 @@ _HEADS = ("ForImageClassification", "Model")
 
 
 class SwiftformerLayer(Record):
-    """What a layer of SwiftFormer alone has: whether a coarser image follows its stage."""
+    """Sizes specific to a layer of SwiftFormer: whether a coarser image follows its stage."""
 
     followed: bool
 
@@ -36,22 +36,22 @@ def spec(c: Config) -> Spec[Swiftformer]:
             "list-length", f"depths names {count:,} stages of 1 layer and more, and downsamples fewer.", "downsamples"
         )
     follows = [bool(given) or widths[n] != widths[n + 1] for n, given in enumerate(coarser)]
-    sizes = [SwiftformerLayer(followed=one) for one in (*follows, False)]
+    sizes = [SwiftformerLayer(followed=last) for last in (*follows, False)]
     layers = keys.stages(c, widths, lambda d: c.times("mlp_ratio", d), own=sizes)
-    own = Swiftformer.read(c)
+    model_sizes = Swiftformer.read(c)
     d = keys.dim("d", c.ints("embed_dims")[-1])
-    return keys.imaging(c, layers, _HEADS, hidden=d, uncounted=keys.COARSER).having(own)
+    return keys.imaging(c, layers, _HEADS, hidden=d, uncounted=keys.COARSER).having(model_sizes)
 
 
 def blueprint(s: Spec[Swiftformer]) -> Block:
     of, network, first = s.own, dict[str, Block](), s.layers[0].layer.width
     for number, part in enumerate(s.layers):
-        one, last = part.layer, part.indices.count - 1
-        d = one.width
-        final = Repeat(Indices.of((int(last),)), _attending(one, of.use_layer_scale))
-        before = (Repeat(Indices.below(last), _convolved(d, one.dense.width)),) if last > 0 else ()
+        layer, last = part.layer, part.indices.count - 1
+        d = layer.width
+        final = Repeat(Indices.of((int(last),)), _attending(layer, of.use_layer_scale))
+        before = (Repeat(Indices.below(last), _convolved(d, layer.dense.width)),) if last > 0 else ()
         network[str(len(network))] = block(blocks=(*before, final))
-        if one.sizes(SwiftformerLayer).followed:
+        if layer.sizes(SwiftformerLayer).followed:
             after = s.layers[number + 1].layer.width
             coarser = block(proj=conv(d, after, of.down_patch_size, bias=True), norm=batch_norm(after))
             network[str(len(network))] = coarser
@@ -73,8 +73,8 @@ def _convolved(d: int, wide: int) -> Block:
     )
 
 
-def _attending(one: Layer, scaled: bool) -> Block:
-    d, wide = one.width, one.dense.width
+def _attending(layer: Layer, scaled: bool) -> Block:
+    d, wide = layer.width, layer.dense.width
     square, scale = Linear(d, d, True), Tensor((d, 1, 1)) if scaled else None
     mixer = block("attention", to_query=square, to_key=square, w_g=Tensor((d, 1)), proj=square, final=square)
     network = block("mlp", norm1=batch_norm(d), fc1=conv(d, wide, 1, bias=True), fc2=conv(wide, d, 1, bias=True))

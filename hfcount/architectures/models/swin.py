@@ -36,29 +36,31 @@ def spec(c: Config) -> Spec[Swin]:
     widths = [first * 2 ** min(number, 32) for number in range(len(heads))]
     bias = c.bool("qkv_bias", default=True)
     layers = keys.stages(c, widths, lambda d: c.times("mlp_ratio", d, default=4), heads, bias=bias)
-    own = Swin.read(c)
+    sizes = Swin.read(c)
     places = tuple(backbones.features(c, len(layers)))
     more = int(c.family == "donut-swin")  # a row for a first token that Donut does not have
     rows = keys.squares(c) + more if c.bool("use_absolute_embeddings", default=False) else None
     d = layers[-1].layer.width
-    whole = keys.decoder_spec(c, layers, vocab=0, hidden=d, heads=_HEADS, layer_count=None)
-    return whole.replace(causal=False, positions=rows, patches=keys.patches(c), given_out=places).having(own)
+    model = keys.decoder_spec(c, layers, vocab=0, hidden=d, heads=_HEADS, layer_count=None)
+    return model.replace(causal=False, positions=rows, patches=keys.patches(c), given_out=places).having(sizes)
 
 
 def blueprint(s: Spec[Swin]) -> Block:
     window, first = s.own.window_size, s.layers[0].layer.width
     side = 2 * window - 1
 
-    def layer(one: Layer) -> Block:
-        a, d, wide = one.attention, one.width, one.dense.width
+    def layer_block(layer: Layer) -> Block:
+        a, d, wide = layer.attention, layer.width, layer.dense.width
         into, squares = Linear(d, d, a.qkv_bias), window * window
         # Which row of the table belongs to a pair of places.
         pairs = obsolete(squares, squares) if s.family == "swin" else buffer(squares, squares, whole=True)
         table = Tensor((side * side, a.heads))
-        own = block(query=into, key=into, value=into, relative_position_bias_table=table, relative_position_index=pairs)
+        projections = block(
+            query=into, key=into, value=into, relative_position_bias_table=table, relative_position_index=pairs
+        )
         return block(
             layernorm_before=layer_norm(d),
-            attention=block("attention", self=own, output=block(dense=Linear(d, d, True))),
+            attention=block("attention", self=projections, output=block(dense=Linear(d, d, True))),
             layernorm_after=layer_norm(d),
             intermediate=block("mlp", dense=Linear(d, wide, True)),
             output=block("mlp", dense=Linear(wide, d, True)),
@@ -69,7 +71,7 @@ def blueprint(s: Spec[Swin]) -> Block:
         four = 4 * part.layer.width
         coarser = block("other", reduction=Linear(four, four // 2), norm=layer_norm(four))
         last = number == len(s.layers) - 1
-        stages[str(number)] = block(blocks=stack((part,), layer), downsample=None if last else coarser)
+        stages[str(number)] = block(blocks=stack((part,), layer_block), downsample=None if last else coarser)
     embeddings = block(
         "embedding",
         patch_embeddings=block(projection=patch_convolution(s, width=first)),

@@ -40,7 +40,7 @@ def spec(c: Config) -> Spec[Swin2sr]:
         raise c.error(
             "out-of-range", f"upscale is {scale:,}, and must be 3 or a power of 2.", "upscale", observed=int(scale)
         )
-    own = Swin2sr.read(
+    sizes = Swin2sr.read(
         c,
         num_channels_out=keys.dim("C_o", c.int("num_channels_out", default=channels)),
         upsampler=_WAYS.index(way) if way in _WAYS else len(_WAYS),
@@ -50,7 +50,7 @@ def spec(c: Config) -> Spec[Swin2sr]:
     )
     rows = side * side + 1 if c.bool("use_absolute_embeddings", default=False) else None
     patches = Patches(side=keys.patches(c).side, channels=channels)
-    return keys.imaging(c, layers, _HEADS, hidden=d, positions=rows, patches=patches).having(own)
+    return keys.imaging(c, layers, _HEADS, hidden=d, positions=rows, patches=patches).having(sizes)
 
 
 def blueprint(s: Spec[Swin2sr]) -> Block:
@@ -61,7 +61,7 @@ def blueprint(s: Spec[Swin2sr]) -> Block:
     # The first convolution makes d channels, so that these patches have as many.
     patches = Block(conv(d, d, s.seen.side, bias=True).children, "embedding")
     for number, part in enumerate(s.layers):
-        layers = stack((part,), lambda one: cosine_layer(d, one, of.window_size))
+        layers = stack((part,), lambda layer: cosine_layer(d, layer, of.window_size))
         stages[str(number)] = block(layers=layers, conv=joined, patch_embed=block(projection=patches))
     table = Tensor((1, s.positions, d), component="embedding") if s.positions else None
     body = block(

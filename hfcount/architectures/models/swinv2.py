@@ -17,7 +17,7 @@ _HEADS = keys.named(("ForImageClassification", "Model"), ForMaskedImageModeling=
 
 
 class Swinv2Layer(Record):
-    """What a layer of Swin version 2 alone has: the side of its windows."""
+    """Sizes specific to a layer of Swin version 2: the side of its windows."""
 
     window: int
 
@@ -40,11 +40,11 @@ def spec(c: Config) -> Spec[Swinv2]:
     ]
     bias = c.bool("qkv_bias", default=True)
     layers = keys.stages(c, widths, lambda d: c.times("mlp_ratio", d), heads, bias=bias, own=sizes)
-    own = Swinv2.read(c)
+    model_sizes = Swinv2.read(c)
     rows = side * side + 1 if c.bool("use_absolute_embeddings", default=False) else None
     d, patches, why = layers[-1].layer.width, keys.patches(c), keys.COARSER
-    whole = keys.imaging(c, layers, _HEADS, hidden=d, positions=rows, patches=patches, uncounted=why)
-    return whole.having(own)
+    model = keys.imaging(c, layers, _HEADS, hidden=d, positions=rows, patches=patches, uncounted=why)
+    return model.having(model_sizes)
 
 
 def blueprint(s: Spec[Swinv2]) -> Block:
@@ -52,7 +52,7 @@ def blueprint(s: Spec[Swinv2]) -> Block:
     for number, part in enumerate(s.layers):
         width = part.layer.width
         coarser = block("other", reduction=Linear(4 * width, 2 * width), norm=layer_norm(2 * width))
-        blocks = stack((part,), lambda one: cosine_layer(one.width, one, one.sizes(Swinv2Layer).window))
+        blocks = stack((part,), lambda layer: cosine_layer(layer.width, layer, layer.sizes(Swinv2Layer).window))
         stages[str(number)] = block(blocks=blocks, downsample=coarser if number < len(s.layers) - 1 else None)
     embeddings = block(
         "embedding",

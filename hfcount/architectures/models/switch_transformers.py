@@ -20,7 +20,7 @@ _HEADS = keys.named(("ForConditionalGeneration", "Model"), EncoderModel="encoder
 
 
 class SwitchTransformers(Sizes):
-    """What Switch Transformers alone have; `crossed` is whether the encoder attends to another, as alone it may."""
+    """Sizes specific to Switch Transformers; `crossed` is whether the encoder attends to another, as alone it may."""
 
     router_bias: bool = flag(absent=False)
     crossed: bool
@@ -41,38 +41,38 @@ def spec(c: Config) -> Spec[SwitchTransformers]:
         step = c.int(f"{side}_sparse_step", default=usual, minimum=0, maximum=MAX_LAYERS)
         sparse = Indices.span(min(1, step - 1), count, step) if step else Indices.below(0)
         rest = Indices.below(count).difference(sparse)
-        found = []
+        parts = []
         for first, table in ((Indices.below(min(1, count)), buckets), (Indices.span(1, count), None)):
             for places, ffn in ((rest, Dense(width=width)), (sparse, moe)):
                 layer = Layer(mixer=mixer, ffn=ffn, own=T5Layer(buckets=table))
-                found.append(Layers(indices=intersection(first, places), layer=layer))
-        return tuple(one for one in found if one.indices.count)
+                parts.append(Layers(indices=intersection(first, places), layer=layer))
+        return tuple(part for part in parts if part.indices.count)
 
     parts = {"encoder": Spec(family=c.family, hidden=d, layers=layers("encoder", count), causal=False)}
-    own = layers("decoder", decoding)
-    whole = keys.decoder_spec(c, own, tied=True, heads=_HEADS, layer_count=decoding, hidden=d, parts=parts)
-    alone = whole.head == "encoder"
+    decoder = layers("decoder", decoding)
+    model = keys.decoder_spec(c, decoder, tied=True, heads=_HEADS, layer_count=decoding, hidden=d, parts=parts)
+    alone = model.head == "encoder"
     crossed = alone and c.bool("is_decoder", default=False)
     kept = SwitchTransformers.read(c, crossed=crossed)
-    return whole.replace(causal=not alone, uncounted="" if alone else keys.ACROSS).having(kept)
+    return model.replace(causal=not alone, uncounted="" if alone else keys.ACROSS).having(kept)
 
 
 def blueprint(s: Spec[SwitchTransformers]) -> Block:
     d, norm, table = s.hidden, rms_norm(s.hidden), Tied("shared.weight", (s.vocab, s.hidden))
 
-    def network(one: Layer) -> Block:
-        if not isinstance(one.ffn, MoE):
-            return block("mlp", wi=Linear(d, one.dense.width), wo=Linear(one.dense.width, d))
-        gate = Linear(d, one.moe.experts, s.own.router_bias, "router")
-        return block(router=block(classifier=gate), experts=switched(d, one.moe, "wi", "wo"))
+    def network(layer: Layer) -> Block:
+        if not isinstance(layer.ffn, MoE):
+            return block("mlp", wi=Linear(d, layer.dense.width), wo=Linear(layer.dense.width, d))
+        gate = Linear(d, layer.moe.experts, s.own.router_bias, "router")
+        return block(router=block(classifier=gate), experts=switched(d, layer.moe, "wi", "wo"))
 
-    def layer(one: Layer, crossed: bool) -> Block:
-        usual = t5_layer(d, one.replace(ffn=Dense(width=1)), False, crossed)
+    def layer_block(layer: Layer, crossed: bool) -> Block:
+        usual = t5_layer(d, layer.replace(ffn=Dense(width=1)), False, crossed)
         last = str(1 + crossed)
-        return within(usual, layer=Block({last: block(mlp=network(one), layer_norm=norm)}))
+        return within(usual, layer=Block({last: block(mlp=network(layer), layer_norm=norm)}))
 
     def side(layers: tuple[Layers, ...], crossed: bool) -> Block:
-        blocks = stack(layers, lambda one: layer(one, crossed))
+        blocks = stack(layers, lambda layer: layer_block(layer, crossed))
         return block(embed_tokens=table if s.tied else embedding(s.vocab, d), block=blocks, final_layer_norm=norm)
 
     return block(

@@ -21,7 +21,7 @@ _ENCODING = ("encoder", "token_classification")  # heads of the classes that hav
 
 
 class T5(Sizes):
-    """What T5 alone has; `crossed` is whether its encoder attends to another, as alone it may."""
+    """Sizes specific to T5; `crossed` is whether its encoder attends to another, as alone it may."""
 
     gated: bool
     crossed: bool
@@ -41,11 +41,11 @@ def spec(c: Config) -> Spec[T5]:
 
     decoding = c.int("num_decoder_layers", default=count, maximum=MAX_LAYERS)
     parts = {"encoder": Spec(family=c.family, hidden=d, layers=layers(count), causal=False)}
-    whole = keys.decoder_spec(c, layers(decoding), layer_count=decoding, hidden=d, tied=True, heads=_HEADS, parts=parts)
-    alone = whole.head in _ENCODING  # is_decoder is the encoder's then; else each side has its own
-    seen = {"causal": False} if alone else {"uncounted": keys.ACROSS}
+    model = keys.decoder_spec(c, layers(decoding), layer_count=decoding, hidden=d, tied=True, heads=_HEADS, parts=parts)
+    alone = model.head in _ENCODING  # is_decoder is the encoder's then; else each side has its own
+    traits = {"causal": False} if alone else {"uncounted": keys.ACROSS}
     crossed = alone and c.bool("is_decoder", default=False)
-    return whole.replace(**seen).having(T5.read(c, gated=gated, crossed=crossed))
+    return model.replace(**traits).having(T5.read(c, gated=gated, crossed=crossed))
 
 
 def blueprint(s: Spec[T5]) -> Block:
@@ -53,11 +53,11 @@ def blueprint(s: Spec[T5]) -> Block:
     table = Tied(f"{prefix}shared.weight", (s.vocab, d))
 
     def side(layers: tuple[Layers, ...], crossed: bool) -> Block:
-        blocks = stack(layers, lambda one: t5_layer(d, one, gated, crossed))
+        blocks = stack(layers, lambda layer: t5_layer(d, layer, gated, crossed))
         return block(embed_tokens=table, block=blocks, final_layer_norm=layer_norm(d, bias=False))
 
-    whole = s.head not in _ENCODING
-    encoder, decoder = side(s.stack("encoder"), s.own.crossed), side(s.layers, True) if whole else None
+    decodes = s.head not in _ENCODING
+    encoder, decoder = side(s.stack("encoder"), s.own.crossed), side(s.layers, True) if decodes else None
     body = block(shared=embedding(s.vocab, d), encoder=encoder, decoder=decoder).children
     if s.head == "sequence_classification":
         return block(transformer=Block(body), classification_head=dense_classifier(s))

@@ -18,7 +18,7 @@ _HEADS = keys.named(_CLASSES, EncoderModel="encoder")
 
 
 class T5gemma(Sizes):
-    """What T5Gemma alone has: whether there is a decoder beside the encoder."""
+    """Sizes specific to T5Gemma: whether there is a decoder beside the encoder."""
 
     both: bool
 
@@ -36,18 +36,18 @@ def spec(c: Config) -> Spec[T5gemma]:
         family=c.family, vocab=first.int("vocab_size"), hidden=first.int("hidden_size"), layers=layers, causal=False
     )
     windows = keys.sliding(second, lambda: keys.all_but_every_nth(second, 2), default=4096)
-    whole = keys.decoder_spec(
+    model = keys.decoder_spec(
         second, later, whole=c, tied=True, heads=_HEADS, windows=windows, parts={"encoder": encoder}
     )
-    both = whole.head != "encoder" and c.bool("is_encoder_decoder", default=True)
-    own = T5gemma.read(c, both=both or whole.head == "conditional_generation")
-    return (whole.replace(uncounted=keys.ACROSS) if own.both else whole.replace(causal=False)).having(own)
+    both = model.head != "encoder" and c.bool("is_encoder_decoder", default=True)
+    sizes = T5gemma.read(c, both=both or model.head == "conditional_generation")
+    return (model.replace(uncounted=keys.ACROSS) if sizes.both else model.replace(causal=False)).having(sizes)
 
 
-def _layer(d: int, one: Layer, seen: int | None) -> Block:
+def _layer(d: int, layer: Layer, encoder_width: int | None) -> Block:
     """A layer that attends to an encoder, if that has a width `seen`."""
-    a, norm = one.attention, rms_norm(d)
-    memory = None if seen is None else Linear(seen, a.kv_heads * a.head_dim, a.qkv_bias)
+    a, norm = layer.attention, rms_norm(d)
+    memory = None if encoder_width is None else Linear(encoder_width, a.kv_heads * a.head_dim, a.qkv_bias)
     across = None if memory is None else altered(gqa(d, a), k_proj=memory, v_proj=memory, rotary_emb=None)
     return block(
         pre_self_attn_layernorm=norm,
@@ -57,13 +57,13 @@ def _layer(d: int, one: Layer, seen: int | None) -> Block:
         cross_attn=across,
         post_cross_attn_layernorm=norm if across else None,
         pre_feedforward_layernorm=norm,
-        mlp=swiglu(d, one.dense.width),
+        mlp=swiglu(d, layer.dense.width),
         post_feedforward_layernorm=norm,
     )
 
 
-def _side(s: Spec[Any], seen: int | None = None) -> Block:
-    blocks = stack(s.layers, lambda one: _layer(s.hidden, one, seen))
+def _side(s: Spec[Any], encoder_width: int | None = None) -> Block:
+    blocks = stack(s.layers, lambda layer: _layer(s.hidden, layer, encoder_width))
     return block(embed_tokens=embedding(s.vocab, s.hidden), layers=blocks, norm=rms_norm(s.hidden))
 
 
@@ -78,7 +78,7 @@ def blueprint(s: Spec[T5gemma]) -> Block:
 
 
 class Side(Sizes):
-    """What a side alone has: the width of the encoder that it attends to, if it is the decoder."""
+    """Sizes specific to a side: the width of the encoder that it attends to, if it is the decoder."""
 
     seen: int | None
 
@@ -92,8 +92,8 @@ def side_spec(c: Config) -> Spec[Side]:
     side = keys.decoder_spec(c, _layers(c), tied=True, heads=heads, windows=windows)
     if side.head == "encoder":
         return side.replace(causal=False).having(Side.read(c, seen=None))
-    seen = keys.dim("d_e", c.int("cross_attention_hidden_size"))
-    return side.replace(uncounted=keys.ACROSS).having(Side.read(c, seen=seen))
+    vision_width = keys.dim("d_e", c.int("cross_attention_hidden_size"))
+    return side.replace(uncounted=keys.ACROSS).having(Side.read(c, seen=vision_width))
 
 
 def side_blueprint(s: Spec[Side]) -> Block:

@@ -26,8 +26,8 @@ def spec(c: Config) -> Spec:
     outer, decoder = c.part("encoder"), c.part("decoder")
     inner = outer.part("text_config")
     d, words = inner.int("hidden_size"), inner.int("vocab_size")
-    for key, own in (("hidden_size", d), ("vocab_size", words)):
-        if decoder.int(key) != own:
+    for key, size in (("hidden_size", d), ("vocab_size", words)):
+        if decoder.int(key) != size:
             raise c.error(
                 "contradiction",
                 f"{key} of encoder and decoder must be the same.",
@@ -39,8 +39,8 @@ def spec(c: Config) -> Spec:
         "vision": architectures.part(outer, "vision_config"),
     }
     windows = keys.sliding(decoder, lambda: keys.all_but_every_nth(decoder, 6), default=4096)
-    whole = keys.decoder_spec(decoder, _layers(decoder), whole=c, tied=True, heads=_HEADS, windows=windows, parts=parts)
-    return whole.replace(uncounted=keys.ACROSS)
+    model = keys.decoder_spec(decoder, _layers(decoder), whole=c, tied=True, heads=_HEADS, windows=windows, parts=parts)
+    return model.replace(uncounted=keys.ACROSS)
 
 
 def _table(s: Spec) -> Block:
@@ -51,17 +51,19 @@ def _table(s: Spec) -> Block:
 def _side(d: int, layers: tuple[Layers, ...], table: Node) -> Block:
     norm, places = rms_norm(d), ("pre_self_attn", "post_self_attn", "pre_feedforward", "post_feedforward")
 
-    def layer(one: Layer) -> Block:
+    def layer_block(layer: Layer) -> Block:
         norms = {f"{place}_layernorm": norm for place in places}
-        return block(self_attn=gqa(d, one.attention), mlp=swiglu(d, one.dense.width), **norms)
+        return block(self_attn=gqa(d, layer.attention), mlp=swiglu(d, layer.dense.width), **norms)
 
-    return block(embed_tokens=table, layers=stack(layers, layer), norm=norm)
+    return block(embed_tokens=table, layers=stack(layers, layer_block), norm=norm)
 
 
 def _encoder(s: Spec, layers: tuple[Layers, ...]) -> Block:
     """The text encoder of a model that also sees, as it is saved: without a name of its own."""
-    seen = s.part("vision").hidden
-    projector = block(mm_input_projection_weight=Tensor((seen, s.hidden)), mm_soft_emb_norm=rms_norm(seen))
+    vision_width = s.part("vision").hidden
+    projector = block(
+        mm_input_projection_weight=Tensor((vision_width, s.hidden)), mm_soft_emb_norm=rms_norm(vision_width)
+    )
     return altered(
         _side(s.hidden, layers, _table(s)),
         vision_tower=architectures.tower(s, "vision"),
@@ -92,8 +94,8 @@ def text_blueprint(s: Spec) -> Block:
 
 def encoder_spec(c: Config) -> Spec:
     """T5Gemma 2's encoder alone: its text encoder, and SigLIP before it."""
-    text, seen = architectures.part(c, "text_config"), architectures.part(c, "vision_config")
-    return keys.composite(c, text, {"vision": seen}, tied=True, heads=keys.named(Encoder="base"))
+    text, vision = architectures.part(c, "text_config"), architectures.part(c, "vision_config")
+    return keys.composite(c, text, {"vision": vision}, tied=True, heads=keys.named(Encoder="base"))
 
 
 def encoder_blueprint(s: Spec) -> Block:

@@ -22,7 +22,7 @@ _HEADS = ("ForQuestionAnswering", "Model", "ForMaskedLM", "ForSequenceClassifica
 
 
 class Tapas(Sizes):
-    """What TAPAS alone has; `type_vocab_sizes` are the rows of its tables of token types."""
+    """Sizes specific to TAPAS; `type_vocab_sizes` are the rows of its tables of token types."""
 
     type_vocab_sizes: tuple[int, ...]
     num_aggregation_labels: int = size("c_a", minimum=0)
@@ -30,8 +30,8 @@ class Tapas(Sizes):
 
 def spec(c: Config) -> Spec[Tapas]:
     kinds = enumerate(c.ints("type_vocab_sizes"), 1)
-    own = Tapas.read(c, type_vocab_sizes=tuple(keys.dim(f"t{number}", rows) for number, rows in kinds))
-    return keys.encoder(c, heads=_HEADS, types=False).having(own)
+    sizes = Tapas.read(c, type_vocab_sizes=tuple(keys.dim(f"t{number}", rows) for number, rows in kinds))
+    return keys.encoder(c, heads=_HEADS, types=False).having(sizes)
 
 
 def blueprint(s: Spec[Tapas]) -> Block:

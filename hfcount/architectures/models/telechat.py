@@ -22,15 +22,15 @@ def spec(c: Config) -> Spec[Telechat]:
     mixer = keys.multi_head(c, hidden, c.int("n_head", "num_attention_heads"), qkv_bias=False)
     layer = Layer(mixer=mixer, ffn=Dense(width=c.int("ffn_hidden_size")))
     layers = keys.uniform(layer, keys.layer_count(c, "n_layer", "num_hidden_layers"))
-    own = Telechat.read(c, embed_layernorm=int(c.bool("embed_layernorm", default=False)))
-    return keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model"), hidden=hidden).having(own)
+    sizes = Telechat.read(c, embed_layernorm=int(c.bool("embed_layernorm", default=False)))
+    return keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model"), hidden=hidden).having(sizes)
 
 
 def blueprint(s: Spec[Telechat]) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
-        a, width = one.attention, one.dense.width
+    def layer_block(layer: Layer) -> Block:
+        a, width = layer.attention, layer.dense.width
         inner = a.heads * a.head_dim
         attention = block(
             "attention",
@@ -46,7 +46,7 @@ def blueprint(s: Spec[Telechat]) -> Block:
     body = block(
         word_embeddings=embedding(s.vocab, d),
         word_embeddings_layernorm=rms_norm(d) if s.own.embed_layernorm else None,
-        h=stack(s.layers, layer),
+        h=stack(s.layers, layer_block),
         ln_f=rms_norm(d),
     )
     return with_head(s, body, prefix="transformer", table="word_embeddings")

@@ -34,17 +34,17 @@ class Kernel(NamedTuple):
 
 
 def _stages(c: Config) -> tuple[tuple[Kernel, ...], ...]:
-    (kernels, strides), found = _listed(c), list[tuple[Kernel, ...]]()
+    (kernels, strides), stages = _listed(c), list[tuple[Kernel, ...]]()
     for sides, steps in zip(kernels, strides, strict=False):
         if not isinstance(sides, list) or not isinstance(steps, list) or not all(map(_is_kernel, sides)):
-            said = "conv_layer_kernel_sizes must name a height and a width for each convolution of each stage."
-            raise c.malformed(said, "conv_layer_kernel_sizes")
-        found.append(tuple(Kernel(side[0], side[1], step == 1) for side, step in zip(sides, steps, strict=False)))
+            text = "conv_layer_kernel_sizes must name a height and a width for each convolution of each stage."
+            raise c.malformed(text, "conv_layer_kernel_sizes")
+        stages.append(tuple(Kernel(side[0], side[1], step == 1) for side, step in zip(sides, steps, strict=False)))
     if len(strides) < len(kernels):
         raise c.error(
             "list-length", "conv_layer_strides has fewer stages than conv_layer_kernel_sizes.", "conv_layer_strides"
         )
-    return tuple(found)
+    return tuple(stages)
 
 
 def _listed(c: Config) -> tuple[list[Any], list[Any]]:
@@ -53,7 +53,7 @@ def _listed(c: Config) -> tuple[list[Any], list[Any]]:
 
 
 class TextNet(Sizes):
-    """What TextNet alone has; `widths` are those of the stem and of each stage."""
+    """Sizes specific to TextNet; `widths` are those of the stem and of each stage."""
 
     stem_num_channels: int = size("C")
     stem_out_channels: int = size("d0")
@@ -63,9 +63,9 @@ class TextNet(Sizes):
 
 
 def spec(c: Config) -> Spec[TextNet]:
-    own = TextNet.read(c, widths=tuple(keys.each(c, "hidden_sizes", len(_listed(c)[0]) + 1, "d")))
+    sizes = TextNet.read(c, widths=tuple(keys.each(c, "hidden_sizes", len(_listed(c)[0]) + 1, "d")))
     d = keys.dim("d", c.ints("hidden_sizes")[-1])
-    return keys.imaging(c, (), _HEADS, hidden=d, uncounted=keys.COARSER).having(own)
+    return keys.imaging(c, (), _HEADS, hidden=d, uncounted=keys.COARSER).having(sizes)
 
 
 def _is_kernel(given: Any) -> bool:

@@ -29,7 +29,7 @@ class Category(Record):
 
 
 class TimeSeriesTransformer(Sizes):
-    """What these models alone have.
+    """Sizes specific to these models.
 
     A moment has `features` elements, of which `input_size` are values, and the distribution of each has `parameters`;
     `distil` is whether layers that halve the series stand between those of the encoder.
@@ -55,7 +55,7 @@ def spec(c: Config) -> Spec[TimeSeriesTransformer]:
     ahead = c.int("prediction_length")
     lags = c.length("lags_sequence")
     features += numbers * (7 if lags is None else lags)
-    own = TimeSeriesTransformer.read(
+    sizes = TimeSeriesTransformer.read(
         c,
         input_size=keys.dim("n_i", numbers),
         features=keys.dim("d_i", c.int("feature_size", default=features)),
@@ -67,8 +67,8 @@ def spec(c: Config) -> Spec[TimeSeriesTransformer]:
         ),
     )
     places = c.int("context_length", default=ahead) + ahead
-    whole = keys.sequence_to_sequence(c, heads=_HEADS, vocab=0, positions=places)
-    return whole.replace(causal=False, tied=False).having(own)
+    model = keys.sequence_to_sequence(c, heads=_HEADS, vocab=0, positions=places)
+    return model.replace(causal=False, tied=False).having(sizes)
 
 
 def blueprint(s: Spec[TimeSeriesTransformer]) -> Block:
@@ -76,8 +76,8 @@ def blueprint(s: Spec[TimeSeriesTransformer]) -> Block:
     size = of.features
     trend = block("other", weight=Tensor((size, d, 3)))
 
-    def layer(one: Layer, crossed: bool) -> Block:
-        usual, last = bart_layer(d, one, crossed), block(layernorm=layer_norm(d))
+    def layer_block(layer: Layer, crossed: bool) -> Block:
+        usual, last = bart_layer(d, layer, crossed), block(layernorm=layer_norm(d))
         more = {"trend_projection": trend} if crossed else {}
         return altered(usual, final_layer_norm=last, **more) if auto else usual
 
@@ -85,7 +85,7 @@ def blueprint(s: Spec[TimeSeriesTransformer]) -> Block:
         return block(
             value_embedding=block("embedding", value_projection=Linear(size, d)),
             embed_positions=block("embedding", weight=buffer(s.positions or 0, d)),
-            layers=stack(layers, lambda one: layer(one, crossed)),
+            layers=stack(layers, lambda layer: layer_block(layer, crossed)),
             layernorm_embedding=layer_norm(d),
             **more,
         )
@@ -95,7 +95,7 @@ def blueprint(s: Spec[TimeSeriesTransformer]) -> Block:
     shorter = block("other", downConv=block(weight=Tensor((d, d, 3)), bias=Tensor((d,))), norm=norm)
     count = sum(part.indices.count for part in s.stack("encoder")) - 1
     shortened = Repeat(Indices.below(count), shorter) if of.distil and count > 0 else None
-    tables = {str(place): embedding(one.rows, one.width) for place, one in enumerate(of.categories)}
+    tables = {str(place): embedding(category.rows, category.width) for place, category in enumerate(of.categories)}
     seasons = Linear(d, size, True, "other") if auto else None
     body = block(
         embedder=block(embedders=Block(tables)) if tables else None,

@@ -25,11 +25,11 @@ class Timesfm(Sizes):
 def spec(c: Config) -> Spec[Timesfm]:
     d, heads = c.int("hidden_size"), c.int("num_attention_heads")
     mixer = GQA(heads=heads, kv_heads=heads, head_dim=c.int("head_dim", default=80), qkv_bias=True, out_bias=True)
-    own = Timesfm.read(
+    sizes = Timesfm.read(
         c, horizon=keys.dim("t_h", c.int("horizon_length", default=128)) * (1 + (c.length("quantiles") or 9))
     )
     layer = Layer(mixer=mixer, ffn=keys.dense(c, bias=True))
-    return keys.decoder_spec(c, layer, vocab=0, hidden=d, heads=_HEADS).replace(causal=False).having(own)
+    return keys.decoder_spec(c, layer, vocab=0, hidden=d, heads=_HEADS).replace(causal=False).having(sizes)
 
 
 def blueprint(s: Spec[Timesfm]) -> Block:
@@ -39,10 +39,10 @@ def blueprint(s: Spec[Timesfm]) -> Block:
         wide, back = Linear(inputs, of.width, True), Linear(of.width, outputs, True)
         return block("other", input_layer=wide, output_layer=back, residual_layer=Linear(inputs, outputs, True))
 
-    def layer(one: Layer) -> Block:
-        network = mlp(d, one.dense.width, up="gate_proj", down="down_proj")
+    def layer_block(layer: Layer) -> Block:
+        network = mlp(d, layer.dense.width, up="gate_proj", down="down_proj")
         return block(
-            self_attn=altered(mha(d, one.attention, "o_proj"), scaling=Tensor((one.attention.head_dim,))),
+            self_attn=altered(mha(d, layer.attention, "o_proj"), scaling=Tensor((layer.attention.head_dim,))),
             mlp=altered(network, layer_norm=layer_norm(d)),
             input_layernorm=rms_norm(d),
         )
@@ -50,7 +50,7 @@ def blueprint(s: Spec[Timesfm]) -> Block:
     body = block(
         input_ff_layer=residual(2 * of.patch_length, d),
         freq_emb=embedding(of.freq_size, d),
-        layers=stack(s.layers, layer),
+        layers=stack(s.layers, layer_block),
         position_emb=block(inv_timescales=buffer(d // 2)) if of.use_positional_embedding else None,
     )
     return body if s.head == "base" else block(decoder=body, horizon_ff_layer=residual(d, of.horizon))

@@ -27,14 +27,14 @@ class Timesfm25(Sizes):
 def spec(c: Config) -> Spec[Timesfm25]:
     bias, count = c.bool("use_bias", default=False), 1 + (c.length("quantiles") or 9)
     mixer = keys.attention(c, bias=c.bool("attention_bias", default=False), qk_norm=True, head_dim=80)
-    own = Timesfm25.read(
+    sizes = Timesfm25.read(
         c,
         horizon=keys.dim("t_h", c.int("horizon_length", default=128)) * count,
         quantiles=keys.dim("t_q", c.int("output_quantile_len", default=1024)) * count,
         use_bias=bias,
     )
     layer = Layer(mixer=mixer, ffn=keys.dense(c, bias=bias))
-    return keys.decoder_spec(c, layer, vocab=0, heads=_HEADS).replace(causal=False).having(own)
+    return keys.decoder_spec(c, layer, vocab=0, heads=_HEADS).replace(causal=False).having(sizes)
 
 
 def blueprint(s: Spec[Timesfm25]) -> Block:
@@ -44,12 +44,12 @@ def blueprint(s: Spec[Timesfm25]) -> Block:
         wide, back, across = Linear(inputs, d, bias), Linear(d, outputs, bias), Linear(inputs, outputs, bias)
         return block("other", input_layer=wide, output_layer=back, residual_layer=across)
 
-    def layer(one: Layer) -> Block:
-        attention = altered(gqa(d, one.attention), scaling=Tensor((one.attention.head_dim,)))
-        network = mlp(d, one.dense.width, biased, "ff0", "ff1")
+    def layer_block(layer: Layer) -> Block:
+        attention = altered(gqa(d, layer.attention), scaling=Tensor((layer.attention.head_dim,)))
+        network = mlp(d, layer.dense.width, biased, "ff0", "ff1")
         return block(self_attn=attention, mlp=network, **{f"{name}_layernorm": rms_norm(d) for name in _NORMS})
 
-    body = block(input_ff_layer=residual(2 * of.patch_length, d, True), layers=stack(s.layers, layer))
+    body = block(input_ff_layer=residual(2 * of.patch_length, d, True), layers=stack(s.layers, layer_block))
     if s.head == "base":
         return body
     ends = {"point": of.horizon, "quantiles": of.quantiles}

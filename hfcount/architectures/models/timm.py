@@ -48,8 +48,8 @@ def spec(c: Config) -> Spec[Listed]:
     chosen = form(args, name, model, size)
     channels = args.int("in_chans", default=_input(about)[0], minimum=1)
     sizes = Sizes(_classes(c, about, args), dim("C", channels), chosen.patches)
-    whole = Spec(family=c.family, hidden=0, layers=(), causal=False, labels=sizes.classes, uncounted=UNCOUNTED)
-    return whole.having(Listed(name=name, root=chosen.root, sizes=sizes))
+    tower = Spec(family=c.family, hidden=0, layers=(), causal=False, labels=sizes.classes, uncounted=UNCOUNTED)
+    return tower.having(Listed(name=name, root=chosen.root, sizes=sizes))
 
 
 def _about(c: Config) -> Config:
@@ -62,8 +62,8 @@ def _about(c: Config) -> Config:
     about = c.part("pretrained_cfg") if apart else c
     for key in about.names():
         if key not in _PRETRAINED and (apart or key not in _ONCE):
-            said = f"timm {VERSION} refuses {printable(key, 40)} {'in pretrained_cfg' if apart else 'without'}"
-            raise UnknownArchitecture(f"{c.where}: {said}{'' if apart else ' a pretrained_cfg'}.")
+            text = f"timm {VERSION} refuses {printable(key, 40)} {'in pretrained_cfg' if apart else 'without'}"
+            raise UnknownArchitecture(f"{c.where}: {text}{'' if apart else ' a pretrained_cfg'}.")
     about.ignored = {*_PRETRAINED, *c.ignored}
     return about
 
@@ -71,13 +71,13 @@ def _about(c: Config) -> Config:
 def _classes(c: Config, about: Config, args: Config) -> int:
     """The rows of the head. timm leaves out one of a checkpoint that has another number of classes."""
     given = c if c.has("num_classes") else about
-    told = given.int("num_classes", minimum=0) if given.has("num_classes") else _CLASSES
-    built = args.int("num_classes", default=told, minimum=0)
+    classes = given.int("num_classes", minimum=0) if given.has("num_classes") else _CLASSES
+    built = args.int("num_classes", default=classes, minimum=0)
     if not about.given("classifier"):
         return dim("c", built)
-    if built and built != told:
-        said = f"model_args gives {built:,} num_classes and the config {told:,}, so timm does not load the head."
-        raise args.error("contradiction", said, "num_classes", "Make them equal.", expected=told, observed=built)
+    if built and built != classes:
+        text = f"model_args gives {built:,} num_classes and the config {classes:,}, so timm does not load the head."
+        raise args.error("contradiction", text, "num_classes", "Make them equal.", expected=classes, observed=built)
     offset = about.int("label_offset", minimum=0) if about.given("label_offset") else 0
     return dim("c", built) + offset if built and offset else dim("c", built)
 

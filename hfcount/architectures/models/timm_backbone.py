@@ -31,7 +31,7 @@ class FrozenResNet(Record):
 
 
 class TimmBackbone(Record):
-    """What a backbone of timm alone has; `wrapped` says whether it is a whole model, not a part of another."""
+    """Sizes specific to a backbone of timm; `wrapped` says whether it is a whole model, not a part of another."""
 
     network: Swin | FrozenResNet
     wrapped: bool
@@ -51,20 +51,20 @@ def spec(c: Config) -> Spec[TimmBackbone]:
 def _swin_features(c: Config, known: KnownSwin) -> Spec[TimmBackbone]:
     """A Swin of timm that gives features; stages behind the last one asked for are not built."""
     places = c.ints("out_indices", default=(-1,), least=1)
-    found = [place % _STAGES for place in places]
-    if found != sorted(set(found)) or any(not -_STAGES <= place < _STAGES for place in places):
-        said = f"out_indices may name -{_STAGES} to {_STAGES - 1}, each once and in order."
-        raise c.error("out-of-range", said, "out_indices", "Correct it.")
-    count = found[-1] + 1
+    positive = [place % _STAGES for place in places]
+    if positive != sorted(set(positive)) or any(not -_STAGES <= place < _STAGES for place in places):
+        text = f"out_indices may name -{_STAGES} to {_STAGES - 1}, each once and in order."
+        raise c.error("out-of-range", text, "out_indices", "Correct it.")
+    count = positive[-1] + 1
     widths = [known.width * 2**number for number in range(count)]
     heads, depths = [known.heads * 2**number for number in range(count)], [2, 2, known.third, 2]
     layers = keys.stages(c, widths, lambda d: 4 * d, heads, depths=depths)
     window = keys.dim("w", known.window)
-    own = TimmBackbone(network=Swin(window_size=window), wrapped=not c.nested)
+    sizes = TimmBackbone(network=Swin(window_size=window), wrapped=not c.nested)
     patches = Patches(side=keys.dim("P", _SIDE), channels=c.int("num_channels", default=3))
     d = layers[-1].layer.width
-    whole = keys.encoding(c, layers, {"Backbone": "base"}, hidden=d, patches=patches)
-    return whole.replace(features=tuple(one.layer.width for one in layers)).having(own)
+    model = keys.encoding(c, layers, {"Backbone": "base"}, hidden=d, patches=patches)
+    return model.replace(features=tuple(layer.layer.width for layer in layers)).having(sizes)
 
 
 def _resnet_features(c: Config, known: KnownResNet) -> Spec[TimmBackbone]:
@@ -73,10 +73,10 @@ def _resnet_features(c: Config, known: KnownResNet) -> Spec[TimmBackbone]:
     layers = known.layers(max((place % 5 for place in chosen), default=4))
     fixed = c.bool("freeze_batch_norm_2d", default=False)
     network = ResNet.known(known, c.int("num_channels", default=3))
-    own = TimmBackbone(network=FrozenResNet(network=network, freeze_batch_norm_2d=fixed), wrapped=not c.nested)
-    widths = [network.stem, *(one.layer.width for one in layers)]
-    whole = keys.encoding(c, layers, {"Backbone": "base"}, hidden=widths[-1])
-    return whole.replace(features=tuple(widths)).having(own)
+    sizes = TimmBackbone(network=FrozenResNet(network=network, freeze_batch_norm_2d=fixed), wrapped=not c.nested)
+    widths = [network.stem, *(layer.layer.width for layer in layers)]
+    model = keys.encoding(c, layers, {"Backbone": "base"}, hidden=widths[-1])
+    return model.replace(features=tuple(widths)).having(sizes)
 
 
 def blueprint(s: Spec[TimmBackbone]) -> Block:
@@ -87,22 +87,22 @@ def blueprint(s: Spec[TimmBackbone]) -> Block:
 
 def _resnet(s: Spec[TimmBackbone], of: FrozenResNet) -> Block:
     parts = of.network.tensors(s.layers)
-    return Block({name: frozen(one) for name, one in parts.items()} if of.freeze_batch_norm_2d else parts)
+    return Block({name: frozen(part) for name, part in parts.items()} if of.freeze_batch_norm_2d else parts)
 
 
 def _swin(s: Spec[TimmBackbone], window: int) -> Block:
     """Swin as it gives features (models/swin_transformer.py)."""
     first, side = s.layers[0].layer.width, 2 * window - 1
-    found = {"patch_embed": block("embedding", proj=patch_convolution(s, width=first), norm=layer_norm(first))}
+    children = {"patch_embed": block("embedding", proj=patch_convolution(s, width=first), norm=layer_norm(first))}
 
-    def layer(one: Layer) -> Block:
-        d, norm = one.width, layer_norm(one.width)
-        table = Tensor((side * side, one.attention.heads))
+    def layer_block(layer: Layer) -> Block:
+        d, norm = layer.width, layer_norm(layer.width)
+        table = Tensor((side * side, layer.attention.heads))
         attention = altered(fused_square_attention(d), relative_position_bias_table=table)
-        return block(norm1=norm, attn=attention, norm2=norm, mlp=mlp(d, one.dense.width))
+        return block(norm1=norm, attn=attention, norm2=norm, mlp=mlp(d, layer.dense.width))
 
     for number, part in enumerate(s.layers):
         d = part.layer.width
         coarser = block("other", norm=layer_norm(2 * d), reduction=Linear(2 * d, d)) if number else None
-        found[f"layers_{number}"] = block(downsample=coarser, blocks=stack((part,), layer))
-    return Block(found)
+        children[f"layers_{number}"] = block(downsample=coarser, blocks=stack((part,), layer_block))
+    return Block(children)

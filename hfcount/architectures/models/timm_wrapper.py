@@ -78,8 +78,8 @@ def _asked(c: Config, stem: int, stages: int) -> _Asked:
     features, channels = inner.bool("features_only", default=False), inner.int("in_chans", default=3)
     known = {"in_chans", "features_only", *(["out_indices"] if features else [])}
     if given.keys() - known or (features and not stages):
-        said = "of what model_args may ask of timm, in_chans is described, and the features of networks in stages."
-        raise UnknownArchitecture(f"{c.where}: {said}")
+        text = "of what model_args may ask of timm, in_chans is described, and the features of networks in stages."
+        raise UnknownArchitecture(f"{c.where}: {text}")
     if not features:
         return _Asked(features, stages, channels)
     places = inner.ints("out_indices", default=range(count), least=1)
@@ -98,10 +98,10 @@ def spec(c: Config) -> Spec[Network]:
     if (not plain and name not in RESNETS and name not in REPVITS) or _beyond(c):
         return _listed(c, name).replace(labels=_labels(c))
     asked = _asked(c, int(name in RESNETS), 0 if plain else 4)
-    whole = _plain(c, plain, asked) if plain else _staged(c, name, asked)
-    if asked.features and whole.head != "base":
+    body = _plain(c, plain, asked) if plain else _staged(c, name, asked)
+    if asked.features and body.head != "base":
         raise UnknownArchitecture(f"{c.where}: a model of timm that gives features has no classes.")
-    return whole.replace(labels=_labels(c))
+    return body.replace(labels=_labels(c))
 
 
 def _beyond(c: Config) -> bool:
@@ -118,14 +118,14 @@ def _listed(c: Config, name: str) -> Spec[Listed]:
     """
     model = listed(c, name)
     if "num_classes" in (c.object("model_args") or {}):
-        said = "model_args gives num_classes, which transformers gives as well, so it cannot build the model."
-        raise c.error("contradiction", said, "model_args.num_classes", "Remove it from model_args.")
+        text = "model_args gives num_classes, which transformers gives as well, so it cannot build the model."
+        raise c.error("contradiction", text, "model_args.num_classes", "Remove it from model_args.")
     args = arguments(c, name, model)
     tag = c.str("architecture").partition(".")[2]
     chosen = form(args, name, model, image_size(args) or model.native.get(tag) or model.native.get(""))
     sizes = Sizes(0, keys.dim("C", args.int("in_chans", default=COLOURS, minimum=1)), chosen.patches)
-    whole = keys.imaging(c, (), _HEADS, hidden=0, uncounted=UNCOUNTED)
-    return whole.having(Listed(name=name, root=chosen.root, sizes=sizes))
+    tower = keys.imaging(c, (), _HEADS, hidden=0, uncounted=UNCOUNTED)
+    return tower.having(Listed(name=name, root=chosen.root, sizes=sizes))
 
 
 def _plain(c: Config, named: re.Match[str], asked: _Asked) -> Spec[Network]:
@@ -147,8 +147,8 @@ def _staged(c: Config, name: str, asked: _Asked) -> Spec[Network]:
         return keys.imaging(c, stages, _HEADS, hidden=hidden, uncounted=keys.COARSER).having(network)
     known, channels = REPVITS[name], keys.dim("C", asked.channels)
     stages = known.layers(asked.last)
-    whole = keys.imaging(c, stages, _HEADS, hidden=stages[-1].layer.width, uncounted=keys.COARSER)
-    return whole.having(RepViT(first=known.first, features=asked.features, num_channels=channels))
+    model = keys.imaging(c, stages, _HEADS, hidden=stages[-1].layer.width, uncounted=keys.COARSER)
+    return model.having(RepViT(first=known.first, features=asked.features, num_channels=channels))
 
 
 def _labels(c: Config) -> int:
@@ -162,19 +162,19 @@ def _labels(c: Config) -> int:
 
 
 def blueprint(s: Spec[Network]) -> Block:
-    own, head = s.own, classifier(s) if s.labels and s.head != "base" else None
-    if isinstance(own, Listed):
-        return block(timm_model=own.tensors(0 if s.head == "base" else keys.dim("c", s.labels)))
-    if isinstance(own, PerceptionEncoder | FastViT):
-        return block(timm_model=own.tensors(s, head))
-    named = {"fc" if isinstance(own, ResNet) else "head": head} if head else {}
+    sizes, head = s.own, classifier(s) if s.labels and s.head != "base" else None
+    if isinstance(sizes, Listed):
+        return block(timm_model=sizes.tensors(0 if s.head == "base" else keys.dim("c", s.labels)))
+    if isinstance(sizes, PerceptionEncoder | FastViT):
+        return block(timm_model=sizes.tensors(s, head))
+    named = {"fc" if isinstance(sizes, ResNet) else "head": head} if head else {}
     parts: dict[str, Node]
-    if isinstance(own, Vit):
+    if isinstance(sizes, Vit):
         parts = _vit(s)
-    elif isinstance(own, ResNet):
-        parts = own.tensors(s.layers)
+    elif isinstance(sizes, ResNet):
+        parts = sizes.tensors(s.layers)
     else:
-        parts, normed = own.tensors(s.layers), block("other", bn=batch_norm(s.hidden), l=head)
+        parts, normed = sizes.tensors(s.layers), block("other", bn=batch_norm(s.hidden), l=head)
         return block(timm_model=Block({**parts, **({"head": block(head=normed, head_dist=normed)} if head else {})}))
     return block(timm_model=Block({**parts, **named}))
 
@@ -183,13 +183,13 @@ def _vit(s: Spec[Network]) -> dict[str, Node]:
     """A plain ViT, as timm names it."""
     d, norm = s.hidden, layer_norm(s.hidden)
 
-    def layer(one: Layer) -> Block:
-        return block(norm1=norm, attn=fused_square_attention(d), norm2=norm, mlp=mlp(d, one.dense.width))
+    def layer_block(layer: Layer) -> Block:
+        return block(norm1=norm, attn=fused_square_attention(d), norm2=norm, mlp=mlp(d, layer.dense.width))
 
     return {
         "cls_token": Tensor((1, 1, d), component="embedding"),
         "pos_embed": Tensor((1, s.positions or 0, d), component="embedding"),
         "patch_embed": block(proj=patch_convolution(s)),
-        "blocks": stack(s.layers, layer),
+        "blocks": stack(s.layers, layer_block),
         "norm": norm,
     }

@@ -15,10 +15,10 @@ SPELLINGS = {r"^text_encoder\.": "text_model.", r"^vision_encoder\.": "vision_mo
 def spec(c: Config) -> Spec:
     text, vision = architectures.part(c, "text_config"), architectures.part(c, "vision_config")
     if text.hidden != vision.hidden:
-        said = (
+        message = (
             f"text_config.hidden_size is {text.hidden:,} and vision_config.hidden_size {vision.hidden:,}: they differ."
         )
-        raise c.error("contradiction", said, "text_config.hidden_size", "Correct one of them.")
+        raise c.error("contradiction", message, "text_config.hidden_size", "Correct one of them.")
     return keys.composite(c, text, {"vision": vision}, heads=("Model",)).replace(tied=False)
 
 
@@ -40,15 +40,15 @@ def text_spec(c: Config) -> Spec:
 def text_blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(layer: Layer) -> Block:
         weight, bias = Tensor((3 * d, d)), Tensor((3 * d,))
         attention = block("attention", in_proj_weight=weight, in_proj_bias=bias, out_proj=Linear(d, d, True))
-        network = mlp(d, one.dense.width, up="c_fc", down="c_proj")
+        network = mlp(d, layer.dense.width, up="c_fc", down="c_proj")
         return block(ln_1=layer_norm(d), ln_2=layer_norm(d), mlp=network, attn=attention)
 
     return block(
         token_embedding=embedding(s.vocab, d),
-        transformer=block(resblocks=stack(s.layers, layer)),
+        transformer=block(resblocks=stack(s.layers, layer_block)),
         ln_final=layer_norm(d),
     )
 

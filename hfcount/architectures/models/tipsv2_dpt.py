@@ -54,20 +54,20 @@ class TipsV2Dpt(Sizes):
 
 
 def spec(c: Config) -> Spec[TipsV2Dpt]:
-    seen = backbones.only(c, architectures.backbone(c), "tipsv2_vision_model")
-    own = TipsV2Dpt.read(c)
-    d, why = own.levels.fusion_hidden_size, keys.COARSER
-    return keys.imaging(c, (), _HEADS, hidden=d, parts={"backbone": seen}, uncounted=why).having(own)
+    backbone = backbones.only(c, architectures.backbone(c), "tipsv2_vision_model")
+    sizes = TipsV2Dpt.read(c)
+    d, why = sizes.levels.fusion_hidden_size, keys.COARSER
+    return keys.imaging(c, (), _HEADS, hidden=d, parts={"backbone": backbone}, uncounted=why).having(sizes)
 
 
 def _head(of: Levels, width: int, name: str, outputs: int) -> Block:
     """Features of all levels joined, and so many `outputs` for each place, called `name`."""
     d, levels = of.fusion_hidden_size, of.levels
-    resized = {str(place): one for place, one in enumerate(levels) if one.factor is not None}
-    sizes = {place: one.resizing() for place, one in resized.items()}
+    resized = {str(place): level for place, level in enumerate(levels) if level.factor is not None}
+    sizes = {place: level.resizing() for place, level in resized.items()}
     reassemble = block(
-        out_projections=Block({place: conv(width, one.width, 1, bias=True) for place, one in resized.items()}),
-        resize_layers=Block({place: one for place, one in sizes.items() if one}),
+        out_projections=Block({place: conv(width, level.width, 1, bias=True) for place, level in resized.items()}),
+        resize_layers=Block({place: width for place, width in sizes.items() if width}),
         readout_projects=Repeat(Indices.below(len(levels)), Linear(2 * width, width, True)),
     )
     unit = block(conv1=conv(d, d, 3), conv2=conv(d, d, 3))
@@ -77,7 +77,7 @@ def _head(of: Levels, width: int, name: str, outputs: int) -> Block:
     }
     parts = {
         "reassemble": reassemble,
-        "convs": Block({str(place): conv(one.width, d, 3) for place, one in enumerate(levels)}),
+        "convs": Block({str(place): conv(level.width, d, 3) for place, level in enumerate(levels)}),
         "fusion_blocks": Block(joined),
         "project": conv(d, d, 3, bias=True),
     }
@@ -85,9 +85,11 @@ def _head(of: Levels, width: int, name: str, outputs: int) -> Block:
 
 
 def blueprint(s: Spec[TipsV2Dpt]) -> Block:
-    own, seen = s.own, s.part("backbone")
+    sizes, backbone = s.own, s.part("backbone")
     if s.head == "base":
-        return architectures.tree(seen)
-    outputs = {"depth": own.num_depth_bins, "normals": _DIRECTION, "segmentation": s.labels}
-    heads = {f"{task}_head": _head(own.levels, seen.hidden, f"{task}_head", outputs[task]) for task in _TASKS[s.head]}
-    return Block({"vision_encoder": architectures.tree(seen), **heads})
+        return architectures.tree(backbone)
+    outputs = {"depth": sizes.num_depth_bins, "normals": _DIRECTION, "segmentation": s.labels}
+    heads = {
+        f"{task}_head": _head(sizes.levels, backbone.hidden, f"{task}_head", outputs[task]) for task in _TASKS[s.head]
+    }
+    return Block({"vision_encoder": architectures.tree(backbone), **heads})

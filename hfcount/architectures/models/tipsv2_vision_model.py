@@ -45,21 +45,21 @@ def spec(c: Config) -> Spec[Tipsv2VisionModel]:
     bias = c.bool("qkv_bias", default=True)
     mixer = keys.multi_head(c, d, heads, qkv_bias=bias, out_bias=True, indivisible="run", own_width=True)
     registers = keys.dim("n_r", c.int("num_register_tokens", minimum=0))
-    own = Tipsv2VisionModel.read(c, gated=gated, registers=registers)
+    sizes = Tipsv2VisionModel.read(c, gated=gated, registers=registers)
     layers, rows = keys.uniform(Layer(mixer=mixer, ffn=ffn), keys.layer_count(c)), keys.rectangle(c) + 1
     patches = keys.patches(c)
-    return keys.encoding(c, layers, {"Backbone": "base"}, hidden=d, positions=rows, patches=patches).having(own)
+    return keys.encoding(c, layers, {"Backbone": "base"}, hidden=d, positions=rows, patches=patches).having(sizes)
 
 
 def blueprint(s: Spec[Tipsv2VisionModel]) -> Block:
     d, of, scale = s.hidden, s.own, block("other", gamma=Tensor((s.hidden,)))
 
-    def layer(one: Layer) -> Block:
-        wide = one.dense.width
+    def layer_block(layer: Layer) -> Block:
+        wide = layer.dense.width
         gated = block("mlp", w12=Linear(d, 2 * wide, True), w3=Linear(wide, d, True))
         return block(
             norm1=layer_norm(d),
-            attn=fused_attention(d, one.attention, "qkv", "proj"),
+            attn=fused_attention(d, layer.attention, "qkv", "proj"),
             ls1=scale,
             norm2=layer_norm(d),
             mlp=gated if of.gated else mlp(d, wide, up="c_fc", down="c_proj"),
@@ -73,4 +73,4 @@ def blueprint(s: Spec[Tipsv2VisionModel]) -> Block:
         "pos_embed": Tensor((1, s.positions or 0, d), component="embedding"),
     }
     patch = block("embedding", proj=patch_convolution(s))
-    return Block({**table, "patch_embed": patch, "blocks": stack(s.layers, layer), "norm": layer_norm(d)})
+    return Block({**table, "patch_embed": patch, "blocks": stack(s.layers, layer_block), "norm": layer_norm(d)})

@@ -27,22 +27,22 @@ def spec(c: Config) -> Spec[Trocr]:
     learned = c.bool("use_learned_position_embeddings", default=True)
     # The first two rows of the table of positions are reserved for padding.
     rows = c.int("max_position_embeddings") + 2 if learned else None
-    own = Trocr.read(c)
+    sizes = Trocr.read(c)
     heads, why = ("ForCausalLM",), keys.ACROSS
-    return keys.decoder_spec(c, layers, hidden=d, positions=rows, tied=True, heads=heads, uncounted=why).having(own)
+    return keys.decoder_spec(c, layers, hidden=d, positions=rows, tied=True, heads=heads, uncounted=why).having(sizes)
 
 
 def blueprint(s: Spec[Trocr]) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
-        across = mha(d, one.attention, memory=one.memory)
-        return Block({**bart_layer(d, one, crossed=True).children, "encoder_attn": across})
+    def layer_block(layer: Layer) -> Block:
+        across = mha(d, layer.attention, memory=layer.memory)
+        return Block({**bart_layer(d, layer, crossed=True).children, "encoder_attn": across})
 
     decoder = block(
         embed_tokens=embedding(s.vocab, d),
         embed_positions=None if s.positions is None else positions(s),
         layernorm_embedding=layer_norm(d) if s.own.layernorm_embedding else None,
-        layers=stack(s.layers, layer),
+        layers=stack(s.layers, layer_block),
     )
     return generative(s, "model", block(decoder=decoder), "decoder.embed_tokens", head="output_projection")

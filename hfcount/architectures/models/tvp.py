@@ -30,26 +30,26 @@ class Tvp(Sizes):
 def spec(c: Config) -> Spec[Tvp]:
     d, rows = c.int("hidden_size"), c.int("max_position_embeddings")
     kind = c.choice("visual_prompter_type", ("framepad", "framedownpad"), "framepad")
-    own = Tvp.read(
+    sizes = Tvp.read(
         c,
         frames=keys.dim("f", c.int("num_frames" if kind == "framepad" else "frame_num", maximum=MAX_LAYERS)),
         around=kind == "framepad",
     )
     layer = Layer(mixer=keys.multi_head(c, d, c.int("num_attention_heads")), ffn=keys.dense(c, bias=True))
     parts = {"vision": architectures.part(c, "backbone_config")}
-    whole = keys.decoder_spec(c, layer, heads=_HEADS, hidden=d, positions=rows, parts=parts)
-    return whole.replace(causal=False, tied=False).having(own)
+    model = keys.decoder_spec(c, layer, heads=_HEADS, hidden=d, positions=rows, parts=parts)
+    return model.replace(causal=False, tied=False).having(sizes)
 
 
 def blueprint(s: Spec[Tvp]) -> Block:
     d, of = s.hidden, s.own
     square = Linear(d, d, True)
 
-    def layer(one: Layer) -> Block:
-        wide, back = Linear(d, one.dense.width, True), Linear(one.dense.width, d, True)
-        own = block("attention", query=square, key=square, value=square, dense=square, layer_norm=layer_norm(d))
+    def layer_block(layer: Layer) -> Block:
+        wide, back = Linear(d, layer.dense.width, True), Linear(layer.dense.width, d, True)
+        attention = block("attention", query=square, key=square, value=square, dense=square, layer_norm=layer_norm(d))
         output = block("mlp", dense=back, layer_norm=layer_norm(d))
-        return block(attention=own, intermediate=block("mlp", dense=wide), output=output)
+        return block(attention=attention, intermediate=block("mlp", dense=wide), output=output)
 
     pad, side = of.pad, of.side
     flat = Tensor((1, of.frames, _COLOURS, pad, side))
@@ -60,7 +60,7 @@ def blueprint(s: Spec[Tvp]) -> Block:
         token_type_embeddings=embedding(of.type_vocab_size, d),
         layer_norm=layer_norm(d),
     )
-    seen = block(
+    embeddings = block(
         position_embeddings=positions(s),
         row_position_embeddings=embedding(of.rows, d),
         col_position_embeddings=embedding(of.columns, d),
@@ -73,8 +73,8 @@ def blueprint(s: Spec[Tvp]) -> Block:
             backbone=architectures.tree(frames.replace(head="backbone")), grid_encoder_conv=conv(frames.hidden, d, 3)
         ),
         embeddings=words,
-        visual_embeddings=seen,
-        encoder=block(layer=stack(s.layers, layer)),
+        visual_embeddings=embeddings,
+        encoder=block(layer=stack(s.layers, layer_block)),
         pooler=block("other", dense=square),
         text_prompt=Tensor((1, _WORDS, d), component="embedding"),
         visual_prompter=block(

@@ -17,7 +17,7 @@ _KINDS = {"1d", "horizontal", "vertical"}
 
 
 class Udop(Sizes):
-    """What UDOP alone has; `places` are those on a page, and `biases` how many tables of distances there are."""
+    """Sizes specific to UDOP; `places` are those on a page, and `biases` how many tables of distances there are."""
 
     gated: bool = derived(lambda c: c.bool("is_gated_act", default=_activation(c).split("-")[0] == "gated"))
     places: int = size("n_2", "max_2d_position_embeddings")
@@ -36,21 +36,21 @@ def spec(c: Config) -> Spec[Udop]:
     ffn, buckets = Dense(width=c.int("d_ff")), keys.dim("b", c.int("relative_attention_num_buckets"))
     count = keys.layer_count(c, "num_layers", "num_hidden_layers")
 
-    kinds = [one.get("type") if isinstance(one, dict) else None for one in c.entries("relative_bias_args")]
-    if unknown := [one for one in kinds if one not in _KINDS]:
-        said = f"relative_bias_args has the type {str(unknown[0])[:40]!r}, and knows {', '.join(sorted(_KINDS))}."
-        raise c.error("unknown-kind", said, "relative_bias_args")
+    kinds = [entry.get("type") if isinstance(entry, dict) else None for entry in c.entries("relative_bias_args")]
+    if unknown := [kind for kind in kinds if kind not in _KINDS]:
+        text = f"relative_bias_args has the type {str(unknown[0])[:40]!r}, and knows {', '.join(sorted(_KINDS))}."
+        raise c.error("unknown-kind", text, "relative_bias_args")
     biases = len(kinds) if c.given("relative_bias_args") else len(_KINDS)
-    own = Udop.read(c, heads=heads, buckets=buckets, biases=biases)
+    sizes = Udop.read(c, heads=heads, buckets=buckets, biases=biases)
     null = c.is_null("num_decoder_layers")
     decoding = count if null else c.int("num_decoder_layers", maximum=MAX_LAYERS)
     encoder = Spec(family=c.family, hidden=d, layers=t5_layers(count, mixer, ffn, buckets), causal=False)
     layers, parts = t5_layers(decoding, mixer, ffn, buckets), {"encoder": encoder}
-    whole = keys.decoder_spec(
+    model = keys.decoder_spec(
         c, layers, layer_count=decoding, hidden=d, heads=_HEADS, parts=parts, patches=keys.patches(c)
     )
     # Its embeddings are one, whatever the config says.
-    return whole.replace(uncounted=keys.ACROSS, tied=True).having(own)
+    return model.replace(uncounted=keys.ACROSS, tied=True).having(sizes)
 
 
 def blueprint(s: Spec[Udop]) -> Block:
@@ -65,14 +65,14 @@ def blueprint(s: Spec[Udop]) -> Block:
         tables: dict[str, Node] = {str(number): bias for number in range(of.biases)}
         if s.head != "base" and of.biases:  # the first layer's
             table = "encoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight"
-            own = block(relative_attention_bias=Tied(table, (of.buckets, heads), "attention"))
-            tables["0"] = own
+            bias_table = block(relative_attention_bias=Tied(table, (of.buckets, heads), "attention"))
+            tables["0"] = bias_table
         cells = embedding(of.places, d)
         both = block(x_position_embeddings=cells, y_position_embeddings=cells)
         return block(
             embed_tokens=words,
             embed_patches=patch if decoding else same,
-            block=stack(layers, lambda one: t5_layer(d, one, of.gated, decoding)),
+            block=stack(layers, lambda layer: t5_layer(d, layer, of.gated, decoding)),
             final_layer_norm=norm,
             cell_2d_embedding=None if decoding else both,
             relative_bias=block(biases=Block(tables)),

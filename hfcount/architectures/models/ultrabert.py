@@ -22,23 +22,23 @@ class Ultrabert(Sizes):
 def spec(c: Config) -> Spec[Ultrabert]:
     attention = keys.attention(c, bias=c.bool("attention_bias", default=False), indivisible="refused")
     layer = Layer(mixer=attention, ffn=keys.dense(c, bias=c.bool("mlp_bias", default=False)))
-    own = Ultrabert.read(c)
-    return keys.decoder_spec(c, layer, heads=_HEADS).replace(causal=False).having(own)
+    sizes = Ultrabert.read(c)
+    return keys.decoder_spec(c, layer, heads=_HEADS).replace(causal=False).having(sizes)
 
 
 def blueprint(s: Spec[Ultrabert]) -> Block:
     d, narrow = s.hidden, s.own.prediction_head_size
     # Checkpoints keep the names of the first implementation.
 
-    def layer(one: Layer) -> Block:
-        return pre_norm(d, self_attn=gqa(d, one.attention), mlp=swiglu(d, one.dense.width, one.dense.bias))
+    def layer_block(layer: Layer) -> Block:
+        return pre_norm(d, self_attn=gqa(d, layer.attention), mlp=swiglu(d, layer.dense.width, layer.dense.bias))
 
     words = block("lm_head", linear1=Linear(d, narrow), linear2=Linear(narrow, d))
     labels = block(classifier=classifier(s))
     return headed(
         s,
         "ultrabert",
-        base(s, layer),
+        base(s, layer_block),
         masked_lm=block(head=words, cls=lm_head(s, "ultrabert.embed_tokens.weight")),
         sequence_classification=labels,
         token_classification=labels,

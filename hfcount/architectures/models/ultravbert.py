@@ -18,7 +18,7 @@ _HEADS = ("ForMaskedLM", "Model", "ForSequenceClassification", "ForTokenClassifi
 
 
 class Ultravbert(Sizes):
-    """What UltraVBERT alone has; `prediction_head_size` is the width within the head that predicts words."""
+    """Sizes specific to UltraVBERT; `prediction_head_size` is the width within the head that predicts words."""
 
     pixel_shuffle_factor: int = size("m", absent=4)
     prediction_head_size: int
@@ -27,8 +27,8 @@ class Ultravbert(Sizes):
 def spec(c: Config) -> Spec[Ultravbert]:
     text, towers = architectures.part(c, "text_config"), {"vision": architectures.part(c, "vision_config")}
     narrow = text.own.prediction_head_size if isinstance(text.own, Ultrabert) else text.hidden
-    own = Ultravbert.read(c, prediction_head_size=narrow)
-    return keys.composite(c, text, towers, heads=_HEADS).having(own)
+    sizes = Ultravbert.read(c, prediction_head_size=narrow)
+    return keys.composite(c, text, towers, heads=_HEADS).having(sizes)
 
 
 def blueprint(s: Spec[Ultravbert]) -> Block:

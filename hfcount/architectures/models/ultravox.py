@@ -22,7 +22,7 @@ _PARTS = ("text", "audio")
 
 
 class Ultravox(Sizes):
-    """What Ultravox alone has: its projector, and the ids of models elsewhere that parts of it are loaded from."""
+    """Sizes specific to Ultravox: its projector, and the ids of models elsewhere that parts of it are loaded from."""
 
     width: int = size("d_p", "hidden_size", absent=4096)
     stack_factor: int = size("n_f", absent=8)
@@ -37,9 +37,9 @@ def spec(c: Config) -> Spec[Ultravox]:
         raise UnknownArchitecture(f"{c.where}: {c.family} is not described without a tower (llm_only_training).")
     text, heard = _part(c, "text", "llama"), _part(c, "audio", "whisper")
     ids = {name: printable(c.str(f"{name}_model_id"), 80) for name in _PARTS if c.given(f"{name}_model_id")}
-    own = Ultravox.read(c, elsewhere=tuple(ids.items()))
-    if own.halved and own.width % 2:
-        c.cannot_run("not-divisible", f"hidden_size {own.width:,} has to be even: SwiGLU halves it.", "hidden_size")
+    sizes = Ultravox.read(c, elsewhere=tuple(ids.items()))
+    if sizes.halved and sizes.width % 2:
+        c.cannot_run("not-divisible", f"hidden_size {sizes.width:,} has to be even: SwiGLU halves it.", "hidden_size")
     if not (text or heard):
         raise UnknownArchitecture(f"{c.where}: the sizes of {c.family} are those of models elsewhere, by their ids.")
     if heard and heard.family != "whisper_encoder":
@@ -48,11 +48,11 @@ def spec(c: Config) -> Spec[Ultravox]:
     why = f"its language model is loaded from {ids.get('text')}" if "text" in ids else ""
     towers = {"audio": heard} if heard else {}
     if text:
-        whole = keys.composite(c, text, towers, heads=heads, uncounted=why or text.uncounted)
-        return whole.replace(tied=text.tied).having(own)
-    whole = Spec(family=c.family, hidden=own.width, layers=(), parts=towers, uncounted=why, dtype=c.dtype())
+        model = keys.composite(c, text, towers, heads=heads, uncounted=why or text.uncounted)
+        return model.replace(tied=text.tied).having(sizes)
+    model = Spec(family=c.family, hidden=sizes.width, layers=(), parts=towers, uncounted=why, dtype=c.dtype())
     architecture, head = keys.head_of(c, heads)
-    return whole.replace(architecture=architecture, head=head, heads=(head,)).having(own)
+    return model.replace(architecture=architecture, head=head, heads=(head,)).having(sizes)
 
 
 def _part(c: Config, name: str, usual: str) -> Spec | None:
@@ -88,26 +88,26 @@ def _projector(s: Spec[Ultravox], unknown: Callable[[str], Undescribed]) -> Bloc
     """What stacks frames and projects them: two matrices and norms or, with layers, such as the tower has."""
     of, text, heard = s.own, s.parts.get("text"), s.parts.get("audio")
     wide = of.width // 2 if of.halved else of.width
-    seen = None if heard is None else heard.hidden * of.stack_factor
-    before = unknown("audio") if seen is None else rms_norm(seen)
+    vision_width = None if heard is None else heard.hidden * of.stack_factor
+    before = unknown("audio") if vision_width is None else rms_norm(vision_width)
     if not of.deep:
         after = unknown("text") if text is None else rms_norm(text.hidden)
         return block(
             "projector",
             ln_pre=before,
-            linear_1=unknown("audio") if seen is None else Linear(seen, of.width),
+            linear_1=unknown("audio") if vision_width is None else Linear(vision_width, of.width),
             linear_2=unknown("text") if text is None else Linear(wide, text.hidden),
             ln_mid=rms_norm(wide) if of.normed_within else None,
             ln_post=None if of.normed_within else after,
         )
-    if heard is None or seen is None:
+    if heard is None or vision_width is None:
         return block("projector", ln_pre=before, layers=before, embed_positions=before, linear_in=before)
     d = heard.hidden
     layers = tuple(part.replace(indices=Indices.below(of.deep)) for part in heard.layers[:1])
     tower = altered(architectures.tree(heard.replace(layers=layers)), conv1=None, conv2=None, layer_norm=None)
     further = block(
         ln_pre=before,
-        linear_in=Linear(seen, d, True),
+        linear_in=Linear(vision_width, d, True),
         ln_post=rms_norm(d),
         linear_out=unknown("text") if text is None else Linear(d, text.hidden, True),
     )

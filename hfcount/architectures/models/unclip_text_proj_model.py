@@ -18,8 +18,8 @@ class TextProjection(Sizes):
 
 
 def spec(c: Config) -> Spec[TextProjection]:
-    own = TextProjection.read(c)
-    return diffusion.diffusing(c, own, own.cross_attention_dim)
+    sizes = TextProjection.read(c)
+    return diffusion.diffusing(c, sizes, sizes.cross_attention_dim)
 
 
 def blueprint(s: Spec[TextProjection]) -> Block:

@@ -20,7 +20,7 @@ _RESIZED = {"conv": "conv", "resnet": "residual"}
 
 
 class UNet2D(Sizes):
-    """What this has alone.
+    """Sizes specific to this architecture.
 
     Args:
         clock: the width of the features of a step, and the shape of what they are made by.
@@ -50,7 +50,7 @@ def spec(c: Config) -> Spec[UNet2D]:
     grouped = not c.is_null("attn_norm_num_groups")
     if grouped and stages.middle and c.bool("add_attention"):
         diffusion.check_groups(c, [widths[-1]], "attn_norm_num_groups")
-    own = UNet2D.read(
+    sizes = UNet2D.read(
         c,
         stages=stages,
         halves=Halves(time=time, scaled=shift == "scale_shift", linear=False),
@@ -60,7 +60,7 @@ def spec(c: Config) -> Spec[UNet2D]:
         class_kind=diffusion.text_of(c, "class_embed_type"),
         classes=diffusion.nullable(c, "num_class_embeds", "n_c"),
     )
-    return diffusion.diffusing(c, own, widths[-1])
+    return diffusion.diffusing(c, sizes, widths[-1])
 
 
 def _head_dim(c: Config, width: int) -> int:
@@ -72,7 +72,7 @@ def _head_dim(c: Config, width: int) -> int:
 def _way(c: Config, way: str, widths: tuple[int, ...]) -> tuple[Stage, ...]:
     """The stages of one way, from the first that is run."""
     key, resized = f"{way}_block_types", diffusion.text_of(c, f"{way}sample_type") or "conv"
-    known = {name: one for name, one in (DOWN | UP).items() if one.attends in ("", "image")}
+    known = {name: kind for name, kind in (DOWN | UP).items() if kind.attends in ("", "image")}
     kinds = diffusion.stage_kinds(c, key, known, len(widths))
     if len(kinds) != len(widths):
         raise c.unequal(key, len(kinds), "the number of entries of block_out_channels", len(widths))
@@ -87,8 +87,8 @@ def _way(c: Config, way: str, widths: tuple[int, ...]) -> tuple[Stage, ...]:
 def _stage(c: Config, kind: Kind, width: int) -> Stage:
     head = _head_dim(c, width)
     if kind.attends and not 0 < head <= width:
-        said = f"attention_head_dim is {int(head):,}, and a stage {int(width):,} wide."
-        c.cannot_run("out-of-range", said, "attention_head_dim", observed=int(head))
+        text = f"attention_head_dim is {int(head):,}, and a stage {int(width):,} wide."
+        c.cannot_run("out-of-range", text, "attention_head_dim", observed=int(head))
     return Stage(
         kind=kind,
         width=width,
@@ -138,13 +138,13 @@ def blueprint(s: Spec[UNet2D]) -> Block:
 
 def _between(of: UNet2D) -> Block | None:
     """The middle: two residual blocks, and attention between them if it attends."""
-    one = of.stages.middle
-    if one is None:
+    stage = of.stages.middle
+    if stage is None:
         return None
-    d, both = one.width, Indices.fixed(0, 1)
+    d, both = stage.width, Indices.fixed(0, 1)
     heed: Node | None = None
     if of.attends:
-        own = image_attention(d, one.head_dim * (d // one.head_dim))
-        left = {name: node for name, node in own.children.items() if of.grouped or name != "group_norm"}
-        heed = Block({"0": Block(left, own.component)})
+        attention = image_attention(d, stage.head_dim * (d // stage.head_dim))
+        left = {name: node for name, node in attention.children.items() if of.grouped or name != "group_norm"}
+        heed = Block({"0": Block(left, attention.component)})
     return block(attentions=heed, resnets=Repeat(both, residual(d, d, of.halves.time, of.halves.scaled)))

@@ -35,8 +35,8 @@ def spec(c: Config) -> Spec[UNet2DCondition]:
         diffusion.activation(c, key, absent=True)
     first, memory = stages.down[0].width, stages.down[0].memory
     conditions = Conditions.of(c, first, memory)
-    own = UNet2DCondition.read(c, stages=stages, conditions=conditions, halves=Halves.of(c, conditions.time))
-    return diffusion.diffusing(c, own, stages.deepest)
+    sizes = UNet2DCondition.read(c, stages=stages, conditions=conditions, halves=Halves.of(c, conditions.time))
+    return diffusion.diffusing(c, sizes, stages.deepest)
 
 
 def blueprint(s: Spec[UNet2DCondition]) -> Block:

@@ -43,27 +43,27 @@ def spec(c: Config) -> Spec[UNet3D]:
     diffusion.activation(c, "act_fn")
     down, up = kinds(c, "3D", widths)
     if c.given("num_attention_heads"):
-        said = "num_attention_heads is given, which diffusers refuses: attention_head_dim gives the width of a head."
-        raise c.error("contradiction", said, "num_attention_heads", "Set it to null.")
+        text = "num_attention_heads is given, which diffusers refuses: attention_head_dim gives the width of a head."
+        raise c.error("contradiction", text, "num_attention_heads", "Set it to null.")
     if isinstance(c.value("attention_head_dim"), list):
-        said = "attention_head_dim is a list, and what is before all stages needs one number."
-        raise c.error("contradiction", said, "attention_head_dim")
+        text = "attention_head_dim is a list, and what is before all stages needs one number."
+        raise c.error("contradiction", text, "attention_head_dim")
     (wide, *_), layers = each(c, "attention_head_dim", "h_d", 1), c.int("layers_per_block")
     memory = c.int("cross_attention_dim")
     for width in widths:
         if wide > width:
-            said = f"attention_head_dim gives {int(wide):,} to a head of a stage that is {int(width):,} wide."
-            c.cannot_run("out-of-range", said, "attention_head_dim", observed=int(wide))
+            text = f"attention_head_dim gives {int(wide):,} to a head of a stage that is {int(width):,} wide."
+            c.cannot_run("out-of-range", text, "attention_head_dim", observed=int(wide))
     way = [stage(kind, width, layers, width // wide, memory) for kind, width in zip(down, widths, strict=True)]
     back = [stage(kind, width, layers, width // wide, memory) for kind, width in zip(up, widths[::-1], strict=True)]
     stages = Stages(down=tuple(way), middle=way[-1].replace(kind=way[-1].kind._replace(attends="text")), up=tuple(back))
-    own = UNet3D.read(
+    sizes = UNet3D.read(
         c,
         stages=stages,
         condition=diffusion.nullable(c, "time_cond_proj_dim", "d_g"),
         attention_head_dim=wide,
     )
-    return diffusion.diffusing(c, own, stages.deepest)
+    return diffusion.diffusing(c, sizes, stages.deepest)
 
 
 def blueprint(s: Spec[UNet3D]) -> Block:
@@ -75,11 +75,11 @@ def blueprint(s: Spec[UNet3D]) -> Block:
     def body(inputs: int, outputs: int) -> Block:
         return residual(inputs, outputs, time)
 
-    def beside(one: Stage, count: int) -> Mapping[str, Node | None]:
-        return _stage(one, count, count, wide)
+    def beside(stage: Stage, count: int) -> Mapping[str, Node | None]:
+        return _stage(stage, count, count, wide)
 
-    def beside_middle(one: Stage, count: int) -> Mapping[str, Node | None]:
-        return _stage(one, count + 1, count, wide)
+    def beside_middle(stage: Stage, count: int) -> Mapping[str, Node | None]:
+        return _stage(stage, count + 1, count, wide)
 
     return block(
         conv_in=conv(of.in_channels, first),
@@ -93,15 +93,15 @@ def blueprint(s: Spec[UNet3D]) -> Block:
     )
 
 
-def _stage(one: Stage, convolved: int, count: int, wide: int) -> Mapping[str, Node | None]:
+def _stage(stage: Stage, convolved: int, count: int, wide: int) -> Mapping[str, Node | None]:
     """What a stage has beside residual blocks: convolutions over frames, and two kinds of transformers."""
-    d, inner = one.width, one.heads * wide
-    found: dict[str, Node | None] = {"temp_convs": Repeat(Indices.below(convolved), _convolved(d))}
-    if one.kind.attends:
-        layer = Repeat(Indices.below(1), text_layer(inner, one.memory))
-        found["attentions"] = Repeat(Indices.below(count), around(d, inner, layer))
-        found["temp_attentions"] = Repeat(Indices.below(count), _over_frames(d, inner))
-    return found
+    d, inner = stage.width, stage.heads * wide
+    children: dict[str, Node | None] = {"temp_convs": Repeat(Indices.below(convolved), _convolved(d))}
+    if stage.kind.attends:
+        layer = Repeat(Indices.below(1), text_layer(inner, stage.memory))
+        children["attentions"] = Repeat(Indices.below(count), around(d, inner, layer))
+        children["temp_attentions"] = Repeat(Indices.below(count), _over_frames(d, inner))
+    return children
 
 
 def _over_frames(d: int, inner: int) -> Block:
@@ -111,6 +111,6 @@ def _over_frames(d: int, inner: int) -> Block:
 
 def _convolved(d: int) -> Block:
     """Four convolutions over frames; numbers between stand for activations and what drops some."""
-    norm, own = layer_norm(d), over_frames(d, d)
-    later = Block({"0": norm, "3": own})
-    return block(conv1=Block({"0": norm, "2": own}), conv2=later, conv3=later, conv4=later)
+    norm, convolution = layer_norm(d), over_frames(d, d)
+    later = Block({"0": norm, "3": convolution})
+    return block(conv1=Block({"0": norm, "2": convolution}), conv2=later, conv3=later, conv4=later)

@@ -32,13 +32,13 @@ class UNetSpatioTemporal(Sizes):
 
 def spec(c: Config) -> Spec[UNetSpatioTemporal]:
     stages = read_stages(c, "SpatioTemporal", "num_attention_heads")
-    diffusion.check_parts(c, (one.width for one in stages.down), 32, "groups of a norm")
+    diffusion.check_parts(c, (stage.width for stage in stages.down), 32, "groups of a norm")
     return diffusion.diffusing(c, UNetSpatioTemporal.read(c, stages=stages), stages.deepest)
 
 
-def _transformer(one: Stage, depth: int) -> Block:
+def _transformer(stage: Stage, depth: int) -> Block:
     """A transformer over places, and one over frames."""
-    d, inner = one.width, one.heads * (one.width // one.heads)
+    d, inner = stage.width, stage.heads * (stage.width // stage.heads)
     feed = feed_forward(inner, 4 * inner, gated=True)
     frames = block(
         norm_in=layer_norm(inner),
@@ -46,7 +46,7 @@ def _transformer(one: Stage, depth: int) -> Block:
         norm1=layer_norm(inner),
         attn1=attention(inner, inner, bias=False),
         norm2=layer_norm(inner),
-        attn2=attention(inner, inner, one.memory, bias=False),
+        attn2=attention(inner, inner, stage.memory, bias=False),
         norm3=layer_norm(inner),
         ff=feed,
     )
@@ -54,19 +54,19 @@ def _transformer(one: Stage, depth: int) -> Block:
     return around(
         d,
         inner,
-        Repeat(places, text_layer(inner, one.memory)),
+        Repeat(places, text_layer(inner, stage.memory)),
         temporal_transformer_blocks=Repeat(places, frames),
         time_pos_embed=time_embedding(d, 4 * d, d),
         time_mixer=block(mix_factor=Tensor((1,))),
     )
 
 
-def _attentions(one: Stage, count: int) -> Mapping[str, Node | None]:
-    if not one.kind.attends:
+def _attentions(stage: Stage, count: int) -> Mapping[str, Node | None]:
+    if not stage.kind.attends:
         return {}
-    if len(one.depths) == 1:
-        return {"attentions": Repeat(Indices.below(count), _transformer(one, one.depths[0]))}
-    return {"attentions": numbered([_transformer(one, depth) for depth in one.depths[: int(count)]])}
+    if len(stage.depths) == 1:
+        return {"attentions": Repeat(Indices.below(count), _transformer(stage, stage.depths[0]))}
+    return {"attentions": numbered([_transformer(stage, depth) for depth in stage.depths[: int(count)]])}
 
 
 def blueprint(s: Spec[UNetSpatioTemporal]) -> Block:

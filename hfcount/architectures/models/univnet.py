@@ -23,16 +23,16 @@ def _residuals(c: Config) -> tuple[Residual, ...]:
     kernels, strides = c.ints("resblock_kernel_sizes"), c.ints("resblock_stride_sizes")
     dilations = c.entries("resblock_dilation_sizes")
     if not kernels or len({len(kernels), len(strides), len(dilations)}) > 1:
-        said = f"resblock_kernel_sizes has {len(kernels):,} entries, resblock_stride_sizes {len(strides):,} and"
-        said += f" resblock_dilation_sizes {len(dilations):,}."
-        raise c.error("list-length", said, "resblock_kernel_sizes", "Correct one of them.")
-    found = list[Residual]()
+        text = f"resblock_kernel_sizes has {len(kernels):,} entries, resblock_stride_sizes {len(strides):,} and"
+        text += f" resblock_dilation_sizes {len(dilations):,}."
+        raise c.error("list-length", text, "resblock_kernel_sizes", "Correct one of them.")
+    residuals = list[Residual]()
     for number, (kernel, stride, dilated) in enumerate(zip(kernels, strides, dilations, strict=True), 1):
         if not isinstance(dilated, list):
             raise c.malformed("resblock_dilation_sizes must hold lists.", "resblock_dilation_sizes")
         sizes = keys.dim(f"w{number}", kernel), keys.dim(f"s{number}", stride)
-        found.append(Residual(kernel=sizes[0], stride=sizes[1], dilations=len(dilated)))
-    return tuple(found)
+        residuals.append(Residual(kernel=sizes[0], stride=sizes[1], dilations=len(dilated)))
+    return tuple(residuals)
 
 
 class Univnet(Sizes):
@@ -46,26 +46,26 @@ class Univnet(Sizes):
 
 
 def spec(c: Config) -> Spec[Univnet]:
-    own = Univnet.read(c)
-    return keys.encoding(c, [], hidden=own.model_hidden_channels).having(own)
+    sizes = Univnet.read(c)
+    return keys.encoding(c, [], hidden=sizes.model_hidden_channels).having(sizes)
 
 
 def blueprint(s: Spec[Univnet]) -> Block:
-    d, own = s.hidden, s.own
-    width, kernel = own.kernel_predictor_hidden_channels, own.kernel_predictor_conv_size
-    square, blocks = conv(own.model_in_channels, own.model_in_channels, kernel), dict[str, Block]()
-    residual = Repeat(Indices.below(own.kernel_predictor_num_blocks), block(conv1=square, conv2=square))
-    for number, one in enumerate(own.residuals):
+    d, sizes = s.hidden, s.own
+    width, kernel = sizes.kernel_predictor_hidden_channels, sizes.kernel_predictor_conv_size
+    square, blocks = conv(sizes.model_in_channels, sizes.model_in_channels, kernel), dict[str, Block]()
+    residual = Repeat(Indices.below(sizes.kernel_predictor_num_blocks), block(conv1=square, conv2=square))
+    for number, shape in enumerate(sizes.residuals):
         predictor = block(
-            input_conv=conv(own.num_mel_bins, width, 5),
+            input_conv=conv(sizes.num_mel_bins, width, 5),
             resblocks=residual,
-            kernel_conv=conv(width, 2 * d * d * one.kernel * one.dilations, kernel),
-            bias_conv=conv(width, 2 * d * one.dilations, kernel),
+            kernel_conv=conv(width, 2 * d * d * shape.kernel * shape.dilations, kernel),
+            bias_conv=conv(width, 2 * d * shape.dilations, kernel),
         )
         blocks[str(number)] = block(
-            convt_pre=upsampling(d, d, 2 * one.stride),
+            convt_pre=upsampling(d, d, 2 * shape.stride),
             kernel_predictor=predictor,
-            resblocks=Repeat(Indices.below(one.dilations), block(conv=conv(d, d, one.kernel))),
+            resblocks=Repeat(Indices.below(shape.dilations), block(conv=conv(d, d, shape.kernel))),
         )
-    first, last = conv(own.model_in_channels, d, 7), conv(d, 1, 7)
+    first, last = conv(sizes.model_in_channels, d, 7), conv(d, 1, 7)
     return block("other", conv_pre=first, resblocks=Block(blocks), conv_post=last)

@@ -27,7 +27,7 @@ class Auxiliary(Sizes):
 
 
 class UperNet(Sizes):
-    """What UPerNet alone has; `widths` are those of the backbone's features."""
+    """Sizes specific to UPerNet; `widths` are those of the backbone's features."""
 
     widths: tuple[int, ...]
     has_auxiliary: bool
@@ -39,19 +39,21 @@ def spec(c: Config) -> Spec[UperNet]:
     backbone = architectures.backbone(c)
     widths = channels(chosen(c.part("backbone_config")), backbone)
     auxiliary = c.bool("use_auxiliary_head", default=True)
-    seen = c.int("auxiliary_in_channels", default=None)
-    if auxiliary and seen is None:
+    width = c.int("auxiliary_in_channels", default=None)
+    if auxiliary and width is None:
         if len(widths) <= _AUXILIARY:
             raise c.error(
                 "contradiction",
                 f"the backbone gives {len(widths):,} levels, and the auxiliary head reads the third.",
                 "backbone_config",
             )
-        seen = widths[_AUXILIARY]
-    own = UperNet.read(c, widths=tuple(widths), has_auxiliary=auxiliary, auxiliary=Auxiliary.read(c, inputs=seen or 0))
+        width = widths[_AUXILIARY]
+    sizes = UperNet.read(
+        c, widths=tuple(widths), has_auxiliary=auxiliary, auxiliary=Auxiliary.read(c, inputs=width or 0)
+    )
     d = c.int("hidden_size")
-    whole = keys.decoder_spec(c, (), vocab=0, hidden=d, layer_count=None, heads=_HEADS)
-    return whole.replace(causal=False).having(own).replace(parts={"backbone": backbone})
+    model = keys.decoder_spec(c, (), vocab=0, hidden=d, layer_count=None, heads=_HEADS)
+    return model.replace(causal=False).having(sizes).replace(parts={"backbone": backbone})
 
 
 def _step(inputs: int, outputs: int, side: int) -> Block:
@@ -59,7 +61,7 @@ def _step(inputs: int, outputs: int, side: int) -> Block:
 
 
 def blueprint(s: Spec[UperNet]) -> Block:
-    d, own, scales, widths = s.hidden, s.own, s.own.scales, s.own.widths
+    d, sizes, scales, widths = s.hidden, s.own, s.own.scales, s.own.widths
     finer = range(len(widths) - 1)
     pooled = {str(scale): Block({"1": _step(widths[-1], d, 1)}) for scale in range(scales)}
     head = block(
@@ -72,7 +74,7 @@ def blueprint(s: Spec[UperNet]) -> Block:
         fpn_bottleneck=_step(len(widths) * d, d, 3),
     )
     backbone = architectures.tree(s.part("backbone"))
-    further = _auxiliary(own.auxiliary, s.labels) if own.has_auxiliary else None
+    further = _auxiliary(sizes.auxiliary, s.labels) if sizes.has_auxiliary else None
     return block(backbone=backbone, decode_head=head, auxiliary_head=further)
 
 

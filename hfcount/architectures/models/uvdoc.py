@@ -29,7 +29,7 @@ class Convolution(Record):
 
 
 class UvdocBackbone(Sizes):
-    """What UVDoc's backbone alone has; `bridges` are the channels of each of their convolutions."""
+    """Sizes specific to UVDoc's backbone; `bridges` are the channels of each of their convolutions."""
 
     kernel_size: int = size("w")
     head: tuple[Convolution, ...] = derived(lambda c: _listed(c, "resnet_head", 2, [c.entries("resnet_head")])[0])
@@ -42,7 +42,7 @@ class UvdocBackbone(Sizes):
 
 
 class Uvdoc(Record):
-    """What UVDoc alone has: what its bridge takes of each of the backbone's, and how it makes points."""
+    """Sizes specific to UVDoc: what its bridge takes of each of the backbone's, and how it makes points."""
 
     kernel_size: int
     bridge: int
@@ -53,42 +53,42 @@ class Uvdoc(Record):
 def spec(c: Config) -> Spec[Uvdoc | UvdocBackbone]:
     heads, why = _HEADS[c.family], keys.COARSER
     if c.family == "uvdoc_backbone":
-        own = UvdocBackbone.read(c)
-        return keys.imaging(c, (), heads, hidden=own.head[-1].outputs, uncounted=why).having(own)
+        sizes = UvdocBackbone.read(c)
+        return keys.imaging(c, (), heads, hidden=sizes.head[-1].outputs, uncounted=why).having(sizes)
     side = keys.dim("w", c.int("kernel_size"))
-    seen = architectures.part(c, "backbone_config", "uvdoc_backbone").replace(head="backbone")
+    vision = architectures.part(c, "backbone_config", "uvdoc_backbone").replace(head="backbone")
     inputs, outputs = keys.each(c, "bridge_connector", 2, "C")
     (points,) = _listed(c, "out_point_positions2D", 2, [c.entries("out_point_positions2D")])
     if len(points) < 2:
         raise c.error("list-length", "out_point_positions2D must name two pairs of channels.", "out_point_positions2D")
     rectified = c.str("hidden_act", default="prelu") == "prelu"
-    whole = keys.imaging(c, (), heads, hidden=outputs, parts={"backbone": seen}, uncounted=why)
-    return whole.having(Uvdoc(kernel_size=side, bridge=inputs, points=points, rectified=rectified))
+    model = keys.imaging(c, (), heads, hidden=outputs, parts={"backbone": vision}, uncounted=why)
+    return model.having(Uvdoc(kernel_size=side, bridge=inputs, points=points, rectified=rectified))
 
 
 def _listed(c: Config, key: str, length: int, groups: Sequence[Any]) -> tuple[tuple[Convolution, ...], ...]:
     """What a key lists, by groups: two channels, and in some lists a dilation and whether it is coarser."""
-    found, count, letter = list[tuple[Convolution, ...]](), 0, _LETTERS[key]
+    stages, count, letter = list[tuple[Convolution, ...]](), 0, _LETTERS[key]
     for group, entries in enumerate(groups):
-        if not isinstance(entries, list) or not entries or not all(_fits(one, length) for one in entries):
+        if not isinstance(entries, list) or not entries or not all(_fits(entry, length) for entry in entries):
             raise c.malformed(f"{key} must name lists of {length} whole numbers or switches.", key)
         made = list[Convolution]()
-        for place, one in enumerate(entries):
-            if any(type(size) is not int or not 0 < size < 2**32 for size in one[:2]):
+        for place, entry in enumerate(entries):
+            if any(type(size) is not int or not 0 < size < 2**32 for size in entry[:2]):
                 raise c.error("out-of-range", f"{key} must name channels above 0.", key)
             count += 1
             at = f"[{group}][{place}]" if groups is c.value(key) else f"[{place}]"
             before, after = (
-                Dim.named(f"{letter}_{name}{count}", one[number], c.source(key, f"{at}[{number}]"))
+                Dim.named(f"{letter}_{name}{count}", entry[number], c.source(key, f"{at}[{number}]"))
                 for number, name in enumerate("ab")
             )
-            made.append(Convolution(inputs=before, outputs=after, coarser=length > 2 and bool(one[-1])))
-        found.append(tuple(made))
-    return tuple(found)
+            made.append(Convolution(inputs=before, outputs=after, coarser=length > 2 and bool(entry[-1])))
+        stages.append(tuple(made))
+    return tuple(stages)
 
 
 def _fits(given: Any, length: int) -> bool:
-    return isinstance(given, list) and len(given) == length and all(type(one) in (int, bool) for one in given)
+    return isinstance(given, list) and len(given) == length and all(type(value) in (int, bool) for value in given)
 
 
 def blueprint(s: Spec[Uvdoc | UvdocBackbone]) -> Block:
@@ -98,26 +98,28 @@ def blueprint(s: Spec[Uvdoc | UvdocBackbone]) -> Block:
 def _backbone(of: UvdocBackbone) -> Block:
     side = of.kernel_size
 
-    def residual(one: Convolution) -> Block:
-        first = normed(one.inputs, one.outputs, side, bias=True)
-        last = normed(one.outputs, one.outputs, side, bias=True)
-        return block(conv_down=first if one.coarser else None, conv_start=first, conv_final=last)
+    def residual(convolution: Convolution) -> Block:
+        first = normed(convolution.inputs, convolution.outputs, side, bias=True)
+        last = normed(convolution.outputs, convolution.outputs, side, bias=True)
+        return block(conv_down=first if convolution.coarser else None, conv_start=first, conv_final=last)
 
     def numbered(build: Callable[[Convolution], Block], group: tuple[Convolution, ...]) -> Block:
-        return Block({str(place): build(one) for place, one in enumerate(group)})
+        return Block({str(place): build(convolution) for place, convolution in enumerate(group)})
 
     stages = {str(n): block(layers=numbered(residual, group)) for n, group in enumerate(of.stages)}
     bridges = {
-        str(n): block(blocks=numbered(lambda one: normed(one.inputs, one.inputs, _SMALL), group))
+        str(n): block(
+            blocks=numbered(lambda convolution: normed(convolution.inputs, convolution.inputs, _SMALL), group)
+        )
         for n, group in enumerate(of.bridges)
     }
-    head = numbered(lambda one: normed(one.inputs, one.outputs, side), of.head)
+    head = numbered(lambda convolution: normed(convolution.inputs, convolution.outputs, side), of.head)
     return block(resnet=block(resnet_head=head, resnet_down=Block(stages)), bridge=block(bridge=Block(bridges)))
 
 
 def _whole(s: Spec, of: Uvdoc) -> Block:
-    seen, side = s.part("backbone"), of.kernel_size
-    inputs = of.bridge * len(seen.sizes(UvdocBackbone).bridges)
+    backbone, side = s.part("backbone"), of.kernel_size
+    inputs = of.bridge * len(backbone.sizes(UvdocBackbone).bridges)
     down, up = of.points[:2]
     slope = block("convolution", weight=Tensor((1,))) if of.rectified else None
     narrowed = block(
@@ -125,4 +127,4 @@ def _whole(s: Spec, of: Uvdoc) -> Block:
     )
     points = block(conv_down=narrowed, conv_up=conv(up.inputs, up.outputs, side, bias=True))
     head = block(bridge_connector=normed(inputs, s.hidden, 1), out_point_positions2D=points)
-    return block(backbone=architectures.tree(seen), head=head)
+    return block(backbone=architectures.tree(backbone), head=head)

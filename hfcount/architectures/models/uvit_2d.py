@@ -36,19 +36,19 @@ class UVit(Sizes):
 
 
 def spec(c: Config) -> Spec[UVit]:
-    own = UVit.read(c)
-    _check_heads(c, "num_attention_heads", own.num_attention_heads, own.hidden_size)
-    _check_heads(c, "block_num_heads", own.block_num_heads, own.block_out_channels)
+    sizes = UVit.read(c)
+    _check_heads(c, "num_attention_heads", sizes.num_attention_heads, sizes.hidden_size)
+    _check_heads(c, "block_num_heads", sizes.block_num_heads, sizes.block_out_channels)
     diffusion.dropout(c, "hidden_dropout")
     diffusion.dropout(c, "attention_dropout")
-    return diffusion.diffusing(c, own, own.hidden_size)
+    return diffusion.diffusing(c, sizes, sizes.hidden_size)
 
 
 def _check_heads(c: Config, key: str, heads: int, width: int) -> None:
     """Refuses more heads than a width has elements; those that do not divide it share fewer elements."""
     if heads > width:
-        said = f"{key} is {int(heads):,}, and at most {int(width):,} heads have an element each."
-        raise c.error("out-of-range", said, key, "Correct it.", observed=int(heads))
+        text = f"{key} is {int(heads):,}, and at most {int(width):,} heads have an element each."
+        raise c.error("out-of-range", text, key, "Correct it.", observed=int(heads))
 
 
 def blueprint(s: Spec[UVit]) -> Block:
@@ -116,8 +116,8 @@ def _convolved(of: UVit, d: int, **resampled: Node | None) -> Block:
 
 def _attention(of: UVit, d: int, heads: int) -> Block:
     inner, bias = heads * (d // heads), of.use_bias
-    own = Linear(d, inner, bias)
-    return block("attention", to_q=own, to_k=own, to_v=own, to_out=Block({"0": Linear(inner, d, bias)}))
+    sizes = Linear(d, inner, bias)
+    return block("attention", to_q=sizes, to_k=sizes, to_v=sizes, to_out=Block({"0": Linear(inner, d, bias)}))
 
 
 def _layer(of: UVit, d: int) -> Block:

@@ -18,12 +18,12 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(layer: Layer) -> Block:
         return block(
             input_layernorm=rms_norm(d),
-            self_attn=gqa(d, one.attention),
+            self_attn=gqa(d, layer.attention),
             pre_feedforward_layernorm=rms_norm(d),
-            mlp=swiglu(d, one.dense.width),
+            mlp=swiglu(d, layer.dense.width),
         )
 
-    return decoder(s, layer)
+    return decoder(s, layer_block)

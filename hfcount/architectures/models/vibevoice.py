@@ -24,7 +24,7 @@ class Vibevoice(Sizes):
 def spec(c: Config) -> Spec[Vibevoice]:
     text, head = architectures.part(c, "text_config"), c.part("diffusion_head_config")
     towers = {"audio": architectures.part(c, "audio_config"), "meaning": architectures.part(c, "semantic_model_config")}
-    own = Vibevoice.read(
+    sizes = Vibevoice.read(
         c,
         num_hidden_layers=keys.dim("N_d", head.int("num_hidden_layers", maximum=MAX_LAYERS)),
         intermediate_size=keys.dim("d_df", head.int("intermediate_size")),
@@ -32,8 +32,8 @@ def spec(c: Config) -> Spec[Vibevoice]:
         mlp_bias=head.bool("mlp_bias"),
     )
     heads = ("ForConditionalGeneration", "Model")
-    whole = keys.composite(c, text, towers, heads=heads)
-    return whole.replace(tied=text.tied).having(own)  # the language model says it for the whole
+    model = keys.composite(c, text, towers, heads=heads)
+    return model.replace(tied=text.tied).having(sizes)  # the language model says it for the whole
 
 
 def blueprint(s: Spec[Vibevoice]) -> Block:

@@ -19,7 +19,7 @@ MODEL_TYPES = (
 
 
 class VibeVoiceTokenizer(Sizes):
-    """What VibeVoice's tokenizers alone have: stages of so many layers, and between them a step by each ratio."""
+    """Sizes specific to VibeVoice's tokenizers: stages of so many layers, and between them a step by each ratio."""
 
     ratios: tuple[int, ...]
     depths: tuple[int, ...]
@@ -32,12 +32,12 @@ class VibeVoiceTokenizer(Sizes):
 def spec(c: Config) -> Spec[VibeVoiceTokenizer]:
     steps, depths = ratios(c, "downsampling_ratios"), c.ints("depths")
     if len(depths) != len(steps) + 1 or any(not 0 <= depth <= MAX_LAYERS for depth in depths):
-        said = f"depths has {len(depths):,} entries, and must have one more than downsampling_ratios, {len(steps):,}."
-        raise c.error("list-length", said, "depths", "Correct one of them.")
+        text = f"depths has {len(depths):,} entries, and must have one more than downsampling_ratios, {len(steps):,}."
+        raise c.error("list-length", text, "depths", "Correct one of them.")
     layers = tuple(keys.dim(f"N_s{number}", depth) for number, depth in enumerate(depths))
-    own = VibeVoiceTokenizer.read(c, ratios=steps, depths=layers)
+    sizes = VibeVoiceTokenizer.read(c, ratios=steps, depths=layers)
     known: dict[str, Head] = {"EncoderModel": "base", "DecoderModel": "base"}
-    return keys.encoding(c, [], known, hidden=c.int("hidden_size")).having(own)
+    return keys.encoding(c, [], known, hidden=c.int("hidden_size")).having(sizes)
 
 
 def blueprint(s: Spec[VibeVoiceTokenizer]) -> Block:
@@ -49,29 +49,29 @@ def blueprint(s: Spec[VibeVoiceTokenizer]) -> Block:
 
 
 def _encoder(s: Spec[VibeVoiceTokenizer]) -> Block:
-    own, width, layers = s.own, s.own.num_filters, dict[str, Block]()
-    first, *later = own.depths
-    stem = block(conv=block(conv=conv(own.channels, width, own.kernel_size)), stage=_stage(own, width, first))
-    for number, (ratio, depth) in enumerate(zip(own.ratios, later, strict=True)):
+    sizes, width, layers = s.own, s.own.num_filters, dict[str, Block]()
+    first, *later = sizes.depths
+    stem = block(conv=block(conv=conv(sizes.channels, width, sizes.kernel_size)), stage=_stage(sizes, width, first))
+    for number, (ratio, depth) in enumerate(zip(sizes.ratios, later, strict=True)):
         coarser = block(conv=conv(width, 2 * width, 2 * ratio))
         width = 2 * width
-        layers[str(number)] = block(conv=coarser, stage=_stage(own, width, depth))
-    head = block(conv=conv(width, s.hidden, own.kernel_size))
+        layers[str(number)] = block(conv=coarser, stage=_stage(sizes, width, depth))
+    head = block(conv=conv(width, s.hidden, sizes.kernel_size))
     return block("convolution", stem=stem, conv_layers=Block(layers), head=head)
 
 
 def _decoder(s: Spec[VibeVoiceTokenizer], backwards: bool) -> Block:
     """The decoder; the depths of one that is part of the whole count `backwards`."""
-    own, times, layers = s.own, len(s.own.ratios), dict[str, Block]()
-    first, *later = reversed(own.depths) if backwards else own.depths
-    before = own.num_filters * 2**times
-    stem = block(conv=block(conv=conv(s.hidden, before, own.kernel_size)), stage=_stage(own, before, first))
-    for number, (ratio, depth) in enumerate(zip(reversed(own.ratios), later, strict=True)):
-        width = own.num_filters * 2 ** (times - number - 1)
+    sizes, times, layers = s.own, len(s.own.ratios), dict[str, Block]()
+    first, *later = reversed(sizes.depths) if backwards else sizes.depths
+    before = sizes.num_filters * 2**times
+    stem = block(conv=block(conv=conv(s.hidden, before, sizes.kernel_size)), stage=_stage(sizes, before, first))
+    for number, (ratio, depth) in enumerate(zip(reversed(sizes.ratios), later, strict=True)):
+        width = sizes.num_filters * 2 ** (times - number - 1)
         finer = block(convtr=upsampling(before, width, 2 * ratio))
-        layers[str(number)] = block(convtr=finer, stage=_stage(own, width, depth))
+        layers[str(number)] = block(convtr=finer, stage=_stage(sizes, width, depth))
         before = width
-    head = block(conv=conv(before, own.channels, own.kernel_size))
+    head = block(conv=conv(before, sizes.channels, sizes.kernel_size))
     return block("convolution", stem=stem, conv_layers=Block(layers), head=head)
 
 

@@ -17,8 +17,8 @@ SPELLINGS = inside("acoustic_tokenizer_encoder", "semantic_tokenizer_encoder", "
 def spec(c: Config) -> Spec:
     text = architectures.part(c, "text_config")
     towers = {name: architectures.part(c, f"{key}_tokenizer_encoder_config") for name, key in _NAMES.items()}
-    whole = keys.composite(c, text, towers, heads=("ForConditionalGeneration", "Model"))
-    return whole.replace(tied=False)  # whatever a config says: its class ties nothing
+    model = keys.composite(c, text, towers, heads=("ForConditionalGeneration", "Model"))
+    return model.replace(tied=False)  # whatever a config says: its class ties nothing
 
 
 _NAMES = {"audio": "acoustic", "meaning": "semantic"}

@@ -19,8 +19,8 @@ def spec(c: Config) -> Spec:
 
 
 def blueprint(s: Spec) -> Block:
-    d, seen = s.hidden, s.part("vision").hidden
-    projector = block("projector", readout=Block({"0": Linear(seen, d, True), "2": Linear(d, d, True)}))
+    d, vision_width = s.hidden, s.part("vision").hidden
+    projector = block("projector", readout=Block({"0": Linear(vision_width, d, True), "2": Linear(d, d, True)}))
     return towers_in_model(s, architectures.base(s), vision_model=architectures.tower(s, "vision"), projector=projector)
 
 
@@ -31,7 +31,7 @@ def vision_spec(c: Config) -> Spec:
 
 def vision_blueprint(s: Spec) -> Block:
     d = s.hidden
-    layers = stack(s.layers, lambda one: clip_layer(d, one))
+    layers = stack(s.layers, lambda layer: clip_layer(d, layer))
     table = block(patch_embedding=patch_convolution(s))
     return block(embeddings=table, encoder=block(layers=layers), post_layernorm=layer_norm(d))
 

@@ -20,13 +20,15 @@ class VideoLlava(Sizes):
 
 def spec(c: Config) -> Spec[VideoLlava]:
     text, towers = architectures.part(c, "text_config"), {"vision": architectures.part(c, "vision_config")}
-    own = VideoLlava.read(c, vision_feature_layer=len(c.ints("vision_feature_layer", alone=True)) or 1)
+    sizes = VideoLlava.read(c, vision_feature_layer=len(c.ints("vision_feature_layer", alone=True)) or 1)
     heads = ("ForConditionalGeneration", "Model")
-    return keys.composite(c, text, towers, heads=heads).having(own)
+    return keys.composite(c, text, towers, heads=heads).having(sizes)
 
 
 def blueprint(s: Spec[VideoLlava]) -> Block:
     bias, tower = s.own.multimodal_projector_bias, architectures.tower(s, "vision")
-    seen = s.own.vision_feature_layer * s.part("vision").hidden
-    projector = block("projector", linear_1=Linear(seen, s.hidden, bias), linear_2=Linear(s.hidden, s.hidden, bias))
+    vision_width = s.own.vision_feature_layer * s.part("vision").hidden
+    projector = block(
+        "projector", linear_1=Linear(vision_width, s.hidden, bias), linear_2=Linear(s.hidden, s.hidden, bias)
+    )
     return llava(s, architectures.base(s), image_tower=tower, video_tower=tower, multi_modal_projector=projector)

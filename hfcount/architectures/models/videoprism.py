@@ -39,12 +39,12 @@ def text_spec(c: Config) -> Spec:
 def text_blueprint(s: Spec) -> Block:
     d, rows = s.hidden, s.positions or 0
 
-    def layer(one: Layer) -> Block:
+    def layer_block(layer: Layer) -> Block:
         return block(
-            attention=mha(d, one.attention, out="o_proj"),
+            attention=mha(d, layer.attention, out="o_proj"),
             layernorm_before=layer_norm(d),
             layernorm_after=layer_norm(d),
-            mlp=mlp(d, one.dense.width),
+            mlp=mlp(d, layer.dense.width),
         )
 
     table = block(
@@ -53,14 +53,14 @@ def text_blueprint(s: Spec) -> Block:
         position_ids=buffer(1, rows, whole=True),
         cls_emb=Tensor((1, 1, d), component="embedding"),
     )
-    return block(embeddings=table, layers=stack(s.layers, layer), layernorm=layer_norm(d))
+    return block(embeddings=table, layers=stack(s.layers, layer_block), layernorm=layer_norm(d))
 
 
 _VISION_HEADS = keys.named(("Model",), ForVideoClassification="image_classification", VideoModel="encoder")
 
 
 class VideoprismVisionModel(Sizes):
-    """What VideoPrism's vision tower alone has; `tube` are the frames, the height and the width that a token sees."""
+    """Sizes of VideoPrism's vision tower; `tube` are the frames, the height and the width that a token sees."""
 
     num_temporal_layers: int = count("N_t")
     num_auxiliary_layers: int = count("N_a")
@@ -79,23 +79,23 @@ def vision_spec(c: Config) -> Spec[VideoprismVisionModel]:
     height, width = sides if len(sides) == 2 else 2 * (c.int("image_size"),)
     mixer = keys.multi_head(c, d, heads, qkv_bias=bias, out_bias=True, indivisible="run", own_width=True)
     layers = keys.uniform(Layer(mixer=mixer, ffn=keys.dense(c, bias=True)), keys.layer_count(c, "num_spatial_layers"))
-    own = VideoprismVisionModel.read(
+    sizes = VideoprismVisionModel.read(
         c, tube=tuple(keys.dim(f"P_{name}", side) for name, side in zip("thw", tube, strict=True))
     )
     places = height // tube[1] * (width // tube[2])
-    return keys.imaging(c, layers, _VISION_HEADS, hidden=d, positions=places).having(own)
+    return keys.imaging(c, layers, _VISION_HEADS, hidden=d, positions=places).having(sizes)
 
 
 def vision_blueprint(s: Spec[VideoprismVisionModel]) -> Block:
-    d, of, one = s.hidden, s.own, s.layers[0].layer
-    norm, a = layer_norm(d), one.attention
+    d, of, first = s.hidden, s.own, s.layers[0].layer
+    norm, a = layer_norm(d), first.attention
     kernel = (d, of.num_channels, *of.tube)
 
     layer = block(
         attention=mha(d, a, out="o_proj"),
         layernorm_before=norm,
         layernorm_after=norm,
-        mlp=mlp(d, one.dense.width),
+        mlp=mlp(d, first.dense.width),
     )
     patch = block(projection=block(weight=Tensor(kernel), bias=Tensor((d,))))
     body = block(
@@ -110,7 +110,7 @@ def vision_blueprint(s: Spec[VideoprismVisionModel]) -> Block:
     )
     if s.head == "base":
         return body
-    share = one.dense.width // a.heads
+    share = first.dense.width // a.heads
     into = Linear(d, a.heads * share, a.qkv_bias)
     pooling = block(
         "other",

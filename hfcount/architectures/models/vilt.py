@@ -20,7 +20,7 @@ _HEADS = keys.named(
 
 
 class Vilt(Sizes):
-    """What ViLT alone has; `num_images` are those that a head compares."""
+    """Sizes specific to ViLT; `num_images` are those that a head compares."""
 
     modality_type_vocab_size: int = size("t_m")
     patches: int = derived(keys.squares)
@@ -31,12 +31,12 @@ def spec(c: Config) -> Spec[Vilt]:
     d, bias = c.int("hidden_size"), c.bool("qkv_bias", default=True)
     mixer = keys.multi_head(c, d, c.int("num_attention_heads"), qkv_bias=bias)
     layer, rows = Layer(mixer=mixer, ffn=keys.dense(c, bias=True)), c.int("max_position_embeddings")
-    types, own = c.int("type_vocab_size"), Vilt.read(c)
-    whole = keys.decoder_spec(c, layer, heads=_HEADS, hidden=d, positions=rows, token_types=types)
-    if whole.head == "image_classification":
-        own = own.replace(num_images=keys.dim("i", c.int("num_images", maximum=MAX_LAYERS)))
+    types, sizes = c.int("type_vocab_size"), Vilt.read(c)
+    model = keys.decoder_spec(c, layer, heads=_HEADS, hidden=d, positions=rows, token_types=types)
+    if model.head == "image_classification":
+        sizes = sizes.replace(num_images=keys.dim("i", c.int("num_images", maximum=MAX_LAYERS)))
     # Whatever the config says, the head is tied.
-    return whole.replace(causal=False, tied=True, patches=keys.patches(c)).having(own)
+    return model.replace(causal=False, tied=True, patches=keys.patches(c)).having(sizes)
 
 
 def blueprint(s: Spec[Vilt]) -> Block:
@@ -52,7 +52,7 @@ def blueprint(s: Spec[Vilt]) -> Block:
     )
     body = block(
         embeddings=embeddings,
-        encoder=block(layer=stack(s.layers, lambda one: vit_layer(d, one))),
+        encoder=block(layer=stack(s.layers, lambda layer: vit_layer(d, layer))),
         layernorm=layer_norm(d),
         pooler=None if s.head == "token_classification" else block("other", dense=Linear(d, d, True)),
     )

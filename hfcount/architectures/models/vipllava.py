@@ -22,16 +22,16 @@ def spec(c: Config) -> Spec[Vipllava]:
     text, towers = architectures.part(c, "text_config"), {"vision": architectures.part(c, "vision_config")}
     read = c.ints("vision_feature_layer", "vision_feature_layers", default=[-2, -5, -8, -11, 6], alone=True)
     heads = ("ForConditionalGeneration", "Model")
-    own = Vipllava.read(c, vision_feature_layer=len(read))
-    return keys.composite(c, text, towers, heads=heads).having(own)
+    sizes = Vipllava.read(c, vision_feature_layer=len(read))
+    return keys.composite(c, text, towers, heads=heads).having(sizes)
 
 
 def blueprint(s: Spec[Vipllava]) -> Block:
-    d, seen = s.hidden, s.own.vision_feature_layer * s.part("vision").hidden
+    d, vision_width = s.hidden, s.own.vision_feature_layer * s.part("vision").hidden
     projector = block(
         "projector",
-        projector_layernorm=layer_norm(seen),
-        linear_1=Linear(seen, d, True),
+        projector_layernorm=layer_norm(vision_width),
+        linear_1=Linear(vision_width, d, True),
         linear_2=Linear(d, d, True),
     )
     return llava(

@@ -32,21 +32,21 @@ class VisualBert(Sizes):
 
 
 def spec(c: Config) -> Spec[VisualBert]:
-    own = VisualBert.read(c)
-    whole = keys.encoder(c, heads=_HEADS)
-    layers = [one.replace(layer=one.layer.replace(cross_attention=False)) for one in whole.layers]
-    return whole.replace(causal=False, uncounted="", layers=tuple(layers)).having(own)
+    sizes = VisualBert.read(c)
+    model = keys.encoder(c, heads=_HEADS)
+    layers = [layer.replace(layer=layer.layer.replace(cross_attention=False)) for layer in model.layers]
+    return model.replace(causal=False, uncounted="", layers=tuple(layers)).having(sizes)
 
 
 def blueprint(s: Spec[VisualBert]) -> Block:
     d = s.hidden
-    seen = block(
+    visual = block(
         visual_token_type_embeddings=token_types(s),
         visual_position_embeddings=positions(s),
         visual_projection=Linear(s.own.visual_embedding_dim, d, True, "projector"),
     )
     further = bert_layer(d, s.layers[0].layer) if s.own.bypass_transformer else None
-    embeddings = bert_embeddings(s, more=seen)
+    embeddings = bert_embeddings(s, more=visual)
     body = bert_base(s, embeddings=embeddings, pooler=pooler(s, heads=s.heads), additional_layer=further)
     words = bert_predictions(s, "visual_bert.embeddings.word_embeddings.weight")
     head = Linear(d, s.layers[0].layer.attention.head_dim, True)  # the only one

@@ -23,12 +23,12 @@ class Vit(Sizes):
 
 def spec(c: Config) -> Spec[Vit]:
     d = keys.dim("d", c.int("hidden_size"))
-    own = Vit.read(c, pooler_output_size=keys.dim("d_p", c.int("pooler_output_size", default=d)))
+    sizes = Vit.read(c, pooler_output_size=keys.dim("d_p", c.int("pooler_output_size", default=d)))
     bias, heads = c.bool("qkv_bias", default=True), c.int("num_attention_heads")
     mixer = keys.multi_head(c, d, heads, qkv_bias=bias, indivisible="run", own_width=True)
     layer, rows = Layer(mixer=mixer, ffn=keys.dense(c, bias=True)), keys.squares(c) + 1
-    whole = keys.decoder_spec(c, layer, vocab=0, hidden=d, tied=False, positions=rows, heads=_HEADS)
-    return whole.replace(causal=False, patches=keys.patches(c)).having(own)
+    model = keys.decoder_spec(c, layer, vocab=0, hidden=d, tied=False, positions=rows, heads=_HEADS)
+    return model.replace(causal=False, patches=keys.patches(c)).having(sizes)
 
 
 def blueprint(s: Spec[Vit]) -> Block:
@@ -44,7 +44,7 @@ def blueprint(s: Spec[Vit]) -> Block:
     pooled = block("other", dense=Linear(d, s.own.pooler_output_size, True)) if s.head == "base" else None
     body = block(
         embeddings=embeddings,
-        encoder=block(layer=stack(s.layers, lambda one: vit_layer(d, one))),
+        encoder=block(layer=stack(s.layers, lambda layer: vit_layer(d, layer))),
         layernorm=layer_norm(d),
         pooler=pooled,
     )

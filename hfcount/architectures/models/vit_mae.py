@@ -25,10 +25,10 @@ def spec(c: Config) -> Spec:
     mixer = keys.multi_head(c, d, heads, qkv_bias=bias, indivisible="run", own_width=True)
     layers = keys.uniform(Layer(mixer=mixer, ffn=keys.dense(c, bias=True)), keys.layer_count(c))
     known, rows, patches = _HEADS[c.family], keys.squares(c) + 1, keys.patches(c)
-    whole = keys.imaging(c, layers, known, hidden=d, positions=rows, patches=patches)
+    model = keys.imaging(c, layers, known, hidden=d, positions=rows, patches=patches)
     if c.family != "vit_mae":
-        return whole
-    return whole.replace(parts={"decoder": keys.reconstructing(c, bias, indivisible="run", own_width=True)})
+        return model
+    return model.replace(parts={"decoder": keys.reconstructing(c, bias, indivisible="run", own_width=True)})
 
 
 def blueprint(s: Spec) -> Block:
@@ -39,7 +39,7 @@ def blueprint(s: Spec) -> Block:
         patch_embeddings=block(projection=patch_convolution(s)),
         position_embeddings=Tensor((1, rows, d)),
     )
-    layers = block(layer=stack(s.layers, lambda one: vit_layer(d, one)))
+    layers = block(layer=stack(s.layers, lambda layer: vit_layer(d, layer)))
     body = block(embeddings=embeddings, encoder=layers, layernorm=layer_norm(d))
     if s.head == "image_classification":  # written with its layers outside of `vit`
         around = {name: child for name, child in body.children.items() if name != "encoder"}
@@ -52,7 +52,7 @@ def blueprint(s: Spec) -> Block:
         decoder_embed=Linear(d, narrow, True, "projector"),
         mask_token=Tensor((1, 1, narrow), component="embedding"),
         decoder_pos_embed=Tensor((1, rows, narrow), component="embedding"),
-        decoder_encoder=block(layer=stack(inner.layers, lambda one: vit_layer(narrow, one))),
+        decoder_encoder=block(layer=stack(inner.layers, lambda layer: vit_layer(narrow, layer))),
         decoder_norm=layer_norm(narrow),
         decoder_pred=Linear(narrow, s.seen.pixels, True, "other"),
     )

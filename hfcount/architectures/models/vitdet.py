@@ -24,7 +24,7 @@ class VitDetLayer(Record):
 
 
 class VitDet(Record):
-    """What ViTDet alone has: whether its attention knows relative positions."""
+    """Sizes specific to ViTDet: whether its attention knows relative positions."""
 
     relative: bool
 
@@ -33,28 +33,28 @@ def spec(c: Config) -> Spec[VitDet]:
     d, side, window = c.int("hidden_size"), keys.grid(c), c.int("window_size", minimum=0)
     bias, every = c.bool("qkv_bias", default=True), Indices.below(keys.layer_count(c))
     mixer = keys.multi_head(c, d, c.int("num_attention_heads"), qkv_bias=bias, indivisible="built")
-    one = Layer(mixer=mixer, ffn=Dense(width=c.times("mlp_ratio", d), bias=True))
+    layer = Layer(mixer=mixer, ffn=Dense(width=c.times("mlp_ratio", d), bias=True))
     some, shortened = (keys.numbered(c, f"{name}_block_indices") for name in ("window", "residual"))
 
     layers = [
-        Layers(indices=both, layer=one.replace(own=VitDetLayer(seen=seen, residual=residual)))
-        for near, seen in ((some, window or side), (every.difference(some), side))
+        Layers(indices=both, layer=layer.replace(own=VitDetLayer(seen=extent, residual=residual)))
+        for near, extent in ((some, window or side), (every.difference(some), side))
         for short, residual in ((shortened, True), (every.difference(shortened), False))
         if (both := intersection(near, short)).count
     ]
     rows = keys.squares(c, "pretrain_image_size") + 1
     learned = c.bool("use_absolute_position_embeddings", default=True)
-    own, across = VitDet(relative=c.bool("use_relative_position_embeddings", default=False)), keys.patches(c)
-    whole = keys.imaging(c, layers, _HEADS, hidden=d, positions=rows if learned else None, patches=across)
-    return whole.having(own)
+    sizes, across = VitDet(relative=c.bool("use_relative_position_embeddings", default=False)), keys.patches(c)
+    model = keys.imaging(c, layers, _HEADS, hidden=d, positions=rows if learned else None, patches=across)
+    return model.having(sizes)
 
 
 def blueprint(s: Spec[VitDet]) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
-        a, half, own = one.attention, d // 2, one.sizes(VitDetLayer)
-        table = Tensor((2 * own.seen - 1, a.head_dim)) if s.own.relative else None
+    def layer_block(layer: Layer) -> Block:
+        a, half, sizes = layer.attention, d // 2, layer.sizes(VitDetLayer)
+        table = Tensor((2 * sizes.seen - 1, a.head_dim)) if s.own.relative else None
         attention = altered(fused_square_attention(d, a.qkv_bias), rel_pos_h=table, rel_pos_w=table)
         residual = block(
             conv1=conv(d, half, 1),
@@ -64,9 +64,9 @@ def blueprint(s: Spec[VitDet]) -> Block:
             conv3=conv(half, d, 1),
             norm3=layer_norm(d),
         )
-        shorter, norm = residual if own.residual else None, layer_norm(d)
-        return block(norm1=norm, attention=attention, norm2=norm, mlp=mlp(d, one.dense.width), residual=shorter)
+        shorter, norm = residual if sizes.residual else None, layer_norm(d)
+        return block(norm1=norm, attention=attention, norm2=norm, mlp=mlp(d, layer.dense.width), residual=shorter)
 
     table = Tensor((1, s.positions, d)) if s.positions else None
     embeddings = block("embedding", position_embeddings=table, projection=patch_convolution(s))
-    return block(embeddings=embeddings, encoder=block(layer=stack(s.layers, layer)))
+    return block(embeddings=embeddings, encoder=block(layer=stack(s.layers, layer_block)))

@@ -16,7 +16,7 @@ _LAST = 16  # the width before a matte
 
 
 class VitMatte(Record):
-    """What ViTMatte alone has: the widths of its stream of convolutions, an image's first, and of what it fuses."""
+    """Sizes specific to ViTMatte: the widths of its stream of convolutions, an image's first, and of what it fuses."""
 
     stream: tuple[int, ...]
     fused: tuple[int, ...]
@@ -27,15 +27,15 @@ def spec(c: Config) -> Spec[VitMatte]:
     stream = c.ints("convstream_hidden_sizes", default=(48, 96, 192))
     fused = c.ints("fusion_hidden_sizes", default=(256, 128, 64, 32))
     if len(fused) != len(stream) + 1:
-        said = f"fusion_hidden_sizes has {len(fused):,} entries and convstream_hidden_sizes {len(stream):,}."
-        raise c.error("list-length", said, "fusion_hidden_sizes", "There is one more of the first.")
-    own = VitMatte(
-        stream=(keys.dim("C", channels), *(keys.dim(f"C{place}", one) for place, one in enumerate(stream, 1))),
-        fused=tuple(keys.dim(f"D{place}", one) for place, one in enumerate(fused)),
+        text = f"fusion_hidden_sizes has {len(fused):,} entries and convstream_hidden_sizes {len(stream):,}."
+        raise c.error("list-length", text, "fusion_hidden_sizes", "There is one more of the first.")
+    sizes = VitMatte(
+        stream=(keys.dim("C", channels), *(keys.dim(f"C{place}", width) for place, width in enumerate(stream, 1))),
+        fused=tuple(keys.dim(f"D{place}", width) for place, width in enumerate(fused)),
     )
     d = c.int("hidden_size")
-    whole = keys.decoder_spec(c, (), vocab=0, hidden=d, layer_count=None, heads=_HEADS)
-    return whole.replace(causal=False).having(own).replace(parts={"backbone": backbone})
+    model = keys.decoder_spec(c, (), vocab=0, hidden=d, layer_count=None, heads=_HEADS)
+    return model.replace(causal=False).having(sizes).replace(parts={"backbone": backbone})
 
 
 def blueprint(s: Spec[VitMatte]) -> Block:

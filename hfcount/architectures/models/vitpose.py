@@ -21,12 +21,12 @@ class Vitpose(Sizes):
 
 def spec(c: Config) -> Spec[Vitpose]:
     backbone = architectures.backbone(c)
-    own = Vitpose.read(c)
+    sizes = Vitpose.read(c)
     d = keys.dim("d", backbone.hidden)
     return (
         keys.decoder_spec(c, (), vocab=0, hidden=d, layer_count=None, heads=_HEADS, parts={"backbone": backbone})
         .replace(causal=False)
-        .having(own)
+        .having(sizes)
     )
 
 

@@ -26,16 +26,16 @@ def spec(c: Config) -> Spec[VitposeBackbone]:
     mixer = keys.multi_head(c, d, heads, qkv_bias=c.bool("qkv_bias", default=True))
     layer = Layer(mixer=mixer, ffn=Dense(width=c.times("mlp_ratio", d), bias=True))
     high, wide = keys.sides(c, "patch_size")
-    own = VitposeBackbone.read(c, high=keys.dim("P_h", high), wide=keys.dim("P_w", wide))
+    sizes = VitposeBackbone.read(c, high=keys.dim("P_h", high), wide=keys.dim("P_w", wide))
     rows, layers = keys.rectangle(c) + 1, keys.uniform(layer, keys.layer_count(c))
-    return keys.encoding(c, layers, {"Backbone": "base"}, hidden=d, positions=rows).having(own)
+    return keys.encoding(c, layers, {"Backbone": "base"}, hidden=d, positions=rows).having(sizes)
 
 
 def blueprint(s: Spec[VitposeBackbone]) -> Block:
     d, of, parts = s.hidden, s.own, s.own.part_features
 
-    def layer(one: Layer) -> Block:
-        wide = one.dense.width
+    def layer_block(layer: Layer) -> Block:
+        wide = layer.dense.width
         # Whatever the data set, a token passes one of the parts.
         some = block(
             "mlp",
@@ -44,7 +44,7 @@ def blueprint(s: Spec[VitposeBackbone]) -> Block:
             experts=Repeat(Indices.below(of.num_experts), Linear(wide, parts, True), active=1),
         )
         return block(
-            attention=vit_attention(d, one.attention),
+            attention=vit_attention(d, layer.attention),
             mlp=mlp(d, wide) if of.num_experts == 1 else some,
             layernorm_before=layer_norm(d),
             layernorm_after=layer_norm(d),
@@ -57,6 +57,6 @@ def blueprint(s: Spec[VitposeBackbone]) -> Block:
             position_embeddings=Tensor((1, s.positions or 0, d)),
             patch_embeddings=block(projection=block(weight=kernel, bias=Tensor((d,)))),
         ),
-        encoder=block(layer=stack(s.layers, layer)),
+        encoder=block(layer=stack(s.layers, layer_block)),
         layernorm=layer_norm(d),
     )

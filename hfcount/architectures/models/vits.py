@@ -53,67 +53,67 @@ def spec(c: Config) -> Spec[Vits]:
 
 
 def blueprint(s: Spec[Vits]) -> Block:
-    d, own = s.hidden, s.own
-    half, speaker = own.flow_size // 2, own.speaker_embedding_size
+    d, sizes = s.hidden, s.own
+    half, speaker = sizes.flow_size // 2, sizes.speaker_embedding_size
 
-    def layer(one: Layer) -> Block:
-        distances = Tensor((1, 2 * own.window_size + 1, one.attention.head_dim)) if own.window_size else None
-        width = one.dense.width
+    def layer_block(layer: Layer) -> Block:
+        distances = Tensor((1, 2 * sizes.window_size + 1, layer.attention.head_dim)) if sizes.window_size else None
+        width = layer.dense.width
         return block(
-            attention=altered(mha(d, one.attention), emb_rel_k=distances, emb_rel_v=distances),
+            attention=altered(mha(d, layer.attention), emb_rel_k=distances, emb_rel_v=distances),
             layer_norm=layer_norm(d),
             feed_forward=block(
-                "mlp", conv_1=conv(d, width, own.ffn_kernel_size), conv_2=conv(width, d, own.ffn_kernel_size)
+                "mlp", conv_1=conv(d, width, sizes.ffn_kernel_size), conv_2=conv(width, d, sizes.ffn_kernel_size)
             ),
             final_layer_norm=layer_norm(d),
         )
 
     encoder = block(
         embed_tokens=embedding(s.vocab, d),
-        encoder=block(layers=stack(s.layers, layer)),
-        project=conv(d, 2 * own.flow_size, 1, component="projector"),
+        encoder=block(layers=stack(s.layers, layer_block)),
+        project=conv(d, 2 * sizes.flow_size, 1, component="projector"),
     )
-    waves = _wavenet(d, own.prior_encoder_num_wavenet_layers, own.wavenet_kernel_size, speaker)
+    waves = _wavenet(d, sizes.prior_encoder_num_wavenet_layers, sizes.wavenet_kernel_size, speaker)
     coupling = block(conv_pre=conv(half, d, 1), wavenet=waves, conv_post=conv(d, half, 1))
     posterior = block(
         "other",
-        conv_pre=conv(own.spectrogram_bins, d, 1),
-        wavenet=_wavenet(d, own.posterior_encoder_num_wavenet_layers, own.wavenet_kernel_size, speaker),
-        conv_proj=conv(d, 2 * own.flow_size, 1),
+        conv_pre=conv(sizes.spectrogram_bins, d, 1),
+        wavenet=_wavenet(d, sizes.posterior_encoder_num_wavenet_layers, sizes.wavenet_kernel_size, speaker),
+        conv_proj=conv(d, 2 * sizes.flow_size, 1),
     )
-    decoder = own.vocoder.tensors(own.flow_size, last_bias=False)
+    decoder = sizes.vocoder.tensors(sizes.flow_size, last_bias=False)
     return block(
         text_encoder=encoder,
-        flow=block("other", flows=Repeat(Indices.below(own.prior_encoder_num_flows), coupling)),
-        decoder=altered(decoder, cond=conv(speaker, own.vocoder.channels, 1)) if speaker else decoder,
-        duration_predictor=_predictor(d, own.durations, speaker),
-        embed_speaker=embedding(own.num_speakers, speaker) if own.num_speakers > 1 else None,
+        flow=block("other", flows=Repeat(Indices.below(sizes.prior_encoder_num_flows), coupling)),
+        decoder=altered(decoder, cond=conv(speaker, sizes.vocoder.channels, 1)) if speaker else decoder,
+        duration_predictor=_predictor(d, sizes.durations, speaker),
+        embed_speaker=embedding(sizes.num_speakers, speaker) if sizes.num_speakers > 1 else None,
         posterior_encoder=posterior,
     )
 
 
-def _predictor(d: int, own: Durations, speaker: int) -> Block:
-    told = conv(speaker, d, 1) if speaker else None
-    if not own.stochastic:
+def _predictor(d: int, sizes: Durations, speaker: int) -> Block:
+    speaker_conv = conv(speaker, d, 1) if speaker else None
+    if not sizes.stochastic:
         return block(
             "other",
-            conv_1=conv(d, own.width, own.kernel),
-            norm_1=layer_norm(own.width),
-            conv_2=conv(own.width, own.width, own.kernel),
-            norm_2=layer_norm(own.width),
-            proj=conv(own.width, 1, 1),
-            cond=told,
+            conv_1=conv(d, sizes.width, sizes.kernel),
+            norm_1=layer_norm(sizes.width),
+            conv_2=conv(sizes.width, sizes.width, sizes.kernel),
+            norm_2=layer_norm(sizes.width),
+            proj=conv(sizes.width, 1, 1),
+            cond=speaker_conv,
         )
-    square, dds = conv(d, d, 1), separable(d, own.depth_separable_num_layers, own.kernel)
-    curved = _spline(d, own.depth_separable_channels // 2, own.bins, dds)
-    later = Repeat(Indices(range(1, int(own.flows) + 1), own.flows), curved)
-    flows = (Repeat(Indices.below(1), affine(own.depth_separable_channels)), later)
+    square, dds = conv(d, d, 1), separable(d, sizes.depth_separable_num_layers, sizes.kernel)
+    curved = _spline(d, sizes.depth_separable_channels // 2, sizes.bins, dds)
+    later = Repeat(Indices(range(1, int(sizes.flows) + 1), sizes.flows), curved)
+    flows = (Repeat(Indices.below(1), affine(sizes.depth_separable_channels)), later)
     return block(
         "other",
         conv_pre=square,
         conv_proj=square,
         conv_dds=dds,
-        cond=told,
+        cond=speaker_conv,
         flows=flows,
         post_conv_pre=conv(1, d, 1),
         post_conv_proj=square,

@@ -39,7 +39,7 @@ def blueprint(s: Spec) -> Block:
         patch_embeddings=block(projection=patch_convolution(s)),
         position_embeddings=Tensor((1, s.positions or 0, d)),
     )
-    layers = block(layer=stack(s.layers, lambda one: vit_layer(d, one)))
+    layers = block(layer=stack(s.layers, lambda layer: vit_layer(d, layer)))
     pooled = block("other", dense=Linear(d, s.output, True)) if s.head == "base" else None
     body = block(embeddings=embeddings, encoder=layers, layernorm=layer_norm(d), pooler=pooled)
     return headed(s, "vivit", body, image_classification=block(classifier=classifier(s)))

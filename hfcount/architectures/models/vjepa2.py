@@ -31,12 +31,12 @@ def spec(c: Config) -> Spec[Vjepa2]:
 
     depth = c.int("pred_num_hidden_layers", maximum=MAX_LAYERS)
     ahead = tuple(keys.uniform(layer(narrow, "pred_"), depth))
-    own = Vjepa2.read(c)
+    sizes = Vjepa2.read(c)
     patches = Patches(side=c.int("patch_size"), channels=c.int("in_chans"), frames=c.int("tubelet_size"))
     layers = keys.uniform(layer(d, ""), keys.layer_count(c))
-    whole = keys.imaging(c, layers, _HEADS, hidden=d, patches=patches)
-    return whole.replace(parts={"predictor": Spec(family=c.family, hidden=narrow, layers=ahead, causal=False)}).having(
-        own
+    model = keys.imaging(c, layers, _HEADS, hidden=d, patches=patches)
+    return model.replace(parts={"predictor": Spec(family=c.family, hidden=narrow, layers=ahead, causal=False)}).having(
+        sizes
     )
 
 
@@ -45,19 +45,19 @@ def blueprint(s: Spec[Vjepa2]) -> Block:
     narrow = inner.hidden
     encoder = block(
         embeddings=block(patch_embeddings=block(proj=patch_convolution(s))),
-        layer=stack(s.layers, lambda one: _layer(d, one)),
+        layer=stack(s.layers, lambda layer: _layer(d, layer)),
         layernorm=norm,
     )
     token = Tensor((of.pred_num_mask_tokens, 1, 1, narrow), component="embedding")
     predictor = block(
         embeddings=block(predictor_embeddings=Linear(d, narrow, True, "projector"), mask_tokens=token),
-        layer=stack(inner.layers, lambda one: _layer(narrow, one)),
+        layer=stack(inner.layers, lambda layer: _layer(narrow, layer)),
         layernorm=layer_norm(narrow),
         proj=Linear(narrow, d, True, "projector"),
     )
     network = mlp(d, _WIDER * d)
     attending = square_attention(d, out="out_proj")
-    across = Block({name: one for name, one in attending.children.items() if name != "out_proj"}, "attention")
+    across = Block({name: child for name, child in attending.children.items() if name != "out_proj"}, "attention")
     later = block(layer_norm1=norm, self_attn=attending, layer_norm2=norm, mlp=network)
     count = of.num_pooler_layers
     pooler = block(
@@ -69,8 +69,8 @@ def blueprint(s: Spec[Vjepa2]) -> Block:
     return headed(s, "vjepa2", body, image_classification=block(pooler=pooler, classifier=classifier(s)))
 
 
-def _layer(d: int, one: Layer) -> Block:
-    into = Linear(d, d, one.attention.qkv_bias)
+def _layer(d: int, layer: Layer) -> Block:
+    into = Linear(d, d, layer.attention.qkv_bias)
     attention = block("attention", query=into, key=into, value=into, proj=Linear(d, d, True))
     norm = layer_norm(d)
-    return block(norm1=norm, attention=attention, norm2=norm, mlp=mlp(d, one.dense.width))
+    return block(norm1=norm, attention=attention, norm2=norm, mlp=mlp(d, layer.dense.width))

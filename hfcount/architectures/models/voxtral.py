@@ -15,8 +15,8 @@ SPELLINGS = inside("audio_tower", "multi_modal_projector")
 def spec(c: Config) -> Spec:
     text = architectures.part(c, "text_config")
     towers = {"audio": architectures.part(c, "audio_config")}
-    whole = keys.composite(c, text, towers, heads=("ForConditionalGeneration", "Model"))
-    return whole.replace(tied=False)  # whatever a config says: this architecture ties no head
+    model = keys.composite(c, text, towers, heads=("ForConditionalGeneration", "Model"))
+    return model.replace(tied=False)  # whatever a config says: this architecture ties no head
 
 
 def blueprint(s: Spec) -> Block:

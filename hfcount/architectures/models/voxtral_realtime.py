@@ -22,9 +22,9 @@ class VoxtralRealtime(Sizes):
 
 def spec(c: Config) -> Spec[VoxtralRealtime]:
     text, towers = architectures.part(c, "text_config"), {"audio": architectures.part(c, "audio_config")}
-    own = VoxtralRealtime.read(c)
+    sizes = VoxtralRealtime.read(c)
     heads, tied = ("ForConditionalGeneration", "Model"), c.bool("tie_word_embeddings", default=True)
-    return keys.composite(c, text, towers, heads=heads).replace(tied=tied).having(own)
+    return keys.composite(c, text, towers, heads=heads).replace(tied=tied).having(sizes)
 
 
 def blueprint(s: Spec[VoxtralRealtime]) -> Block:
@@ -46,11 +46,11 @@ def text_blueprint(s: Spec) -> Block:
     d = s.hidden
     scale = block("norm", linear1=Linear(d, _RANK), linear2=Linear(_RANK, d))
 
-    def layer(one: Layer) -> Block:
-        usual = pre_norm(d, self_attn=gqa(d, one.attention), mlp=swiglu(d, one.dense.width))
+    def layer_block(layer: Layer) -> Block:
+        usual = pre_norm(d, self_attn=gqa(d, layer.attention), mlp=swiglu(d, layer.dense.width))
         return altered(usual, ada_rms_norm=scale)
 
-    return base(s, layer)
+    return base(s, layer_block)
 
 
 class VoxtralRealtimeEncoder(Sizes):
@@ -64,15 +64,15 @@ def encoder_spec(c: Config) -> Spec[VoxtralRealtimeEncoder]:
     mixer = GQA(heads=heads, kv_heads=heads, head_dim=width, qkv_bias=True, out_bias=True)
     layer = Layer(mixer=mixer, ffn=keys.dense(c))
     layers = keys.uniform(layer, c.int("num_hidden_layers", maximum=MAX_LAYERS))
-    own = VoxtralRealtimeEncoder.read(c)
-    return keys.encoding(c, layers, hidden=d).having(own)
+    sizes = VoxtralRealtimeEncoder.read(c)
+    return keys.encoding(c, layers, hidden=d).having(sizes)
 
 
 def encoder_blueprint(s: Spec[VoxtralRealtimeEncoder]) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
-        a, width = one.attention, one.dense.width
+    def layer_block(layer: Layer) -> Block:
+        a, width = layer.attention, layer.dense.width
         return block(
             self_attn=altered(gqa(d, a), k_proj=Linear(d, a.heads * a.head_dim)),
             self_attn_layer_norm=rms_norm(d),
@@ -82,7 +82,7 @@ def encoder_blueprint(s: Spec[VoxtralRealtimeEncoder]) -> Block:
 
     first, second = conv(s.own.num_mel_bins, d, 3), conv(d, d, 3)
     embedder = block("embedding", conv1=first, conv2=second)
-    return block(embedder=embedder, layers=stack(s.layers, layer), norm=rms_norm(d))
+    return block(embedder=embedder, layers=stack(s.layers, layer_block), norm=rms_norm(d))
 
 
 PARTS = (

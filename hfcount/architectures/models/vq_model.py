@@ -44,13 +44,13 @@ def spec(c: Config) -> Spec[VQModel]:
         diffusion.check_parts(c, widths, 32, "groups of a norm")
     elif c.str("norm_type") == "ada_group":
         raise c.error("unknown-kind", "norm_type is ada_group, which needs the embedding of a step.", "norm_type")
-    own = VQModel.read(
+    sizes = VQModel.read(
         c,
         widths=widths,
         down=diffusion.stage_kinds(c, "down_block_types", _DOWN, len(widths)),
         up=diffusion.stage_kinds(c, "up_block_types", _UP, len(widths)),
     )
-    return diffusion.diffusing(c, own, widths[-1])
+    return diffusion.diffusing(c, sizes, widths[-1])
 
 
 def blueprint(s: Spec[VQModel]) -> Block:
@@ -78,7 +78,7 @@ def _spatial(node: Node, latent: int) -> Node:
     if isinstance(node, Repeat):
         return Repeat(node.indices, _spatial(node.body, latent))
     if isinstance(node, tuple):
-        return tuple(_spatial(one, latent) for one in node)
+        return tuple(_spatial(node, latent) for node in node)
     if not isinstance(node, Block):
         return node
     children = dict[str, Node]()
@@ -99,7 +99,7 @@ def _ungrouped(between: Block) -> Block:
     attentions = between.children.get("attentions")
     if not isinstance(attentions, Block):
         return between
-    own = attentions.children["0"]
-    assert isinstance(own, Block)
-    left = {name: one for name, one in own.children.items() if name != "group_norm"}
-    return altered(between, attentions=Block({"0": Block(left, own.component)}))
+    attention = attentions.children["0"]
+    assert isinstance(attention, Block)
+    left = {name: child for name, child in attention.children.items() if name != "group_norm"}
+    return altered(between, attentions=Block({"0": Block(left, attention.component)}))

@@ -22,7 +22,7 @@ _CHANNELS = {4: 512, 8: 512, 16: 512, 32: 512, 64: 256, 128: 128, 256: 64, 512: 
 
 
 class WanAnimate(Sizes):
-    """What Wan-Animate alone has; `adapted` is how many layers are followed by attention to the face.
+    """Sizes specific to Wan-Animate; `adapted` is how many layers are followed by attention to the face.
 
     `channels` are those of what reads movement, by level.
     """
@@ -56,17 +56,17 @@ def spec(c: Config) -> Spec[WanAnimate]:
         raise c.error("contradiction", "in_channels and latent_channels are null.", "in_channels", "Give one of them.")
     latent = (inputs or 0) - 4 if latent is None else 2 * latent
     if inputs is not None and inputs != latent + 4:
-        said = f"in_channels is {int(inputs):,}, and must be 2 · latent_channels + 4, {int(latent) + 4:,}."
-        raise c.error("contradiction", said, "in_channels", "Correct one of them.", observed=int(inputs))
-    own = WanAnimate.read(
+        text = f"in_channels is {int(inputs):,}, and must be 2 · latent_channels + 4, {int(latent) + 4:,}."
+        raise c.error("contradiction", text, "in_channels", "Correct one of them.", observed=int(inputs))
+    sizes = WanAnimate.read(
         c,
         in_channels=latent + 4,
         latent_channels=latent // 2,
         out_channels=diffusion.or_else(c, "out_channels", latent // 2, "C_o"),
         adapted=c.int("num_layers") // c.int("inject_face_latents_blocks", minimum=1),
     )
-    diffusion.rotary_pairs(c, own.attention_head_dim)
-    return diffusion.diffusing(c, own, own.num_attention_heads * own.attention_head_dim)
+    diffusion.rotary_pairs(c, sizes.attention_head_dim)
+    return diffusion.diffusing(c, sizes, sizes.num_attention_heads * sizes.attention_head_dim)
 
 
 def _channels(c: Config) -> tuple[int, ...]:
@@ -74,12 +74,12 @@ def _channels(c: Config) -> tuple[int, ...]:
     side, key = int(c.int("motion_encoder_size", minimum=1)), "motion_encoder_channel_sizes"
     given = c.sub(key)
     sides = [side, *(2**power for power in range(int(log(side, 2)) - 1, 1, -1))]
-    known = _CHANNELS if given is None else {one: given.int(str(one)) for one in sides}
-    missing = [one for one in sides if one not in known]
+    known = _CHANNELS if given is None else {side: given.int(str(side)) for side in sides}
+    missing = [side for side in sides if side not in known]
     if missing:
-        said = f"motion_encoder_size is {side:,}, and no number of channels is known for {missing[0]:,}."
-        raise c.error("out-of-range", said, "motion_encoder_size", f"Give {key}.", observed=side)
-    return tuple(dim(f"C{place}", known[one]) for place, one in enumerate(sides, 1))
+        text = f"motion_encoder_size is {side:,}, and no number of channels is known for {missing[0]:,}."
+        raise c.error("out-of-range", text, "motion_encoder_size", f"Give {key}.", observed=side)
+    return tuple(dim(f"C{place}", known[side]) for place, side in enumerate(sides, 1))
 
 
 def blueprint(s: Spec[WanAnimate]) -> Block:

@@ -23,13 +23,13 @@ _KINDS = ("t2v", "ti2v", "flf2v")
 def _sides(c: Config) -> tuple[int, ...]:
     sides = c.ints("patch_size", default=(1, 2, 2), minimum=1)
     if len(sides) != 3:
-        said = f"patch_size has {len(sides):,} entries, and needs 3, a side each of a patch."
-        raise c.error("list-length", said, "patch_size", "Correct it.", expected=3, observed=len(sides))
+        text = f"patch_size has {len(sides):,} entries, and needs 3, a side each of a patch."
+        raise c.error("list-length", text, "patch_size", "Correct it.", expected=3, observed=len(sides))
     return tuple(Dim.named(f"p{place}", side) for place, side in enumerate(sides, 1))
 
 
 class WanModel(Sizes):
-    """What it has alone; `framed` is whether it sees a first and a last frame."""
+    """Sizes specific to this architecture; `framed` is whether it sees a first and a last frame."""
 
     in_dim: int = size("C", absent=16)
     out_dim: int = size("C_o", absent=16)
@@ -53,8 +53,8 @@ def spec(c: Config) -> Spec[WanModel]:
     c.choice("model_type", (*_KINDS, "WanModel"), "t2v")
     d, heads = c.int("dim", default=2048), c.int("num_heads", default=16)
     if d % heads or (d // heads) % 2:
-        said = f"dim {d:,} is not an even multiple of num_heads {heads:,}."
-        raise c.error("not-divisible", said, "num_heads", "Correct one of them.")
+        text = f"dim {d:,} is not an even multiple of num_heads {heads:,}."
+        raise c.error("not-divisible", text, "num_heads", "Correct one of them.")
     return diffusion.diffusing(c, WanModel.read(c, framed=kind == "flf2v"), d)
 
 
@@ -91,6 +91,6 @@ def _attention(d: int, normed: bool, framed: bool = False) -> Block:
 
 
 def _image(d: int) -> Block:
-    one, two = Linear(_IMAGE, _IMAGE, True), Linear(_IMAGE, d, True)
-    proj = Block({"0": layer_norm(_IMAGE), "1": one, "3": two, "4": layer_norm(d)})
+    linear, two = Linear(_IMAGE, _IMAGE, True), Linear(_IMAGE, d, True)
+    proj = Block({"0": layer_norm(_IMAGE), "1": linear, "3": two, "4": layer_norm(d)})
     return block("embedding", emb_pos=Tensor((1, _PLACES, _IMAGE)), proj=proj)

@@ -35,7 +35,7 @@ class Vace(Record):
 
 
 class Wan(Sizes):
-    """What these have alone; `image_dim` is the width of what is seen of an image, `vace` what VACE adds, or None.
+    """Its sizes; `image_dim` is the width of what is seen of an image, `vace` what VACE adds, or None.
 
     `sampled` is whether the rate of frames is taken.
     """
@@ -61,16 +61,16 @@ def spec(c: Config) -> Spec[Wan]:
     out = diffusion.or_else(c, "out_channels", c.int("in_channels"), "C_o")
     vace = _vace(c) if c.family == "WanVACETransformer3DModel" else None
     sampled = c.family == "SkyReelsV2Transformer3DModel" and c.bool("inject_sample_info")
-    own = Wan.read(c, out_channels=out, vace=vace, sampled=sampled)
-    diffusion.rotary_pairs(c, own.attention_head_dim)
-    return diffusion.diffusing(c, own, own.num_attention_heads * own.attention_head_dim)
+    sizes = Wan.read(c, out_channels=out, vace=vace, sampled=sampled)
+    diffusion.rotary_pairs(c, sizes.attention_head_dim)
+    return diffusion.diffusing(c, sizes, sizes.num_attention_heads * sizes.attention_head_dim)
 
 
 def _vace(c: Config) -> Vace:
     places, count = [int(place) for place in c.ints("vace_layers", least=1)], c.int("num_layers", maximum=MAX_LAYERS)
     if max(places) >= count:
-        said = f"vace_layers has {max(places):,}, and the last of num_layers is {int(count) - 1:,}."
-        raise c.error("out-of-range", said, "vace_layers", "Correct one of them.", observed=max(places))
+        text = f"vace_layers has {max(places):,}, and the last of num_layers is {int(count) - 1:,}."
+        raise c.error("out-of-range", text, "vace_layers", "Correct one of them.", observed=max(places))
     if 0 not in places:
         raise c.error("out-of-range", "vace_layers lacks 0, the first layer.", "vace_layers", "Add it.")
     return Vace(blocks=keys.dim("L_v", len(places)), inputs=keys.dim("C_v", c.int("vace_in_channels")))

@@ -75,40 +75,40 @@ def spec(c: Config) -> Spec[Wav2Vec2]:
     mixer, ffn = keys.multi_head(c, d, c.int("num_attention_heads")), keys.dense(c, bias=True)
     buckets = keys.dim("b", c.int("num_buckets", default=320)) if relative else None
     count, first = keys.layer_count(c), Layer(mixer=mixer, ffn=ffn, own=Wav2Vec2Layer(buckets=buckets))
-    one, later = Indices.below(1), Indices.span(1, count)
-    layers = keys.split((one, lambda: first), (later, lambda: first.replace(own=Wav2Vec2Layer(buckets=None))))
+    first_layer, later = Indices.below(1), Indices.span(1, count)
+    layers = keys.split((first_layer, lambda: first), (later, lambda: first.replace(own=Wav2Vec2Layer(buckets=None))))
     layered, classes = layers if relative else keys.uniform(first, count), None
     if c.family in _CLASSES:
         key, symbol, usual = _CLASSES[c.family]
         classes = keys.dim(symbol, c.int(key, default=usual))
-    whole = speech(c, layered, heads=_HEADS[c.family])
-    own = Wav2Vec2(
+    body = speech(c, layered, heads=_HEADS[c.family])
+    sizes = Wav2Vec2(
         waveform=waveform,
-        speech=whole.own,
+        speech=body.own,
         relative=relative,
         adapter_attn_dim=keys.dim("d_n", narrow) if narrow else None,
         classes=classes,
     )
-    return whole.having(own)
+    return body.having(sizes)
 
 
 def blueprint(s: Spec[Wav2Vec2]) -> Block:
-    d, own = s.hidden, s.own
+    d, sizes = s.hidden, s.own
 
-    def layer(one: Layer) -> Block:
-        usual = waveform_layer(d, one, own.adapter_attn_dim)
-        return altered(usual, attention=_relative(d, one)) if own.relative else usual
+    def layer_block(layer: Layer) -> Block:
+        usual = waveform_layer(d, layer, sizes.adapter_attn_dim)
+        return altered(usual, attention=_relative(d, layer)) if sizes.relative else usual
 
-    body = altered(own.waveform.tensors(s, layer), adapter=own.speech.adapted(s))
+    body = altered(sizes.waveform.tensors(s, layer_block), adapter=sizes.speech.adapted(s))
     taught = dict[str, Block]()
     if s.head == "pretraining":
-        taught["pretraining"] = _taught(s, needed(own.speech.codebooks, s.head))
-    return own.speech.heads(s, s.family.replace("-", "_"), body, **taught)
+        taught["pretraining"] = _taught(s, needed(sizes.speech.codebooks, s.head))
+    return sizes.speech.heads(s, s.family.replace("-", "_"), body, **taught)
 
 
-def _relative(d: int, one: Layer) -> Block:
+def _relative(d: int, layer: Layer) -> Block:
     """Attention with gated relative positions (arXiv:2110.13900)."""
-    a, buckets = one.attention, one.sizes(Wav2Vec2Layer).buckets
+    a, buckets = layer.attention, layer.sizes(Wav2Vec2Layer).buckets
     table = block(weight=Tensor((buckets, a.heads))) if buckets else None
     gate = Linear(a.head_dim, 8, True)
     constant = Tensor((1, a.heads, 1, 1))

@@ -15,7 +15,7 @@ IGNORED = (*UNHEARD, "left_max_position_embeddings", "right_max_position_embeddi
 
 
 class Wav2Vec2Bert(Record):
-    """What wav2vec2-BERT alone has.
+    """Sizes specific to wav2vec2-BERT.
 
     `relative` is whether positions are as in Transformer-XL, `distances` how many have a key of their own, and `before`
     whether a network stands before the adapter.
@@ -42,14 +42,14 @@ def spec(c: Config) -> Spec[Wav2Vec2Bert]:
     masked, adapting = masking(c), c.bool("add_adapter", default=False)
     before = c.bool("use_intermediate_ffn_before_adapter", default=False)
     if before and not adapting:
-        said = "use_intermediate_ffn_before_adapter is true, and add_adapter false."
-        raise c.error("contradiction", said, "use_intermediate_ffn_before_adapter")
+        text = "use_intermediate_ffn_before_adapter is true, and add_adapter false."
+        raise c.error("contradiction", text, "use_intermediate_ffn_before_adapter")
     distances = c.int(left, minimum=0) + c.int(right, minimum=0) + 1 if kind == "relative_key" else None
     inputs = keys.dim("d_i", c.int("feature_projection_input_dim"))
     mixer = keys.multi_head(c, d, c.int("num_attention_heads"), indivisible="built")
-    whole = speech(c, Layer(mixer=mixer, ffn=keys.dense(c, bias=True)))
-    own = Wav2Vec2Bert(
-        speech=whole.own,
+    body = speech(c, Layer(mixer=mixer, ffn=keys.dense(c, bias=True)))
+    sizes = Wav2Vec2Bert(
+        speech=body.own,
         relative=kind == "relative",
         distances=distances,
         conv_depthwise_kernel_size=keys.dim("w", kernel),
@@ -57,29 +57,29 @@ def spec(c: Config) -> Spec[Wav2Vec2Bert]:
         masked=masked,
         before=before,
     )
-    return whole.having(own)
+    return body.having(sizes)
 
 
 def blueprint(s: Spec[Wav2Vec2Bert]) -> Block:
-    d, own, width = s.hidden, s.own, s.layers[0].layer.dense.width
+    d, sizes, width = s.hidden, s.own, s.layers[0].layer.dense.width
 
-    def layer(one: Layer) -> Block:
-        attention = conformer_attention(d, one.attention, own.relative, own.distances or 0)
-        return conformer_layer(d, one, attention, own.conv_depthwise_kernel_size, batch=False)
+    def layer_block(layer: Layer) -> Block:
+        attention = conformer_attention(d, layer.attention, sizes.relative, sizes.distances or 0)
+        return conformer_layer(d, layer, attention, sizes.conv_depthwise_kernel_size, batch=False)
 
-    wide = own.feature_projection_input_dim
+    wide = sizes.feature_projection_input_dim
     body = block(
-        masked_spec_embed=Tensor((d,), component="embedding") if own.masked else None,
+        masked_spec_embed=Tensor((d,), component="embedding") if sizes.masked else None,
         feature_projection=block("embedding", layer_norm=layer_norm(wide), projection=Linear(wide, d, True)),
-        encoder=block(layers=stack(s.layers, layer)),
-        adapter=_adapter(s, own.speech.adapter, width) if own.speech.adapter else None,
-        intermediate_ffn=feed_forward(d, width) if own.before else None,
+        encoder=block(layers=stack(s.layers, layer_block)),
+        adapter=_adapter(s, sizes.speech.adapter, width) if sizes.speech.adapter else None,
+        intermediate_ffn=feed_forward(d, width) if sizes.before else None,
     )
-    return own.speech.heads(s, "wav2vec2_bert", body)
+    return sizes.speech.heads(s, "wav2vec2_bert", body)
 
 
 def _adapter(s: Spec[Wav2Vec2Bert], of: Adapter, width: int) -> Block:
     d, out, norm = s.hidden, s.output, layer_norm(s.output)
-    one = shortening(out, width, of.adapter_kernel_size, s.layers[0].layer.attention)
+    layer = shortening(out, width, of.adapter_kernel_size, s.layers[0].layer.attention)
     projected = block(proj=Linear(d, out, True), proj_layer_norm=norm).children if out != d else {}
-    return Block({**projected, "layers": Repeat(Indices.below(of.num_adapter_layers), one)}, "other")
+    return Block({**projected, "layers": Repeat(Indices.below(of.num_adapter_layers), layer)}, "other")

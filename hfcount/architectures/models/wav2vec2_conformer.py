@@ -18,7 +18,7 @@ _HEADS = keys.named(SPEECH_HEADS, ForPreTraining="pretraining")
 
 
 class Wav2Vec2Conformer(Record):
-    """What wav2vec 2.0 with conformers alone has; positions are `relative` as in Transformer-XL, or `rotary`."""
+    """Sizes specific to wav2vec 2.0 with conformers; positions are `relative` as in Transformer-XL, or `rotary`."""
 
     waveform: Waveform
     speech: Speech
@@ -37,30 +37,30 @@ def spec(c: Config) -> Spec[Wav2Vec2Conformer]:
         )
     mixer = keys.multi_head(c, d, c.int("num_attention_heads"), indivisible="built")
     layer = Layer(mixer=mixer, ffn=keys.dense(c, bias=True))
-    waveform, whole = Waveform.read(c), speech(c, layer, heads=_HEADS)
-    own = Wav2Vec2Conformer(
+    waveform, body = Waveform.read(c), speech(c, layer, heads=_HEADS)
+    sizes = Wav2Vec2Conformer(
         waveform=waveform,
-        speech=whole.own,
+        speech=body.own,
         relative=kind == "relative",
         rotary=kind == "rotary",
         conv_depthwise_kernel_size=keys.dim("w", kernel),
     )
-    return whole.having(own)
+    return body.having(sizes)
 
 
 def blueprint(s: Spec[Wav2Vec2Conformer]) -> Block:
-    d, own = s.hidden, s.own
+    d, sizes = s.hidden, s.own
 
-    def layer(one: Layer) -> Block:
-        attention = conformer_attention(d, one.attention, own.relative)
-        return conformer_layer(d, one, attention, own.conv_depthwise_kernel_size, batch=True)
+    def layer_block(layer: Layer) -> Block:
+        attention = conformer_attention(d, layer.attention, sizes.relative)
+        return conformer_layer(d, layer, attention, sizes.conv_depthwise_kernel_size, batch=True)
 
-    body = own.waveform.tensors(s, layer)
-    if own.rotary:
+    body = sizes.waveform.tensors(s, layer_block)
+    if sizes.rotary:
         half = (s.layers[0].layer.attention.head_dim + 1) // 2
         body = within(body, encoder=block(embed_positions=block("embedding", inv_freq=buffer(half))))
-    body = altered(body, adapter=own.speech.adapted(s))
+    body = altered(body, adapter=sizes.speech.adapted(s))
     taught = dict[str, Block]()
     if s.head == "pretraining":
-        taught["pretraining"] = needed(own.speech.codebooks, s.head).tensors(d, own.waveform.width)
-    return own.speech.heads(s, "wav2vec2_conformer", body, **taught)
+        taught["pretraining"] = needed(sizes.speech.codebooks, s.head).tensors(d, sizes.waveform.width)
+    return sizes.speech.heads(s, "wav2vec2_conformer", body, **taught)

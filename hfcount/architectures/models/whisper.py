@@ -29,22 +29,22 @@ class Whisper(Sizes):
 
 def spec(c: Config) -> Spec[Whisper]:
     encoder = architectures.read(c.as_part(), "whisper_encoder")
-    whole = keys.sequence_to_sequence(c, heads=_HEADS, positions=c.int("max_target_positions"), encoder=encoder)
-    alone = whole.head in ("encoder", "sequence_classification")
-    return (whole.replace(causal=False, uncounted="") if alone else whole).having(Whisper.read(c))
+    model = keys.sequence_to_sequence(c, heads=_HEADS, positions=c.int("max_target_positions"), encoder=encoder)
+    alone = model.head in ("encoder", "sequence_classification")
+    return (model.replace(causal=False, uncounted="") if alone else model).having(Whisper.read(c))
 
 
 def blueprint(s: Spec[Whisper]) -> Block:
     d, encoder = s.hidden, architectures.tree(s.part("encoder"))
 
-    def layer(one: Layer) -> Block:
-        attention = Block({**mha(d, one.attention).children, "k_proj": Linear(d, d)}, "attention")
-        return Block({**bart_layer(d, one, True).children, "self_attn": attention, "encoder_attn": attention})
+    def layer_block(layer: Layer) -> Block:
+        attention = Block({**mha(d, layer.attention).children, "k_proj": Linear(d, d)}, "attention")
+        return Block({**bart_layer(d, layer, True).children, "self_attn": attention, "encoder_attn": attention})
 
     decoder = block(
         embed_tokens=embedding(s.vocab, d),
         embed_positions=positions(s),
-        layers=stack(s.layers, layer),
+        layers=stack(s.layers, layer_block),
         layer_norm=layer_norm(d),
     )
     if s.head == "encoder":

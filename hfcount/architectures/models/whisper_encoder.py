@@ -42,21 +42,21 @@ def spec(c: Config) -> Spec[WhisperEncoder]:
         mixer=keys.multi_head(c, d, heads, indivisible="run" if alone else "refused"),
         ffn=Dense(width=width, bias=True),
     )
-    own = WhisperEncoder.read(c, num_mel_bins=keys.dim("b", bins))
-    return keys.encoding(c, keys.uniform(layer, depth), hidden=d, positions=rows).having(own)
+    model_sizes = WhisperEncoder.read(c, num_mel_bins=keys.dim("b", bins))
+    return keys.encoding(c, keys.uniform(layer, depth), hidden=d, positions=rows).having(model_sizes)
 
 
 def blueprint(s: Spec[WhisperEncoder]) -> Block:
     d = s.hidden
     square = Linear(d, d, bias=True)
 
-    def layer(one: Layer) -> Block:
+    def layer_block(layer: Layer) -> Block:
         attention = block("attention", q_proj=square, k_proj=Linear(d, d), v_proj=square, out_proj=square)
         return block(
             self_attn=attention,
             self_attn_layer_norm=layer_norm(d),
             final_layer_norm=layer_norm(d),
-            **fc(d, one.dense.width),
+            **fc(d, layer.dense.width),
         )
 
     def convolution(inputs: int) -> Block:
@@ -66,6 +66,6 @@ def blueprint(s: Spec[WhisperEncoder]) -> Block:
         conv1=convolution(s.own.num_mel_bins),
         conv2=convolution(d),
         embed_positions=positions(s),
-        layers=stack(s.layers, layer),
+        layers=stack(s.layers, layer_block),
         layer_norm=layer_norm(d),
     )

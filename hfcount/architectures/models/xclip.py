@@ -27,7 +27,7 @@ class Xclip(Sizes):
 def spec(c: Config) -> Spec[Xclip]:
     text, towers = architectures.part(c, "text_config"), {"vision": architectures.part(c, "vision_config")}
     v = c.part("vision_config")
-    own = Xclip.read(
+    sizes = Xclip.read(
         c,
         num_frames=keys.dim("f", v.int("num_frames")),
         mit_hidden_size=keys.dim("d_m", v.int("mit_hidden_size")),
@@ -35,16 +35,16 @@ def spec(c: Config) -> Spec[Xclip]:
         mit_num_hidden_layers=keys.dim("N_m", v.int("mit_num_hidden_layers", maximum=MAX_LAYERS)),
     )
     out = c.int("projection_dim")
-    return keys.composite(c, text, towers, heads=("Model",), out=out).replace(tied=False).having(own)
+    return keys.composite(c, text, towers, heads=("Model",), out=out).replace(tied=False).having(sizes)
 
 
 def blueprint(s: Spec[Xclip]) -> Block:
-    of, out, seen = s.own, s.out or s.hidden, s.part("vision").hidden
+    of, out, vision_width = s.own, s.out or s.hidden, s.part("vision").hidden
     across = of.mit_hidden_size
     layer = Layer(ffn=Dense(width=of.mit_intermediate_size, bias=True))
     layers = Layers(indices=Indices.below(of.mit_num_hidden_layers), layer=layer, letter="N_m")
     frames = Tensor((1, of.num_frames, across))
-    encoder = block(layers=stack((layers,), lambda one: clip_layer(across, one)))
+    encoder = block(layers=stack((layers,), lambda layer: clip_layer(across, layer)))
     into = Linear(out, out)
     # A prompt's network is four times as wide as the prompt.
     network = {"0": Linear(out, 4 * out, True), "3": Linear(4 * out, out, True)}
@@ -60,8 +60,8 @@ def blueprint(s: Spec[Xclip]) -> Block:
         s,
         architectures.base(s),
         architectures.tower(s, "vision"),
-        prompts_visual_layernorm=layer_norm(seen),
-        prompts_visual_projection=Tensor((seen, out), component="projector"),
+        prompts_visual_layernorm=layer_norm(vision_width),
+        prompts_visual_projection=Tensor((vision_width, out), component="projector"),
         mit=Block({"position_embedding": frames, "encoder": encoder}, "vision", repeats=0),
         prompts_generator=generator,
     )
@@ -75,10 +75,10 @@ def vision_spec(c: Config) -> Spec:
 def vision_blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
-        message = Linear(d, d, True, "attention")
+    def layer_block(layer: Layer) -> Block:
+        text = Linear(d, d, True, "attention")
         across = square_attention(d, out="out_proj")
-        return altered(clip_layer(d, one), message_fc=message, message_ln=layer_norm(d), message_attn=across)
+        return altered(clip_layer(d, layer), message_fc=text, message_ln=layer_norm(d), message_attn=across)
 
     table = block(
         class_embedding=Tensor((d,), component="embedding"),
@@ -86,7 +86,7 @@ def vision_blueprint(s: Spec) -> Block:
         position_embedding=positions(s),
         position_ids=obsolete(1, s.positions or 0, whole=True),
     )
-    encoder = block(layers=stack(s.layers, layer))
+    encoder = block(layers=stack(s.layers, layer_block))
     norm = layer_norm(d)
     return block(embeddings=table, encoder=encoder, post_layernorm=norm, pre_layernorm=norm)
 

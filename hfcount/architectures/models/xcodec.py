@@ -39,8 +39,8 @@ class Semantic(Record):
         """Its sizes; what the recogniser made is `width` wide."""
         strides, scales = c.ints("strides"), c.entries("channel_ratios")
         if not strides or len(strides) != len(scales) or not all(isinstance(scale, int | float) for scale in scales):
-            said = f"strides has {len(strides):,} entries, and channel_ratios must have as many numbers."
-            raise c.error("list-length", said, "strides", "Correct one of them.")
+            text = f"strides has {len(strides):,} entries, and channel_ratios must have as many numbers."
+            raise c.error("list-length", text, "strides", "Correct one of them.")
         units, blocks = c.length("block_dilations") or 0, list[Stride]()
         for number, (stride, scale) in enumerate(zip(strides, scales, strict=True), 1):
             wide = width if scale == 1 else scaled(scale, "channel_ratios", width)
@@ -59,18 +59,18 @@ class Semantic(Record):
         1), and conv (d_i+1, d_i, 3, or 2·s where it strides).
         """
         width, blocks = d, dict[str, Block]()
-        for number, one in enumerate(self.blocks):
-            coarser = conv(width, one.width, 3 if one.steps == 1 else 2 * one.steps)
+        for number, stage in enumerate(self.blocks):
+            coarser = conv(width, stage.width, 3 if stage.steps == 1 else 2 * stage.steps)
             blocks[str(number)] = block(res_units=self._residuals(width), conv=coarser)
-            width = one.width
+            width = stage.width
         return block("convolution", conv=conv(d, d, self.kernel_size, False), conv_blocks=Block(blocks))
 
     def decoder(self, d: int) -> Block:
         """The way back. Tensors: conv1 (d_1, d, w), conv_blocks, transposed where they stride, conv2 (d, d, w)."""
-        blocks, outs = dict[str, Block](), (*(one.width for one in self.blocks[1:]), d)
-        for number, (one, out) in enumerate(zip(self.blocks, outs, strict=True)):
-            plain = one.steps == 1
-            finer = conv(one.width, out, 3) if plain else upsampling(one.width, out, 2 * one.steps, False)
+        blocks, outs = dict[str, Block](), (*(stage.width for stage in self.blocks[1:]), d)
+        for number, (stage, out) in enumerate(zip(self.blocks, outs, strict=True)):
+            plain = stage.steps == 1
+            finer = conv(stage.width, out, 3) if plain else upsampling(stage.width, out, 2 * stage.steps, False)
             blocks[str(number)] = block(conv=finer, res_units=self._residuals(out))
         return block(
             "convolution",
@@ -98,13 +98,13 @@ def spec(c: Config) -> Spec[XCodec]:
         raise c.malformed("target_bandwidths must list numbers.", "target_bandwidths")
     frames = -(-c.int("sample_rate") // product(heard.sizes(Dac).encoder.ratios))
     bits, d = max(1, ceil(log2(max(1, words)))), heard.hidden + meant.hidden
-    own = XCodec(
+    sizes = XCodec(
         semantic=Semantic.read(c, meant.hidden),
         codebooks=Dim.named("n_q", int(1000 * rates[-1] // (int(frames) * bits)), "target_bandwidths"),
         codebook_size=keys.dim("|V|", words),
         codebook_dim=c.int("codebook_dim", default=d),
     )
-    return keys.encoding(c, [], hidden=d, parts={"audio": heard, "meaning": meant}).having(own)
+    return keys.encoding(c, [], hidden=d, parts={"audio": heard, "meaning": meant}).having(sizes)
 
 
 def _parts(c: Config) -> tuple[Spec, Spec]:
@@ -117,10 +117,10 @@ def _parts(c: Config) -> tuple[Spec, Spec]:
 
 
 def blueprint(s: Spec[XCodec]) -> Block:
-    d, own, heard, meant = s.hidden, s.own, s.part("audio"), s.part("meaning")
-    codec, table = architectures.tree(heard).children, buffer(own.codebook_size, own.codebook_dim)
-    codebook = block(inited=buffer(1), cluster_size=buffer(own.codebook_size), embed=table, embed_avg=table)
-    narrow = own.codebook_dim if s.family.startswith("higgs") else 0
+    d, sizes, heard, meant = s.hidden, s.own, s.part("audio"), s.part("meaning")
+    codec, table = architectures.tree(heard).children, buffer(sizes.codebook_size, sizes.codebook_dim)
+    codebook = block(inited=buffer(1), cluster_size=buffer(sizes.codebook_size), embed=table, embed_avg=table)
+    narrow = sizes.codebook_dim if s.family.startswith("higgs") else 0
     quantizer = block(
         codebook=codebook,
         project_in=Linear(d, narrow, True) if narrow else None,
@@ -129,11 +129,11 @@ def blueprint(s: Spec[XCodec]) -> Block:
     return block(
         acoustic_encoder=codec["encoder"],
         acoustic_decoder=codec["decoder"],
-        encoder_semantic=own.semantic.encoder(meant.hidden),
-        decoder_semantic=own.semantic.decoder(meant.hidden),
+        encoder_semantic=sizes.semantic.encoder(meant.hidden),
+        decoder_semantic=sizes.semantic.decoder(meant.hidden),
         semantic_model=architectures.tree(meant),
         fc=Linear(d, d, True, "projector"),
         fc1=Linear(d, meant.hidden, True, "projector"),
         fc2=Linear(d, heard.hidden, True, "projector"),
-        quantizer=block("embedding", quantizers=Repeat(Indices.below(own.codebooks), quantizer)),
+        quantizer=block("embedding", quantizers=Repeat(Indices.below(sizes.codebooks), quantizer)),
     )

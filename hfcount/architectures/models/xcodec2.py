@@ -16,7 +16,7 @@ IGNORED = ("sampling_rate",)
 
 
 class XCodec2(Record):
-    """What X-codec 2 alone has; its head makes `transformed` elements of a frame."""
+    """Sizes specific to X-codec 2; its head makes `transformed` elements of a frame."""
 
     encoder: DacEncoder
     transformed: int
@@ -31,7 +31,7 @@ def spec(c: Config) -> Spec[XCodec2]:
     hop = product(down)
     if c.family == "neucodec":  # it makes more samples than it reads
         hop = hop * c.int("output_sampling_rate") // c.int("input_sampling_rate")
-    own = XCodec2(
+    sizes = XCodec2(
         encoder=DacEncoder.of(c.int("encoder_hidden_size"), down),
         transformed=4 * hop + 2,
         quantization_dim=keys.dim("d_q", c.int("quantization_dim")),
@@ -39,7 +39,7 @@ def spec(c: Config) -> Spec[XCodec2]:
     )
     layer = Layer(mixer=keys.attention(c, bias=c.bool("attention_bias")), ffn=keys.dense(c))
     layers = keys.uniform(layer, keys.layer_count(c))
-    return keys.encoding(c, layers, hidden=d, parts={"meaning": meant}).having(own)
+    return keys.encoding(c, layers, hidden=d, parts={"meaning": meant}).having(sizes)
 
 
 def _snake(width: int) -> Block:
@@ -51,9 +51,9 @@ def blueprint(s: Spec[XCodec2]) -> Block:
     d, of, meant = s.hidden, s.own, s.part("meaning")
     both, m = d + meant.hidden, meant.hidden
 
-    def layer(one: Layer) -> Block:
-        network = mlp(d, one.dense.width, bias=False)
-        return pre_norm(d, rms_norm, self_attn=mha(d, one.attention, "o_proj"), mlp=network)
+    def layer_block(layer: Layer) -> Block:
+        network = mlp(d, layer.dense.width, bias=False)
+        return pre_norm(d, rms_norm, self_attn=mha(d, layer.attention, "o_proj"), mlp=network)
 
     wide, coded = of.quantization_dim, of.levels
     norm, three = layer_norm(d), conv(d, d, 3)
@@ -62,7 +62,7 @@ def blueprint(s: Spec[XCodec2]) -> Block:
         fc=Linear(both, d, True, "projector"),
         embed=conv(d, d, 7, component="convolution"),
         prior_net=residual,
-        layers=stack(s.layers, layer),
+        layers=stack(s.layers, layer_block),
         post_net=residual,
         norm=norm,
         head=block("lm_head", linear=Linear(d, of.transformed, True)),

@@ -26,8 +26,8 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
-        return bart_layer(d, one, crossed=one.cross_attention)
+    def layer_block(layer: Layer) -> Block:
+        return bart_layer(d, layer, crossed=layer.cross_attention)
 
-    body = block(embed_tokens=embedding(s.vocab, d), layers=stack(s.layers, layer), layer_norm=layer_norm(d))
+    body = block(embed_tokens=embedding(s.vocab, d), layers=stack(s.layers, layer_block), layer_norm=layer_norm(d))
     return generative(s, "model", body, "embed_tokens")

@@ -35,29 +35,29 @@ def spec(c: Config) -> Spec[Xlm]:
             "not-described", "is_encoder is false, and there is no other implementation.", "is_encoder", "Make it true."
         )
     languages = c.int("n_langs", default=1) if c.bool("use_lang_emb", default=True) else 1
-    own = Xlm.read(c, n_langs=keys.dim("n_l", languages) if languages > 1 else 0)
+    sizes = Xlm.read(c, n_langs=keys.dim("n_l", languages) if languages > 1 else 0)
     mixer = keys.multi_head(c, d, c.int("n_heads", "num_attention_heads"))
     layer = Layer(mixer=mixer, ffn=Dense(width=4 * d))
     layers = keys.uniform(layer, keys.layer_count(c, "n_layers", "num_hidden_layers"))
     words = c.int("vocab_size", "n_words")
-    whole = keys.decoder_spec(c, layers, vocab=words, hidden=d, tied=True, heads=_HEADS, positions=rows)
-    if c.bool("asm", default=False) and whole.head == "masked_lm":
+    model = keys.decoder_spec(c, layers, vocab=words, hidden=d, tied=True, heads=_HEADS, positions=rows)
+    if c.bool("asm", default=False) and model.head == "masked_lm":
         raise c.error("not-described", "asm asks for an adaptive softmax, which is not described.", "asm")
-    return whole.replace(causal=c.bool("causal", default=False)).having(own)
+    return model.replace(causal=c.bool("causal", default=False)).having(sizes)
 
 
 def blueprint(s: Spec[Xlm]) -> Block:
     d, of = s.hidden, s.own
-    square, norms = Linear(d, d, True), stack(s.layers, lambda one: layer_norm(d))
+    square, norms = Linear(d, d, True), stack(s.layers, lambda _: layer_norm(d))
     attention = block("attention", **dict.fromkeys(("q_lin", "k_lin", "v_lin", "out_lin"), square))
     body = block(
         position_embeddings=positions(s),
         lang_embeddings=embedding(of.n_langs, d) if of.n_langs else None,
         embeddings=embedding(s.vocab, d),
         layer_norm_emb=layer_norm(d),
-        attentions=stack(s.layers, lambda one: attention),
+        attentions=stack(s.layers, lambda _: attention),
         layer_norm1=norms,
-        ffns=stack(s.layers, lambda one: mlp(d, one.dense.width, up="lin1", down="lin2")),
+        ffns=stack(s.layers, lambda layer: mlp(d, layer.dense.width, up="lin1", down="lin2")),
         layer_norm2=norms,
     )
     outputs = s.labels if of.summary_proj_to_labels else d

@@ -17,12 +17,12 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
-        norm, width = layer_norm(d), one.dense.width
-        attention = Block({**bert_attention(d, one.attention, norm=False).children, "self_attn_layer_norm": norm})
+    def layer_block(layer: Layer) -> Block:
+        norm, width = layer_norm(d), layer.dense.width
+        attention = Block({**bert_attention(d, layer.attention, norm=False).children, "self_attn_layer_norm": norm})
         return block(
             attention=attention,
-            crossattention=attention if one.cross_attention else None,
+            crossattention=attention if layer.cross_attention else None,
             intermediate=block("mlp", dense=Linear(d, width, True)),
             output=block("mlp", dense=Linear(width, d, True)),
             LayerNorm=norm,
@@ -30,7 +30,7 @@ def blueprint(s: Spec) -> Block:
 
     body = block(
         embeddings=bert_embeddings(s, norm=False),
-        encoder=block(layer=stack(s.layers, layer), LayerNorm=layer_norm(d)),
+        encoder=block(layer=stack(s.layers, layer_block), LayerNorm=layer_norm(d)),
         pooler=pooler(s, heads=("base", "multiple_choice")),
     )
     return roberta_heads(s, "roberta", body)

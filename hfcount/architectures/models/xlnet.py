@@ -34,19 +34,19 @@ def spec(c: Config) -> Spec[Xlnet]:
         )
     layer = Layer(mixer=mixer.replace(products_per_score=2), ffn=Dense(width=c.int("d_inner"), bias=True))
     layers = keys.uniform(layer, keys.layer_count(c, "n_layer", "num_hidden_layers"))
-    own = Xlnet.read(c)
+    sizes = Xlnet.read(c)
     words, kept = c.int("vocab_size", "n_token"), c.int("mem_len", default=0, minimum=0)
-    whole = keys.decoder_spec(c, layers, hidden=d, vocab=words, tied=True, heads=_HEADS)
+    model = keys.decoder_spec(c, layers, hidden=d, vocab=words, tied=True, heads=_HEADS)
     # Tokens see those behind them too, and what is kept of earlier segments are not keys and values.
     why = "it keeps outputs of its layers for earlier segments, which are not described" if kept else ""
-    return whole.replace(causal=False, uncounted=why).having(own)
+    return model.replace(causal=False, uncounted=why).having(sizes)
 
 
 def blueprint(s: Spec[Xlnet]) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
-        heads, width, inner = one.attention.heads, one.attention.head_dim, one.dense.width
+    def layer_block(layer: Layer) -> Block:
+        heads, width, inner = layer.attention.heads, layer.attention.head_dim, layer.dense.width
         projections = {name: Tensor((d, heads, width)) for name in "qkvor"}
         biases = {name: Tensor((heads, width)) for name in ("r_r_bias", "r_s_bias", "r_w_bias")}
         segments = block(seg_embed=Tensor((2, heads, width)), layer_norm=layer_norm(d)).children
@@ -56,7 +56,7 @@ def blueprint(s: Spec[Xlnet]) -> Block:
         )
 
     mask = Tensor((1, 1, d), component="embedding")
-    body = block(mask_emb=mask, word_embedding=embedding(s.vocab, d), layer=stack(s.layers, layer))
+    body = block(mask_emb=mask, word_embedding=embedding(s.vocab, d), layer=stack(s.layers, layer_block))
     summed = summary(d, d if s.own.summary_use_proj else 0)
     return headed(
         s,

@@ -16,7 +16,7 @@ def _fused(c: Config) -> bool:
 
 
 class XLstm(Sizes):
-    """What xLSTM alone has; `fused` says whether projections of the same input are one."""
+    """Sizes specific to xLSTM; `fused` says whether projections of the same input are one."""
 
     embedding_dim: int
     fused: bool = derived(_fused)
@@ -34,10 +34,10 @@ def spec(c: Config) -> Spec[XLstm]:
         )
     depth = "num_hidden_layers" if c.is_null("num_blocks") else "num_blocks"
     c.int("num_hidden_layers", default=None)  # without effect beside the other
-    heads, own = c.int("num_heads"), XLstm.read(c, embedding_dim=width)
+    heads, sizes = c.int("num_heads"), XLstm.read(c, embedding_dim=width)
     layers = keys.uniform(_layer(c, hidden, heads), keys.layer_count(c, depth))
-    whole = keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model"), hidden=hidden)
-    return whole.replace(tied=False).having(own)  # never tied, even if the config says so
+    model = keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model"), hidden=hidden)
+    return model.replace(tied=False).having(sizes)  # never tied, even if the config says so
 
 
 def _layer(c: Config, hidden: int, heads: int) -> Layer:
@@ -73,17 +73,17 @@ def _gated(d: int, width: int, bias: bool, fused: bool) -> Block:
 def blueprint(s: Spec[XLstm]) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
-        width, bias, fused = one.dense.width, one.dense.bias, s.own.fused
+    def layer_block(layer: Layer) -> Block:
+        width, bias, fused = layer.dense.width, layer.dense.bias, s.own.fused
         return block(
             norm_mlstm=layer_norm(d, bias),
-            mlstm_layer=_mlstm(d, one.mixer, bias, fused) if isinstance(one.mixer, MLSTM) else None,
+            mlstm_layer=_mlstm(d, layer.mixer, bias, fused) if isinstance(layer.mixer, MLSTM) else None,
             norm_ffn=layer_norm(d, bias),
             ffn=_gated(d, width, bias, fused),
         )
 
     body = block(
-        embeddings=embedding(s.vocab, s.own.embedding_dim), blocks=stack(s.layers, layer), out_norm=rms_norm(d)
+        embeddings=embedding(s.vocab, s.own.embedding_dim), blocks=stack(s.layers, layer_block), out_norm=rms_norm(d)
     )
     return with_head(s, body, prefix="backbone", table="embeddings")
 

@@ -20,10 +20,10 @@ class Xmod(Sizes):
 def spec(c: Config) -> Spec[Xmod]:
     factor = c.int("adapter_reduction_factor")
     if factor > c.int("hidden_size"):
-        said = f"adapter_reduction_factor {factor:,} exceeds hidden_size."
-        raise c.error("out-of-range", said, "adapter_reduction_factor", "Correct one of them.")
-    own = Xmod.read(c, adapter_reduction_factor=factor)
-    return keys.encoder(c).replace(languages=tuple(c.strs("languages"))).having(own)
+        text = f"adapter_reduction_factor {factor:,} exceeds hidden_size."
+        raise c.error("out-of-range", text, "adapter_reduction_factor", "Correct one of them.")
+    sizes = Xmod.read(c, adapter_reduction_factor=factor)
+    return keys.encoder(c).replace(languages=tuple(c.strs("languages"))).having(sizes)
 
 
 def blueprint(s: Spec[Xmod]) -> Block:
@@ -32,16 +32,16 @@ def blueprint(s: Spec[Xmod]) -> Block:
     adapters = Block(dict.fromkeys(s.languages, adapter))
     norm = layer_norm(d) if s.own.adapter_layer_norm else None
 
-    def layer(one: Layer) -> Block:
+    def layer_block(layer: Layer) -> Block:
         output = block(
-            dense=Linear(one.dense.width, d, True, "mlp"),
+            dense=Linear(layer.dense.width, d, True, "mlp"),
             LayerNorm=layer_norm(d),
             adapter_layer_norm=norm,
             adapter_modules=adapters,
         )
-        return Block({**bert_layer(d, one).children, "output": output})
+        return Block({**bert_layer(d, layer).children, "output": output})
 
     last = layer_norm(d) if s.own.pre_norm else None
-    encoder = block(layer=stack(s.layers, layer), LayerNorm=last)
+    encoder = block(layer=stack(s.layers, layer_block), LayerNorm=last)
     body = block(embeddings=bert_embeddings(s), encoder=encoder, pooler=pooler(s, heads=("base", "multiple_choice")))
     return roberta_heads(s, "roberta", body)

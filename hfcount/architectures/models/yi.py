@@ -16,7 +16,9 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
-        return block(ln1=rms_norm(d), self_attn=gqa(d, one.attention), ln2=rms_norm(d), mlp=swiglu(d, one.dense.width))
+    def layer_block(layer: Layer) -> Block:
+        return block(
+            ln1=rms_norm(d), self_attn=gqa(d, layer.attention), ln2=rms_norm(d), mlp=swiglu(d, layer.dense.width)
+        )
 
-    return decoder(s, layer)
+    return decoder(s, layer_block)

@@ -30,14 +30,14 @@ def spec(c: Config) -> Spec[Yolos]:
     )
     tokens, (high, wide) = c.int("num_detection_tokens", minimum=0), keys.sides(c, "image_size")
     patches, side = keys.patches(c), c.int("patch_size")
-    own = Yolos.read(
+    sizes = Yolos.read(
         c,
         num_detection_tokens=keys.dim("n_d", tokens),
         mid=keys.dim("n_m", 1 + high * wide // (side * side) + tokens),
     )
     rows = keys.rectangle(c) + tokens + 1
-    whole = keys.decoder_spec(c, layer, vocab=0, hidden=d, heads=_HEADS, positions=rows)
-    return whole.replace(causal=False, patches=patches).having(own)
+    model = keys.decoder_spec(c, layer, vocab=0, hidden=d, heads=_HEADS, positions=rows)
+    return model.replace(causal=False, patches=patches).having(sizes)
 
 
 def blueprint(s: Spec[Yolos]) -> Block:
@@ -52,9 +52,9 @@ def blueprint(s: Spec[Yolos]) -> Block:
     mid = Tensor((s.depth - 1, 1, of.mid, d), component="embedding") if of.use_mid_position_embeddings else None
     body = block(
         embeddings=embeddings,
-        encoder=block(mid_position_embeddings=mid, layer=stack(s.layers, lambda one: vit_layer(d, one))),
+        encoder=block(mid_position_embeddings=mid, layer=stack(s.layers, lambda layer: vit_layer(d, layer))),
         layernorm=layer_norm(d),
         pooler=block("other", dense=Linear(d, d, True)) if s.head == "base" else None,
     )
-    found = block(class_labels_classifier=perceptron(d, d, d, s.labels + 1), bbox_predictor=perceptron(d, d, d, 4))
-    return headed(s, "vit", body, object_detection=found)
+    predictors = block(class_labels_classifier=perceptron(d, d, d, s.labels + 1), bbox_predictor=perceptron(d, d, d, 4))
+    return headed(s, "vit", body, object_detection=predictors)

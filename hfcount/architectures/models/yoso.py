@@ -33,21 +33,21 @@ class Yoso(Sizes):
 def spec(c: Config) -> Spec[Yoso]:
     rows = c.int("max_position_embeddings")
     kernel = c.int("conv_kernel_size", default=None) if c.family == "nystromformer" else None
-    own = Yoso.read(c, conv_kernel_size=keys.dim("w", kernel or 0), rows=rows)
-    return keys.encoder(c, heads=_HEADS).replace(causal=False, positions=rows + 2).having(own)
+    sizes = Yoso.read(c, conv_kernel_size=keys.dim("w", kernel or 0), rows=rows)
+    return keys.encoder(c, heads=_HEADS).replace(causal=False, positions=rows + 2).having(sizes)
 
 
 def blueprint(s: Spec[Yoso]) -> Block:
     d, kernel, rows = s.hidden, s.own.conv_kernel_size, s.own.rows
 
-    def layer(one: Layer) -> Block:
-        usual = bert_layer(d, one)
-        convolution = block("attention", weight=Tensor((one.attention.heads, 1, kernel, 1)))
-        query = Linear(d, d, one.attention.qkv_bias)
-        own = block("attention", query=query, key=query, value=query, conv=convolution if kernel else None)
+    def layer_block(layer: Layer) -> Block:
+        usual = bert_layer(d, layer)
+        convolution = block("attention", weight=Tensor((layer.attention.heads, 1, kernel, 1)))
+        query = Linear(d, d, layer.attention.qkv_bias)
+        projections = block("attention", query=query, key=query, value=query, conv=convolution if kernel else None)
         attention = usual.children["attention"]
         # add_cross_attention is stored on the layer and builds nothing.
-        inner = altered(attention, self=own) if isinstance(attention, Block) else None
+        inner = altered(attention, self=projections) if isinstance(attention, Block) else None
         return altered(usual, attention=inner, crossattention=None)
 
     tables = bert_embeddings(s)
@@ -55,7 +55,7 @@ def blueprint(s: Spec[Yoso]) -> Block:
         tables = altered(tables, position_ids=buffer(1, rows, whole=True))
     choice = block(pre_classifier=Linear(d, d, True, "other"), classifier=Linear(d, 1, True, "other"))
     labels = block(classifier=dense_classifier(s))
-    body = bert_base(s, layer, tables)
+    body = bert_base(s, layer_block, tables)
     ends = block(qa_outputs=Linear(d, 2, True, "other"))  # an answer's first and last token, whatever the labels
-    own = {"multiple_choice": choice, "sequence_classification": labels, "question_answering": ends}
-    return bert_heads(s, s.family, body, **own)
+    heads = {"multiple_choice": choice, "sequence_classification": labels, "question_answering": ends}
+    return bert_heads(s, s.family, body, **heads)

@@ -15,7 +15,7 @@ _SHARED, _STEERING = "control_layers", "control_noise_refiner"
 
 
 class ZImageControlNet(Sizes):
-    """What it alone has; `first` are the numbers of those of its `layers` that steer the first layer of the model.
+    """Its sizes; `first` are the numbers of those of its `layers` that steer the first layer of the model.
 
     `refiner` says which layers refine the noise: none but the others, such that steer too, or plain ones.
     """
@@ -31,11 +31,11 @@ class ZImageControlNet(Sizes):
 def spec(c: Config) -> Spec[ZImageControlNet]:
     places = [int(place) for place in c.ints("control_layers_places")]
     if 0 not in places:
-        said = "control_layers_places lacks 0, the first layer."
-        raise c.error("out-of-range", said, "control_layers_places", "Add it.")
+        text = "control_layers_places lacks 0, the first layer."
+        raise c.error("out-of-range", text, "control_layers_places", "Add it.")
     first = Indices.of([place for place, steered in enumerate(places) if not steered])
-    own = ZImageControlNet.read(c, layers=keys.dim("L_c", len(places)), first=first)
-    return diffusion.diffusing(c, own, own.each.dim)
+    sizes = ZImageControlNet.read(c, layers=keys.dim("L_c", len(places)), first=first)
+    return diffusion.diffusing(c, sizes, sizes.each.dim)
 
 
 def blueprint(s: Spec[ZImageControlNet]) -> Block:
@@ -46,7 +46,7 @@ def blueprint(s: Spec[ZImageControlNet]) -> Block:
         refiner = None
     elif of.refiner == _STEERING:
         refiner = _steering(of, refined, Indices.fixed(0) if refined.count else refined)
-    inputs = {one.name: Linear(one.places * of.control_in_dim, d, True) for one in of.patches}
+    inputs = {patch.name: Linear(patch.places * of.control_in_dim, d, True) for patch in of.patches}
     return block(
         control_layers=_steering(of, Indices.below(of.layers), of.first),
         control_all_x_embedder=Block(dict(inputs), "embedding"),

@@ -16,7 +16,7 @@ _STEP = 1024
 
 
 class ZImage(Sizes):
-    """What Z-Image alone has; `siglip_feat_dim` is the width of what SigLIP sees, None if that is not asked."""
+    """Sizes specific to Z-Image; `siglip_feat_dim` is the width of what SigLIP sees, None if that is not asked."""
 
     in_channels: int = size("C")
     each: ZImageLayers = derived(ZImageLayers.of)
@@ -27,14 +27,14 @@ class ZImage(Sizes):
 
 
 def spec(c: Config) -> Spec[ZImage]:
-    own, axes = ZImage.read(c), c.ints("axes_dims")
-    if sum(axes) != own.each.head_dim:
-        said = f"axes_dims come to {sum(map(int, axes)):,}, and dim / n_heads is {int(own.each.head_dim):,}."
-        raise c.error("contradiction", said, "axes_dims", "Correct one of them.", observed=int(sum(axes)))
+    sizes, axes = ZImage.read(c), c.ints("axes_dims")
+    if sum(axes) != sizes.each.head_dim:
+        text = f"axes_dims come to {sum(map(int, axes)):,}, and dim / n_heads is {int(sizes.each.head_dim):,}."
+        raise c.error("contradiction", text, "axes_dims", "Correct one of them.", observed=int(sum(axes)))
     for key, other in (("axes_lens", "axes_dims"), ("all_f_patch_size", "all_patch_size")):
         if len(c.ints(key)) != len(c.ints(other)):
             raise c.unequal(key, len(c.ints(key)), f"the number of {other}", len(c.ints(other)))
-    return diffusion.diffusing(c, own, own.each.dim)
+    return diffusion.diffusing(c, sizes, sizes.each.dim)
 
 
 def blueprint(s: Spec[ZImage]) -> Block:
@@ -47,18 +47,18 @@ def blueprint(s: Spec[ZImage]) -> Block:
     def final(places: int) -> Block:
         return block(linear=Linear(d, places * of.in_channels, True), adaLN_modulation=modulation("1", small, d))
 
-    sizes, seen, pad = of.patches, of.siglip_feat_dim, Tensor((1, d), component="embedding")
+    sizes, image_width, pad = of.patches, of.siglip_feat_dim, Tensor((1, d), component="embedding")
     step = Block({"0": Linear(STEP_CHANNELS, _STEP, True), "2": Linear(_STEP, small, True)})
     return block(
-        all_x_embedder=Block({one.name: Linear(one.places * of.in_channels, d, True) for one in sizes}, "embedding"),
-        all_final_layer=Block({one.name: final(one.places) for one in sizes}),
+        all_x_embedder=Block({size.name: Linear(size.places * of.in_channels, d, True) for size in sizes}, "embedding"),
+        all_final_layer=Block({size.name: final(size.places) for size in sizes}),
         noise_refiner=Repeat(refined, each.layer(True)),
         context_refiner=Repeat(refined, each.layer(False)),
         t_embedder=block("embedding", mlp=step),
         cap_embedder=taken(of.cap_feat_dim),
-        siglip_embedder=None if seen is None else taken(seen),
-        siglip_refiner=None if seen is None else Repeat(refined, each.layer(False)),
-        siglip_pad_token=None if seen is None else pad,
+        siglip_embedder=None if image_width is None else taken(image_width),
+        siglip_refiner=None if image_width is None else Repeat(refined, each.layer(False)),
+        siglip_pad_token=None if image_width is None else pad,
         x_pad_token=pad,
         cap_pad_token=pad,
         layers=Repeat(Indices.below(of.n_layers), each.layer(True)),

@@ -14,7 +14,7 @@ MODEL_TYPES = ("zamba",)  # transformers 5.23: modeling_zamba.py
 
 
 class Zamba(Sizes):
-    """What Zamba alone has: the width of states and embeddings together, which its attention reads."""
+    """Sizes specific to Zamba: the width of states and embeddings together, which its attention reads."""
 
     attention_hidden_size: int = derived(lambda c: c.int("attention_hidden_size", default=2 * c.int("hidden_size")))
 
@@ -31,13 +31,13 @@ def spec(c: Config) -> Spec[Zamba]:
         conv_bias=c.bool("mamba_conv_bias", default=True),
         bias=c.bool("mamba_proj_bias", default=False),
     )
-    one = Layer(mixer=ssm, parallel_mixer=keys.wide_attention(c), ffn=keys.dense(c))
+    layer = Layer(mixer=ssm, parallel_mixer=keys.wide_attention(c), ffn=keys.dense(c))
     first, later = _attending(c)
     shared = c.bool("tie_word_embeddings", default=True)  # untied, each layer has a block of its own
-    layers = owned(c, one, [first] if shared else [first, later], later if shared else Indices.below(0))
-    own = Zamba.read(c)
+    layers = owned(c, layer, [first] if shared else [first, later], later if shared else Indices.below(0))
+    sizes = Zamba.read(c)
     kinds = ("ForCausalLM", "Model", "ForSequenceClassification")
-    return keys.decoder_spec(c, layers, tied=True, heads=kinds).having(own)
+    return keys.decoder_spec(c, layers, tied=True, heads=kinds).having(sizes)
 
 
 def _attending(c: Config) -> tuple[Indices, Indices]:
@@ -54,13 +54,13 @@ def _attending(c: Config) -> tuple[Indices, Indices]:
 def blueprint(s: Spec[Zamba]) -> Block:
     d = s.hidden
 
-    def layer(one: Layer) -> Block:
+    def layer_block(layer: Layer) -> Block:
         stored: dict[str, Node] = {}
-        if isinstance(one.own, SharedBlock):
-            stored["shared_transf"] = shared_block(d, s.own.attention_hidden_size, one, swiglu(d, one.dense.width))
-        return hybrid(d, one, _zamba(d, one.ssm), stored)
+        if isinstance(layer.own, SharedBlock):
+            stored["shared_transf"] = shared_block(d, s.own.attention_hidden_size, layer, swiglu(d, layer.dense.width))
+        return hybrid(d, layer, _zamba(d, layer.ssm), stored)
 
-    body = block(embed_tokens=embedding(s.vocab, d), layers=stack(s.layers, layer), final_layernorm=rms_norm(d))
+    body = block(embed_tokens=embedding(s.vocab, d), layers=stack(s.layers, layer_block), final_layernorm=rms_norm(d))
     return with_head(s, body)
 
 

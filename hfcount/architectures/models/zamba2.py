@@ -14,7 +14,7 @@ MODEL_TYPES = ("zamba2",)  # transformers 5.23: modeling_zamba2.py
 
 
 class Zamba2(Sizes):
-    """What Zamba2 alone has.
+    """Sizes specific to Zamba2.
 
     Args:
         attention_hidden_size: elements of states and embeddings together, which its attention reads.
@@ -38,13 +38,13 @@ def spec(c: Config) -> Spec[Zamba2]:
     hybrids = keys.hybrids(c) or Indices.below(0)
     given = list(hybrids)
     blocks = min(c.int("num_mem_blocks"), len(given))
-    one = Layer(mixer=ssm, parallel_mixer=keys.wide_attention(c), ffn=ffn)
+    layer = Layer(mixer=ssm, parallel_mixer=keys.wide_attention(c), ffn=ffn)
     tied = c.bool("tie_word_embeddings", default=True)  # untied, each layer has a block of its own
     owners = [Indices.fixed(given[place]) if tied else Indices.of(given[place::blocks]) for place in range(blocks)]
-    layers = owned(c, one, owners, hybrids.difference(*owners) if tied else Indices.below(0))
-    own = Zamba2.read(c)
+    layers = owned(c, layer, owners, hybrids.difference(*owners) if tied else Indices.below(0))
+    sizes = Zamba2.read(c)
     kinds = ("ForCausalLM", "Model", "ForSequenceClassification")
-    return keys.decoder_spec(c, layers, tied=True, heads=kinds).having(own)
+    return keys.decoder_spec(c, layers, tied=True, heads=kinds).having(sizes)
 
 
 def blueprint(s: Spec[Zamba2]) -> Block:
@@ -55,15 +55,18 @@ def blueprint(s: Spec[Zamba2]) -> Block:
         places = Indices.of(range(stored.number - 1, s.own.sharing, s.own.num_mem_blocks))
         return Repeat(places, Block({"0": Linear(inputs, rank), "1": Linear(rank, outputs)}, repeats=1))
 
-    def shared(one: Layer, stored: SharedBlock) -> Block:
+    def shared(layer: Layer, stored: SharedBlock) -> Block:
         letters = "qkv" if s.own.use_shared_attention_adapter else ""
         lists = {f"linear_{letter}_adapter_list": adapters(stored, wide, wide) for letter in letters}
-        gated, further = fused_swiglu(d, one.dense.width, one.dense.bias), adapters(stored, d, 2 * one.dense.width)
-        return shared_block(d, wide, one, altered(gated, gate_up_proj_adapter_list=further), **lists)
+        gated, further = (
+            fused_swiglu(d, layer.dense.width, layer.dense.bias),
+            adapters(stored, d, 2 * layer.dense.width),
+        )
+        return shared_block(d, wide, layer, altered(gated, gate_up_proj_adapter_list=further), **lists)
 
-    def layer(one: Layer) -> Block:
-        stored = {"shared_transformer": shared(one, one.own)} if isinstance(one.own, SharedBlock) else {}
-        return hybrid(d, one, mamba2(d, one.ssm), stored)
+    def layer_block(layer: Layer) -> Block:
+        stored = {"shared_transformer": shared(layer, layer.own)} if isinstance(layer.own, SharedBlock) else {}
+        return hybrid(d, layer, mamba2(d, layer.ssm), stored)
 
-    body = block(embed_tokens=embedding(s.vocab, d), layers=stack(s.layers, layer), final_layernorm=rms_norm(d))
+    body = block(embed_tokens=embedding(s.vocab, d), layers=stack(s.layers, layer_block), final_layernorm=rms_norm(d))
     return with_head(s, body)

@@ -28,14 +28,14 @@ class ZayaLayer(Record):
 def spec(c: Config) -> Spec[Zaya]:
     bias, width = c.bool("attention_bias", default=False), None if c.is_null("head_dim") else 128
     mixer, ffn = keys.attention(c, bias=bias, head_dim=width), keys.moe(c, "moe_intermediate_size")
-    count, own = keys.layer_count(c), Zaya.read(c)
+    count, sizes = keys.layer_count(c), Zaya.read(c)
     # The inputs of the two convolutions, and half of the values, which are the previous token's.
-    inputs, before = mixer.head_dim * (mixer.heads + mixer.kv_heads), own.cca_time0 + own.cca_time1 - 2
+    inputs, before = mixer.head_dim * (mixer.heads + mixer.kv_heads), sizes.cca_time0 + sizes.cca_time1 - 2
     mixer = mixer.replace(conv_cache=int(inputs) * before + int(mixer.kv_heads * mixer.head_dim) // 2)
     first = (Indices.below(1), lambda: Layer(mixer=mixer, ffn=ffn, own=ZayaLayer(follows=False)))
     rest = (Indices.span(1, count), lambda: Layer(mixer=mixer, ffn=ffn, own=ZayaLayer(follows=True)))
     windows = keys.sliding(c, kind="hybrid_sliding")
-    return keys.decoder_spec(c, keys.split(first, rest), tied=True, windows=windows).having(own)
+    return keys.decoder_spec(c, keys.split(first, rest), tied=True, windows=windows).having(sizes)
 
 
 def blueprint(s: Spec[Zaya]) -> Block:
@@ -51,16 +51,16 @@ def blueprint(s: Spec[Zaya]) -> Block:
             balancing_biases=buffer(m.experts + 1),
         )
 
-    def layer(one: Layer) -> Block:
-        m = one.moe
+    def layer_block(layer: Layer) -> Block:
+        m = layer.moe
         names = ("hidden_states_scale", "hidden_states_bias", "residual_scale", "residual_bias")
         scaling = Block({name: Tensor((d,)) for name in names}, "norm")
         return block(
             input_layernorm=rms_norm(d),
-            self_attn=_cca(d, one.attention, s.own.cca_time0, s.own.cca_time1),
+            self_attn=_cca(d, layer.attention, s.own.cca_time0, s.own.cca_time1),
             post_attention_layernorm=rms_norm(d),
             mlp=block(
-                gate=router(m, one.sizes(ZayaLayer).follows),
+                gate=router(m, layer.sizes(ZayaLayer).follows),
                 experts=block("experts", gate_up_proj=stacked(m, 2 * m.width, d), down_proj=stacked(m, d, m.width)),
             ),
             post_attention_residual_scale=scaling,
@@ -69,7 +69,7 @@ def blueprint(s: Spec[Zaya]) -> Block:
 
     scale = Tensor((d,), component="norm")
     scaled = {"input_hidden_states_scale": scale, "input_hidden_states_bias": scale}
-    body = Block({**scaled, **base(s, layer).children})
+    body = Block({**scaled, **base(s, layer_block).children})
     return with_head(s, body, bias=s.own.lm_head_bias)
 
 

@@ -42,15 +42,15 @@ def spec(c: Config) -> Spec[ZoeDepth]:
         )
     normed = c.str("bin_centers_type", default="softplus") == "normed"
     backbone = architectures.backbone(c)
-    own = ZoeDepth.read(
+    sizes = ZoeDepth.read(
         c,
         n_bins=keys.dim("n_b", count),
         normed=normed,
-        attractors=tuple(keys.dim(f"n{number}", one) for number, one in enumerate(attractors[:_LEVELS], 1)),
+        attractors=tuple(keys.dim(f"n{number}", count) for number, count in enumerate(attractors[:_LEVELS], 1)),
     )
-    d, parts = own.neck.levels.fusion_hidden_size, {"backbone": backbone}
-    whole = keys.decoder_spec(c, (), vocab=0, hidden=d, layer_count=None, heads=_HEADS, parts=parts)
-    return whole.replace(causal=False).having(own)
+    d, parts = sizes.neck.levels.fusion_hidden_size, {"backbone": backbone}
+    model = keys.decoder_spec(c, (), vocab=0, hidden=d, layer_count=None, heads=_HEADS, parts=parts)
+    return model.replace(causal=False).having(sizes)
 
 
 def _two(inputs: int, inner: int, outputs: int) -> Block:
@@ -58,19 +58,19 @@ def _two(inputs: int, inner: int, outputs: int) -> Block:
 
 
 def blueprint(s: Spec[ZoeDepth]) -> Block:
-    own, levels, inner = s.own, s.own.neck.levels, s.part("backbone")
-    d, narrow = levels.fusion_hidden_size, own.bottleneck_features
-    bins, relative = own.bin_embedding_dim, own.num_relative_features
-    scale = 2 if own.normed else 1
-    adjusted = {str(place): _two(bins, bins, scale * one) for place, one in enumerate(own.attractors)}
-    seen = relative + 1 + bins
-    mixed = {"0": conv(seen, seen // 2, 1, bias=True), "2": conv(seen // 2, _LAST, 1, bias=True)}
+    sizes, levels, inner = s.own, s.own.neck.levels, s.part("backbone")
+    d, narrow = levels.fusion_hidden_size, sizes.bottleneck_features
+    bins, relative = sizes.bin_embedding_dim, sizes.num_relative_features
+    scale = 2 if sizes.normed else 1
+    adjusted = {str(place): _two(bins, bins, scale * count) for place, count in enumerate(sizes.attractors)}
+    width = relative + 1 + bins
+    mixed = {"0": conv(width, width // 2, 1, bias=True), "2": conv(width // 2, _LAST, 1, bias=True)}
     head = shrinking(d, relative)
-    deep = conv(_DEEP, _DEEP, 3, bias=True) if own.add_projection else None
+    deep = conv(_DEEP, _DEEP, 3, bias=True) if sizes.add_projection else None
     metric = block(
         "other",
         conv2=conv(narrow, narrow, 1, bias=True),
-        seed_bin_regressor=_two(narrow, _SEED, own.n_bins),
+        seed_bin_regressor=_two(narrow, _SEED, sizes.n_bins),
         seed_projector=_two(narrow, _PROJECTED, bins),
         projectors=Block({str(place): _two(d, _PROJECTED, bins) for place in range(_LEVELS)}),
         attractors=Block(adjusted),
@@ -78,7 +78,7 @@ def blueprint(s: Spec[ZoeDepth]) -> Block:
     )
     return block(
         backbone=architectures.tree(inner),
-        neck=own.neck.tensors(levels.reassembling(inner.hidden, own.readout)),
+        neck=sizes.neck.tensors(levels.reassembling(inner.hidden, sizes.readout)),
         relative_head=block("other", projection=deep, **head.children),
         metric_head=metric,
     )

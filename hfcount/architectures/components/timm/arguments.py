@@ -1,4 +1,4 @@
-"""What a config asks of a model of timm's list: its arguments, and the tensors that follow from them."""
+"""The arguments that a config passes to a timm model, and the tensors that follow from them."""
 
 from typing import NamedTuple
 
@@ -19,7 +19,7 @@ UNCOUNTED = "timm's list gives names and shapes, and not what its layers compute
 
 
 class Listed(Record):
-    """A model of timm's list: the block that is its root, and the sizes that are asked for."""
+    """A model of timm's list: its root block, and the sizes asked for."""
 
     name: str
     root: str
@@ -27,7 +27,7 @@ class Listed(Record):
 
     @property
     def model(self) -> Model:
-        """What is listed of it."""
+        """Its entry in the list."""
         model = known(self.name)
         assert model is not None, f"{self.name} was read, and is not listed"
         return model
@@ -50,12 +50,12 @@ def listed(c: Config, name: str) -> Model:
     Raises:
         UnknownArchitecture: timm has none of that name.
     """
-    if found := known(name):
-        return found
+    if spec := known(name):
+        return spec
     alike = near(name)
-    said = f" Nearest known: {', '.join(alike)}." if alike else ""
+    text = f" Nearest known: {', '.join(alike)}." if alike else ""
     raise UnknownArchitecture(
-        f"{c.where}: timm {VERSION} has no architecture {printable(name, 60)} of which the tensors are known.{said}"
+        f"{c.where}: timm {VERSION} has no architecture {printable(name, 60)} of which the tensors are known.{text}"
     )
 
 
@@ -67,8 +67,8 @@ def arguments(c: Config, name: str, model: Model) -> Config:
     """
     for key, value in (c.object("model_args") or {}).items():
         if value is None or key not in SIZING | model.shapeless:
-            said = f"what {printable(key, 40)} in model_args changes in {printable(name, 60)} is not recorded"
-            raise UnknownArchitecture(f"{c.where}: {said}; what {', '.join(sorted(SIZING))} do is.")
+            text = f"what {printable(key, 40)} in model_args changes in {printable(name, 60)} is not recorded"
+            raise UnknownArchitecture(f"{c.where}: {text}; what {', '.join(sorted(SIZING))} do is.")
     args = c.part("model_args")
     args.ignored = model.shapeless
     return args
@@ -97,20 +97,20 @@ def form(args: Config, name: str, model: Model, size: Size | None) -> Form:
     pool = args.str("global_pool", default=model.pool)
     usual = pool == model.pool
     if not usual and pool not in model.roots:
-        said = f"{printable(name, 60)} with the global_pool {printable(pool, 40)} is not recorded"
-        raise UnknownArchitecture(f"{args.where}: {said}, but with {printable(model.pool)}.")
+        text = f"{printable(name, 60)} with the global_pool {printable(pool, 40)} is not recorded"
+        raise UnknownArchitecture(f"{args.where}: {text}, but with {printable(model.pool)}.")
     root = f"={pool}" if usual else pool
     rule, least, patch = model.image
     if size is None and rule != "needed":
         size = least
     elif rule == "refused":
-        said = f"timm's {printable(name, 60)} takes no size of images, so timm cannot build it."
-        raise args.error("contradiction", said, "img_size", "Remove it, and fixed_input_size from pretrained_cfg.")
+        text = f"timm's {printable(name, 60)} takes no size of images, so timm cannot build it."
+        raise args.error("contradiction", text, "img_size", "Remove it, and fixed_input_size from pretrained_cfg.")
     if rule == "patches" and size:
         return Form(root, (size[0] // patch[0]) * (size[1] // patch[1]))
     if size == least or (rule == "free" and size and min(size) >= max(least)):
         return Form(root, 0)
-    if size and usual and (own := f"{size[0]}x{size[1]}") in model.roots:
-        return Form(own, 0)
-    said = f"{printable(name, 60)} for images of {f'{size[0]} by {size[1]}' if size else 'no given'} pixels"
-    raise UnknownArchitecture(f"{args.where}: {said} is not recorded.")
+    if size and usual and (resolution := f"{size[0]}x{size[1]}") in model.roots:
+        return Form(resolution, 0)
+    text = f"{printable(name, 60)} for images of {f'{size[0]} by {size[1]}' if size else 'no given'} pixels"
+    raise UnknownArchitecture(f"{args.where}: {text} is not recorded.")

@@ -27,11 +27,11 @@ _COMPONENTS: tuple[tuple[re.Pattern[str], Component], ...] = (
     (re.compile(r"mlp|ffn"), "mlp"),
     (re.compile(r"patch_embed|(?:pos|position)_?emb|(?:cls|dist|reg|mask)_token"), "embedding"),
 )
-"""What a tensor is counted under, by the first of these that its name has."""
+"""The component that a tensor is counted under: the first pattern that its name matches."""
 
 
 class Image(NamedTuple):
-    """What timm makes of the size of an image.
+    """The constraints of timm on the size of an image.
 
     Args:
         rule: `refused`, there is no such argument; `free`, from the `usual` size on it changes nothing; `patches`, some
@@ -70,7 +70,7 @@ class Model(NamedTuple):
 
     @property
     def pool(self) -> str:
-        """The way of pooling that it has if nothing is said."""
+        """Its default pooling."""
         return next(name.removeprefix("=") for name in self.roots if name.startswith("="))
 
 
@@ -131,7 +131,7 @@ def _models(place: int) -> dict[str, Model]:
 
 
 def _model(facts: Sequence[str], blocks: Sequence[str]) -> Model:
-    """A model by what is said of it: fields that begin with what they are."""
+    """A model by its line in the list: fields that begin with a marker of their kind."""
     fields: dict[str, list[str]] = {}
     for fact in facts:
         kind, _, value = fact.partition(":")
@@ -157,7 +157,7 @@ def _numbered(children: dict[str, Node]) -> Node:
 
 
 def _component(children: dict[str, Node]) -> Component | None:
-    """What a normalisation and a convolution are counted under, whatever they are called."""
+    """The component of normalisations and convolutions, whatever their names."""
     weight = children.get("weight")
     if "running_mean" in children:
         return "norm"
@@ -184,14 +184,14 @@ class _Reader(NamedTuple):
 
     def block(self, tokens: Iterator[str], path: str) -> dict[str, Node]:
         """The children of a block by their names, of which some are ranges of numbers."""
-        found: dict[str, Node] = {}
+        children: dict[str, Node] = {}
         for name in tokens:
             if name == ")":
                 break
             node = self._node(next(tokens), tokens, f"{path}{name}.")
             if node is not None:
-                found[name] = node
-        return found
+                children[name] = node
+        return children
 
     def _node(self, token: str, tokens: Iterator[str], path: str) -> Node | None:
         """A node; None for one that is not there, since it belongs to the head of a model without classes."""
@@ -209,13 +209,13 @@ class _Reader(NamedTuple):
             return None
         shape = tuple(self._extent(text) for text in extents.split(",") if text != "s")
         usual: Component = "convolution" if len(shape) == 4 else "other"
-        component = next((one for pattern, one in _COMPONENTS if pattern.search(path)), usual)
+        component = next((component for pattern, component in _COMPONENTS if pattern.search(path)), usual)
         return Tensor(shape, "buffer" if kind else "parameter", component=component, whole=kind == "#")
 
     def _extent(self, text: str) -> int:
-        found = _EXTENT.fullmatch(text)
-        assert found, f"{text} is no extent"
-        many, size, more = found[1], found[2], int(found[3] or 0)
+        match = _EXTENT.fullmatch(text)
+        assert match, f"{text} is no extent"
+        many, size, more = match[1], match[2], int(match[3] or 0)
         if not size:
             return int(many)
         of = {"c": self.sizes.classes, "i": self.sizes.channels, "g": self.sizes.patches}[size]

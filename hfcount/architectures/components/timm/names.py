@@ -1,4 +1,4 @@
-"""What names of timm's models mean, and the arguments that a config gives beside them."""
+"""The meaning of timm model names, and the arguments of a config beside them."""
 
 from typing import NamedTuple
 
@@ -7,7 +7,7 @@ from hfcount.mapper import Config
 from hfcount.text import printable
 
 DROPPED = frozenset({"drop_rate", "proj_drop_rate", "drop_path_rate"})
-"""Arguments that say how often something is left out in training, and bear on no shape."""
+"""Dropout arguments, which affect no shape."""
 
 COLOURS = 3
 
@@ -51,8 +51,8 @@ def arguments(c: Config, name: str, builds: frozenset[str], shapeless: frozenset
                 "contradiction", "model_args must not give num_classes, which the class gives itself.", "model_args"
             )
         if key not in builds and key not in shapeless:
-            said = f"{name} with {printable(key, 40)} in model_args is not described, but with"
-            raise UnknownArchitecture(f"{c.where}: {said} {', '.join(sorted(builds))}.")
+            text = f"{name} with {printable(key, 40)} in model_args is not described, but with"
+            raise UnknownArchitecture(f"{c.where}: {text} {', '.join(sorted(builds))}.")
     args = c.part("model_args")
     args.ignored = shapeless
     return args
