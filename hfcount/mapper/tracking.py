@@ -39,6 +39,7 @@ class Tracked:
         self._chosen = chosen
         self._assumed: set[str] = set()
         self._sources: Mapping[str, str] = {}
+        self._counting: dict[str, str] = {}
         self._problems: dict[str, ConfigError] = {}
         self.kind: Any = values.get("model_type") if kind is None else kind
         self.taken: dict[str, Any] = {}
@@ -195,8 +196,9 @@ class Tracked:
         return declared(self.kind) if isinstance(self.kind, str) else declared("")
 
     def source(self, name: str, place: str = "") -> str:
-        """The full path of a key, with a place in its list, and whether it is there by default; for `Dim.named`."""
-        return self.path(name) + place + (", by default" if name in self._assumed else "")
+        """The path of the key that counts, with a place in its list, and whether it is a default; for `Dim.named`."""
+        counting = name if name in self._sources else self._counting.get(name, name)
+        return self.path(counting) + place + (", by default" if name in self._assumed else "")
 
     def path(self, name: str) -> str:
         """The full path of a key."""
@@ -223,6 +225,8 @@ class Tracked:
                 said = f"{first} is {shown(value)} and {name} is {shown(other)}, though both say the same thing."
                 values = {"expected": plain(value), "observed": plain(other)}
                 raise self.error("contradiction", said, name, "Remove the wrong one.", **values)
+        if len(found) > 1:
+            self._counting[first] = next(iter(own.counting(sorted(found, key=list(self._values).index))), first)
         return value, first
 
     def _those_given(self, names: Iterable[str]) -> list[str]:

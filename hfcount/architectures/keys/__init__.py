@@ -69,6 +69,7 @@ from hfcount.architectures.keys.model import (
 )
 from hfcount.architectures.keys.series import distribution, forecast, series_patches
 from hfcount.architectures.keys.sizes import (
+    channels,
     computed,
     divides,
     inverse,
