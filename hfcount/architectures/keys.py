@@ -47,6 +47,7 @@ from hfcount.architectures.layers.prediction import (
     mtp,
 )
 from hfcount.architectures.layers.sizes import (
+    channels,
     computed,
     derived_dim,
     dim,

@@ -161,9 +161,9 @@ class Config(Tracked):
             return numbers
         if minimum is not None and any(number < minimum for number in numbers):
             raise self._misfit(name, min(numbers), f"{shown(minimum)} and more in each place")
-        places = {number: self.source(name, f"[{numbers.index(number)}]") for number in set(numbers)}
-        alike = len(places) == 1
-        return [Dim.named(name, number, self.source(name) if alike else places[number]) for number in numbers]
+        alike = len(set(numbers)) == 1
+        sources = [self.source(name, "" if alike else f"[{place}]") for place in range(len(numbers))]
+        return [Dim.named(name, number, source) for number, source in zip(numbers, sources, strict=True)]
 
     def length(self, *names: Str) -> Int | None:
         """The length of a list of anything; None if absent."""

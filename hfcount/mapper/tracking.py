@@ -36,6 +36,7 @@ class Tracked:
         self._chosen = chosen
         self._assumed: set[str] = set()
         self._sources: Mapping[str, str] = {}
+        self._counting: dict[str, str] = {}
         self._problems: dict[str, ConfigError] = {}
         self.kind: Any = values.get("model_type") if kind is None else kind
         self.taken: dict[str, Any] = {}
@@ -192,8 +193,9 @@ class Tracked:
         return declared(self.kind) if isinstance(self.kind, str) else declared("")
 
     def source(self, name: str, place: str = "") -> str:
-        """The full path of a key, with a place in its list, and whether it is there by default; for `Dim.named`."""
-        return self.path(name) + place + (", by default" if name in self._assumed else "")
+        """The path of the key that counts, with a place in its list, and whether it is a default; for `Dim.named`."""
+        counting = name if name in self._sources else self._counting.get(name, name)
+        return self.path(counting) + place + (", by default" if name in self._assumed else "")
 
     def path(self, name: str) -> str:
         """The full path of a key."""
@@ -220,6 +222,8 @@ class Tracked:
                 text = f"{first} is {shown(value)} and {name} is {shown(other)}, though both say the same thing."
                 values = {"expected": plain(value), "observed": plain(other)}
                 raise self.error("contradiction", text, name, "Remove the wrong one.", **values)
+        if len(present) > 1:
+            self._counting[first] = next(iter(by_class.counting(sorted(present, key=list(self._values).index))), first)
         return value, first
 
     def _those_given(self, names: Iterable[str]) -> list[str]:

@@ -78,12 +78,17 @@ class ClosedForm(Part):
     `active` counts the parameters that one token uses, if these are fewer. `layers` has one layer of each kind, and
     `active_layers` its active parameters.
 
-    `keys` is the origin of each symbol's value: a config key (`text_config.hidden_size`), or arithmetic over keys and
-    numbers with ` + `, ` - `, ` · `, ` / ` and parentheses. Rounding: every quotient and the result down. true = 1; an
-    object = its number of entries. `KEY, by default` is the default of an absent key, `NUMBER, fixed` a constant of the
-    architecture. `KIND in KEY` is how many entries of a list are KIND, `KIND in KEY with KIND in KEY` in how many
-    places both lists have these; `entries of KEY` is how many it has, `entries of KEY below KEY` those that are
-    smaller. Layers that follow from no such arithmetic are named: `layers 3-60` (`of the encoder`), `all layers`.
+    `keys` is the origin of each symbol's value: a config key (`text_config.hidden_size`, `depths[0]`), or arithmetic
+    over keys, numbers and other symbols with ` + `, ` - `, ` · `, ` / ` and parentheses. Every quotient, every product
+    with a fraction and the result are rounded down. true = 1; an object or a list of texts = its number of entries; a
+    list of equal numbers = that number. `KEY, by default` is the default of an absent key, `NUMBER, fixed` a constant
+    of the architecture. `KIND in KEY` is how many entries of a list are KIND, `KIND in KEY with KIND in KEY` in how
+    many places both lists have these; `entries of KEY` is how many it has, `entries of KEY below KEY` those that are
+    smaller. Rules after a comma apply in order, and nothing is rounded before them: `rounded` (half to even), `rounded
+    up`, `rounded down`, `rounded to N` and `rounded up to N` (a multiple of N), `at least N`, `at most N`, `as a power
+    of 2` (the exponent), `in channels of N from M` (the multiple of N next to it, half up, at least M or else N; the
+    next one if it is below 0.9 of the value). `by its factors` and `in primes` name rules that are no arithmetic.
+    Layers that follow from no such arithmetic are named: `layers 3-60` (`of the encoder`), `all layers`.
     """
 
     parts: tuple[FormulaPart, ...]

@@ -12,9 +12,11 @@ from typing import Any
 
 import pytest
 from build import Json
+from legend import NO_ARITHMETIC, Reader
 from paths import ARCHITECTURES
 from tables import over
 
+import hfcount
 from hfcount.blueprints.blueprint import Blueprint
 from hfcount.blueprints.build import build
 from hfcount.blueprints.formula.closed_form import Formula
@@ -26,12 +28,6 @@ RECORDED: dict[str, Json] = {
     path.stem: json.loads(path.read_text())["config"] for path in sorted(ARCHITECTURES.glob("*.json"))
 }
 
-KEY = re.compile(r"[A-Za-z_][\w.]*(\[\d+\][\w.]*)*")
-ARITHMETIC = re.compile(r"[\w.]+(\[\d+\][\w.]*)*|[()]| [·+/-] ")
-REMARKS = re.compile(r"|by default|fixed")
-RULES = re.compile(r"rounded( to \w+)?|at least \w+|as a power of 2|by its factors|in primes")
-ENTRIES = re.compile(rf"entries of (?P<list>{KEY.pattern})( below (?P<limit>{KEY.pattern}))?")
-KINDS = re.compile(rf"[^\s()]+ in {KEY.pattern}( with [^\s()]+ in {KEY.pattern})*")
 NUMBER = re.compile(r"(?<![\w\[])\d+\b")
 LAYERS = re.compile(r"(all layers|layers? \d.*)")
 
@@ -61,26 +57,6 @@ def _value(config: Mapping[str, Any], key: str, whole: bool = False) -> Any:
     for step in steps(key):
         found = found[step]
     return len(found) if isinstance(found, dict) and not whole else found
-
-
-def _evaluated(source: str, config: Mapping[str, Any]) -> int:
-    """Arithmetic over keys as a reader does it: quotients and the whole are rounded down; equal sides are one."""
-
-    def many(said: re.Match[str]) -> str:
-        listed = _value(config, said["list"], whole=True)
-        return str(len([one for one in listed if one < _value(config, said["limit"])] if said["limit"] else listed))
-
-    def both(said: re.Match[str]) -> str:
-        pairs = [one.split(" in ") for one in said[0].split(" with ")]
-        columns = zip(*(_value(config, key, whole=True) for _, key in pairs), strict=True)
-        return str(sum([*map(str, row)] == [kind for kind, _ in pairs] for row in columns))
-
-    def number(key: re.Match[str]) -> str:
-        found = _value(config, key[0])
-        return repr(found[0] if isinstance(found, list) and len(set(found)) == 1 else found)
-
-    text = KEY.sub(number, KINDS.sub(both, ENTRIES.sub(many, source)))
-    return int(eval(text.replace("·", "*").replace("/", "//"), {}))
 
 
 def _printed(text: str, legend: Mapping[str, int]) -> int:
@@ -124,38 +100,31 @@ def _sources(formula: Formula) -> list[str]:
 
 def _legend(formula: Formula, config: Json, now: Formula) -> dict[str, int]:
     """The value of each symbol in a changed config; how many layers are of a kind is counted."""
-    found, made = {}, [NUMBER.sub("#", source) for source in formula.keys.values()]
+    made = [NUMBER.sub("#", source) for source in formula.keys.values()]
     sources = {NUMBER.sub("#", source): symbol for symbol, source in now.keys.items()}
+    values = Reader(config, formula.legend, formula.keys).values
     for symbol, source in formula.keys.items():
         whole = NUMBER.sub("#", source)
-        source, _, remark = source.partition(", ")
         if LAYERS.fullmatch(source):
-            found[symbol] = now.legend[symbol]
-        elif RULES.fullmatch(remark):
-            found[symbol] = now.legend[sources[whole] if made.count(whole) == 1 else symbol]
-        elif remark or _in_list(source, config):
-            found[symbol] = formula.legend[symbol]
-        else:
-            found[symbol] = _evaluated(source, config)
-    return found
-
-
-def _in_list(source: str, config: Json) -> bool:
-    found = _value(config, source) if KEY.fullmatch(source) else None
-    return isinstance(found, list) and len(set(map(repr, found))) != 1
+            values[symbol] = now.legend[symbol]
+        elif source.endswith(NO_ARITHMETIC):
+            values[symbol] = now.legend[sources[whole] if made.count(whole) == 1 else symbol]
+    return values
 
 
 @over("values", RECORDED.values(), ids=RECORDED, every=5)
-def test_the_source_of_every_symbol_is_arithmetic_over_the_config(values: Json) -> None:
-    formula = build(Config(values)).formula()
-    for symbol, source in formula.keys.items():
-        text, _, remark = source.partition(", ")
-        if LAYERS.fullmatch(source):
-            continue
-        assert REMARKS.fullmatch(remark) or RULES.fullmatch(remark), symbol
-        assert ARITHMETIC.sub("", KINDS.sub("0", ENTRIES.sub("0", text))) == "", symbol
-        if not (remark or _in_list(text, values)):
-            assert _evaluated(text, values) == formula.legend[symbol], f"{symbol} is from {source}"
+def test_the_legend_and_the_config_alone_give_every_count(values: Json) -> None:
+    blueprint = hfcount.blueprint(values)
+    formula, components = blueprint.formula(), blueprint.by_component
+    reader = Reader(values, formula.legend, formula.keys)
+    wrong = {name: formula.keys[name] for name in formula.keys if reader.values[name] != formula.legend[name]}
+    assert not wrong, {name: (text, reader.values[name], formula.legend[name]) for name, text in wrong.items()}
+    assert reader.formula(formula.text(formula.total)) == blueprint.total
+    assert reader.formula(formula.text(formula.active)) == blueprint.active
+    for name, terms in formula.components.items():
+        assert reader.formula(formula.text(terms)) == components[name].total, name
+    for name, terms in formula.active_components.items():
+        assert reader.formula(formula.text(terms)) == components[name].active, name
 
 
 @pytest.mark.long
@@ -177,11 +146,16 @@ def test_layers_are_named_only_where_no_arithmetic_gives_their_number() -> None:
         ("sam", {}, {"N_v2": f"entries of {GLOBAL} below vision_config.num_hidden_layers"}),
         ("sam", {"vision_config": {"num_hidden_layers": 12}}, {"N_v2": f"entries of {GLOBAL}"}),
         ("sam2_hiera_det_model", {}, {"N5": "blocks_per_stage[1] - 1", "N7": "blocks_per_stage[2]"}),
-        ("efficientnet", {}, {"N1": "num_block_repeats[0] · depth_coefficient, rounded"}),
+        ("efficientnet", {}, {"N1": "num_block_repeats[0] · depth_coefficient, rounded up"}),
         ("openelm", {}, {"N1": "0.5 in ffn_multipliers"}),
         ("recurrent_gemma", {}, {"N2": "(num_hidden_layers + entries of block_types - 3) / (entries of block_types)"}),
         ("sam3_lite_text_text_model", {}, {"N1": "2, fixed", "N2": "num_hidden_layers - 2"}),
         ("zamba", {}, {"N2": "hybrid in layers_block_type", "N3": "1, fixed"}),
+        ("qwen3_moe", {"decoder_sparse_step": 1}, {"N": "num_hidden_layers"}),
+        ("qwen3_moe", {"decoder_sparse_step": 2}, {"N1": "num_hidden_layers / decoder_sparse_step"}),
+        ("m2m_100", {"num_hidden_layers": 4}, {"N_e": "num_hidden_layers", "N": "decoder_layers"}),
+        ("m2m_100", {}, {"N_e": "encoder_layers"}),
+        ("qwen2_5_omni_dit", {}, {f"C{place + 1}": f"enc_channels[{place}]" for place in range(5)}),
         ("t5", {}, {"N1": "1, fixed", "N_e1": "1, fixed", "N_e2": "num_layers - 1"}),
     ],
 )

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Self
 
-from hfcount.architectures.keys import dim, rounded
+from hfcount.architectures.keys import channels, dim, rounded
 from hfcount.architectures.layers.convolution import conv, normed
 from hfcount.architectures.layers.stacks import altered
 from hfcount.mapper import Config
@@ -67,7 +67,7 @@ class Blocks(Record):
         listed, factor, step = c.entries("block_configs") or usual, 1.0, 1
         if scaled:
             factor, step = c.number("scale", default=1), c.int("divisor", default=8)
-        times = f" · {c.path('scale')}, rounded" if c.given("scale") and scaled else ""
+        times = f" · {c.path('scale')}, {channels(step)}" if c.given("scale") and scaled else ""
         usually = "" if c.given("block_configs") else ", by default"
         stages, features, count = list[tuple[Spelled, ...]](), list[int](), 0
         for number, stage in enumerate(listed):

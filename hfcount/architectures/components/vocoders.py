@@ -7,7 +7,6 @@ from hfcount.architectures.layers.temporal import conv, upsampling
 from hfcount.mapper import Config
 from hfcount.mapper.sizes import Sizes, derived, size
 from hfcount.spec import Record
-from hfcount.spec.tree.dims import Dim
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Node, Repeat, Tensor, block
 
@@ -82,7 +81,7 @@ def snake(d: int) -> Block:
 
 def halved(d: int, times: int) -> int:
     """d / 2^times, rounded down."""
-    return d // Dim.named("", 2**times) if times else d
+    return d // 2**times if times else d
 
 
 class _Convolution(Record):

@@ -6,6 +6,7 @@ from hfcount.architectures.layers.sizes import layer_count
 from hfcount.architectures.layers.stacks import among, split
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.spec import GQA, Dense, Layer, Layers, Mixer, MoE
+from hfcount.spec.tree.dims import has_key
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Component, Linear, Repeat, Tensor, block, buffer
 
@@ -107,6 +108,7 @@ def sparse_steps(
     every = Indices.below(layer_count(c))
     only_dense = c.ints("mlp_only_layers", default=only_dense)
     step = c.int("decoder_sparse_step", default=1, minimum=1, maximum=MAX_LAYERS)
+    step = step if c.given("decoder_sparse_step") else int(step)
     if not c.int("num_experts", "num_local_experts", minimum=0):
         return [Layers(indices=every, layer=Layer(mixer=mixer, ffn=dense))]
     stepped = Indices.span(step - 1, every.count, step)
@@ -116,7 +118,7 @@ def sparse_steps(
     routed = stepped.difference(spared)
     kinds: list[tuple[Indices, MoE | Dense]] = [
         (routed, sparse()),
-        (spared if step == 1 else every.difference(routed), dense),
+        (spared if step == 1 and not has_key(step) else every.difference(routed), dense),
     ]
     return [Layers(indices=indices, layer=Layer(mixer=mixer, ffn=ffn)) for indices, ffn in kinds if indices.count]
 

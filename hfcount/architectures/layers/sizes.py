@@ -3,7 +3,7 @@
 import re
 
 from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.spec.tree.dims import Dim
+from hfcount.spec.tree.dims import Dim, stated
 
 _BRACED = re.compile(r"\{(\w+)\}")
 
@@ -67,6 +67,11 @@ def layer_count(c: Config, *names: str) -> int:
             raise c.unequal(key, length, "num_hidden_layers", count)
     c.layer_count = count
     return count
+
+
+def channels(step: int, least: int | None = None) -> str:
+    """The rule of `rounded` as legends name it."""
+    return f"in channels of {stated(step)}" + ("" if least is None else f" from {stated(least)}")
 
 
 def rounded(value: float, divisor: int, least: int | None = None) -> int:

@@ -34,11 +34,14 @@ def spec(c: Config) -> Spec[Bit]:
     given, kind = c.ints("hidden_sizes"), c.choice("layer_type", ("preactivation", "bottleneck"), "preactivation")
     factor = c.int("width_factor", default=1)
     widths = [
-        keys.derived_dim(c, f"d{n}", keys.rounded(size * factor, 8), f"{origin(size)} · {{width_factor}}, rounded")
+        keys.derived_dim(
+            c, f"d{n}", keys.rounded(size * factor, 8), f"{origin(size)} · {{width_factor}}, {keys.channels(8)}"
+        )
         for n, size in enumerate(given, 1)
     ]
     narrow = [
-        keys.derived_dim(c, f"r{n}", keys.rounded(d / 4, 8), f"d{n} / 4, rounded") for n, d in enumerate(widths, 1)
+        keys.derived_dim(c, f"r{n}", keys.rounded(d / 4, 8), f"d{n} / 4, {keys.channels(8)}")
+        for n, d in enumerate(widths, 1)
     ]
     layers = keys.stages(c, widths[: c.length("depths")], own=[BitLayer(narrow=inside) for inside in narrow])
     sizes = Bit.read(c, first=kind == "preactivation")

@@ -8,7 +8,7 @@ from hfcount.architectures.layers.convolution import batch_norm, conv, depthwise
 from hfcount.mapper import Config
 from hfcount.mapper.sizes import Sizes, size
 from hfcount.spec import Layer, Layers, Record, Spec
-from hfcount.spec.tree.dims import Dim, origin
+from hfcount.spec.tree.dims import Dim, origin, stated
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Node, Repeat, block
 
@@ -48,19 +48,22 @@ def spec(c: Config) -> Spec[Efficientnet]:
     def width(symbol: str, base: int) -> Dim:
         given = base.source if isinstance(base, Dim) else base
         return keys.derived_dim(
-            c, symbol, keys.rounded(base * factor, step), f"{given} · {{width_coefficient}}, rounded"
+            c,
+            symbol,
+            keys.rounded(base * factor, step),
+            f"{given} · {{width_coefficient}}, in channels of {stated(step)}",
         )
 
     def narrow(symbol: str, size: Dim) -> Dim:
         made = max(least, int(size * squeezed))
-        return keys.derived_dim(c, symbol, made, f"{size.symbol} · {{squeeze_expansion_ratio}}, rounded")
+        return keys.derived_dim(c, symbol, made, f"{size.symbol} · {{squeeze_expansion_ratio}}, at least {least}")
 
     names = ("in_channels", "out_channels", "kernel_sizes", "expand_ratios", "num_block_repeats")
     lists = zip(*(keys.each(c, name, len(c.ints("in_channels"))) for name in names), strict=True)
     layers, start = [], 0
     for number, (before, after, side, ratio, repeats) in enumerate(lists, 1):
         inputs, d, many = width(f"C{number}", before), width(f"d{number}", after), origin(repeats).partition(", ")[0]
-        deep = f"{many} · {{depth_coefficient}}, rounded"
+        deep = f"{many} · {{depth_coefficient}}, rounded up"
         depth = keys.derived_dim(c, "", ceil(deeper * max(0, repeats)), deep)
         model_sizes = EfficientnetLayer(
             inputs=inputs,

@@ -18,7 +18,7 @@ def spec(c: Config) -> Spec:
     d, heads, shared = c.int("n_embd"), c.int("n_head"), c.int("n_kv_heads")
     keys.grouped(c, heads, shared)
     each = keys.divides(c, "n_head", heads, "n_embd", d, built=True)
-    wide = keys.derived_dim(c, "d_ff", _STEP * round(8 * int(d) // 3 / _STEP), "{n_embd} · 8 / 3, rounded to 256")
+    wide = keys.derived_dim(c, "d_ff", _STEP * round(8 * int(d) // 3 / _STEP), "8 · {n_embd} / 3, rounded to 256")
     layer = Layer(mixer=GQA(heads=heads, kv_heads=shared, head_dim=each), ffn=Dense(width=wide))
     layers = keys.uniform(layer, keys.layer_count(c, "n_layer"))
     return keys.decoder_spec(c, layers, hidden=d, heads=("ForCausalLM",)).replace(tied=True)

@@ -19,7 +19,7 @@ from hfcount.architectures.layers.composite import renamed
 from hfcount.mapper import Config
 from hfcount.mapper.sizes import Sizes
 from hfcount.spec import GQA, Dense, Layer, MoE, Spec
-from hfcount.spec.tree.dims import round_up
+from hfcount.spec.tree.dims import round_up, stated
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Repeat, block
 
@@ -79,12 +79,14 @@ def _width(c: Config, d: int, early: bool, late: bool) -> int:
     if c.given(key):
         return c.int(key)
     if late:
-        return keys.derived_dim(c, "d_ff", ceil(d * pi / 64) * 64, "{hidden_size} · π, rounded to 64")
+        return keys.derived_dim(c, "d_ff", ceil(d * pi / 64) * 64, "{hidden_size} · π, rounded up to 64")
     if early:
         step = c.int("multiple_of", default=64)
         made = round_up(8 * int(d) // 3, int(step))
-        return keys.derived_dim(c, "d_ff", made, "{dim} · 8 / 3, rounded to multiple_of")
-    return keys.derived_dim(c, "d_ff", round_up(8 * int(d) // 3, 64), "{hidden_size} · 8 / 3, rounded to 64")
+        return keys.derived_dim(c, "d_ff", made, f"8 · {{dim}} / 3, rounded down, rounded up to {stated(step)}")
+    return keys.derived_dim(
+        c, "d_ff", round_up(8 * int(d) // 3, 64), "8 · {hidden_size} / 3, rounded down, rounded up to 64"
+    )
 
 
 def _shared(c: Config, early: bool) -> int:

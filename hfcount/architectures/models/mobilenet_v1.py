@@ -8,6 +8,7 @@ from hfcount.architectures.layers.convolution import normed
 from hfcount.mapper import Config
 from hfcount.mapper.sizes import Sizes, size
 from hfcount.spec import Spec
+from hfcount.spec.tree.dims import stated
 from hfcount.spec.tree.nodes import Block, block
 
 MODEL_TYPES = ("mobilenet_v1",)  # transformers 5.23: modeling_mobilenet_v1.py
@@ -30,7 +31,7 @@ def spec(c: Config) -> Spec[MobilenetV1]:
     base, widths = 32, list[int]()
     for number, wider in enumerate((False, *_WIDER)):
         base *= 1 + wider
-        source, width = f"{base} · {{depth_multiplier}}, at least min_depth", max(int(base * factor), least)
+        source, width = f"{base} · {{depth_multiplier}}, at least {stated(least)}", max(int(base * factor), least)
         widths.append(keys.derived_dim(c, f"C{number}", width, source))
     sizes = MobilenetV1.read(c, widths=tuple(widths))
     return keys.imaging(c, (), _HEADS, hidden=widths[-1], uncounted=keys.COARSER).having(sizes)

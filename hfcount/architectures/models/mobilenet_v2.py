@@ -23,7 +23,7 @@ _STEM, _LAST, _POOLED = 32, 1280, 256
 def _width(c: Config, symbol: str, base: int) -> int:
     factor, step, least = c.number("depth_multiplier"), c.int("depth_divisible_by"), c.int("min_depth")
     made = keys.rounded(round(base * factor), step, least)
-    return keys.derived_dim(c, symbol, made, f"{base} · {{depth_multiplier}}, rounded to depth_divisible_by")
+    return keys.derived_dim(c, symbol, made, f"{base} · {{depth_multiplier}}, rounded, {keys.channels(step, least)}")
 
 
 def _necks(c: Config) -> tuple[Neck, ...]:

@@ -34,14 +34,14 @@ def spec(c: Config) -> Spec[MobileViTV2]:
     def scaled(symbol: str, base: int, step: int = 8) -> int:
         given = base.source if isinstance(base, Dim) else base
         return keys.derived_dim(
-            c, symbol, keys.rounded(base * factor, step), f"{given} · {{width_multiplier}}, rounded"
+            c, symbol, keys.rounded(base * factor, step), f"{given} · {{width_multiplier}}, {keys.channels(step)}"
         )
 
     units = keys.each(c, "base_attn_unit_dims", 3)
     widths = [scaled(f"d{number}", base) for number, base in enumerate(units, 1)]
     wide = c.int("ffn_multiplier")
     networks = [
-        keys.derived_dim(c, f"d_ff{n}", int(wide * d // 16 * 16), f"{{ffn_multiplier}} · d{n} / 16 · 16, rounded")
+        keys.derived_dim(c, f"d_ff{n}", int(wide * d // 16 * 16), f"({{ffn_multiplier}} · d{n} / 16) · 16")
         for n, d in enumerate(widths, 1)
     ]
     layers = keys.stages(c, widths, networks, depths=depths)
@@ -50,7 +50,9 @@ def spec(c: Config) -> Spec[MobileViTV2]:
         neck = scaled(f"C{number}", base, 16 if number == 1 else 8)
         if not number:  # the first is kept between 16 and 64
             first = keys.rounded(max(16, min(64, base * factor)), 8, 16)
-            neck = keys.derived_dim(c, "C0", first, f"{base} · {{width_multiplier}}, rounded")
+            neck = keys.derived_dim(
+                c, "C0", first, f"{base} · {{width_multiplier}}, at most 64, at least 16, {keys.channels(8, 16)}"
+            )
         necks.append(Neck.read(c, number, neck))
     sizes = MobileViTV2.read(c, num_channels=keys.dim("C", channels), necks=tuple(necks))
     return keys.imaging(c, layers, _HEADS, hidden=necks[-1].width, uncounted=keys.COARSER).having(sizes)

@@ -89,7 +89,7 @@ def _shape(c: Config, entry: object, place: int, hidden: int) -> _Shape:
     if width is None and not gone and not short:
         factor = ffn.number("ffn_mult")
         width = -(-int(2 * factor * hidden / 3) // 256) * 256
-        width = Dim.named("d_ff", width, f"{where}.ffn.ffn_mult · hidden_size, rounded")
+        width = Dim.named("d_ff", width, f"2 · {where}.ffn.ffn_mult · hidden_size / 3, rounded down, rounded up to 256")
     return group, width, square and not absent, short and not gone
 
 

@@ -31,8 +31,9 @@ def spec(c: Config) -> Spec[Openelm]:
             raise c.error("out-of-range", f"{key} must name a number above 0 for each layer.", key)
     gated, normed = c.bool("ffn_with_glu", default=True), c.bool("normalize_qk_projections", default=False)
     divisor = c.int("ffn_dim_divisor", default=256)
+    alike = [[given[given.index(one)] for one in given] for given in (queries, shared)]  # by the first that is equal
     places: dict[tuple[int, int, int], list[int]] = {}
-    for place, (heads, kv_heads, factor) in enumerate(zip(queries, shared, factors, strict=True)):
+    for place, (heads, kv_heads, factor) in enumerate(zip(*alike, factors, strict=True)):
         if heads % kv_heads:
             text = "num_query_heads must name multiples of num_kv_heads, which they share."
             c.cannot_run("not-divisible", text, "num_kv_heads", "Correct one of them.")
@@ -42,7 +43,11 @@ def spec(c: Config) -> Spec[Openelm]:
             indices=_placed(c, numbers),
             layer=Layer(
                 mixer=GQA(heads=heads, kv_heads=kv_heads, head_dim=head_dim, qk_norm=normed),
-                ffn=Dense(width=keys.derived_dim(c, "d_ff", width, "{ffn_multipliers} · {model_dim}, rounded")),
+                ffn=Dense(
+                    width=keys.derived_dim(
+                        c, "d_ff", width, f"{{ffn_multipliers}}[{numbers[0]}] · {{model_dim}}, {keys.channels(divisor)}"
+                    )
+                ),
             ),
         )
         for (heads, kv_heads, width), numbers in places.items()

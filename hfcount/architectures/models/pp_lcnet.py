@@ -7,6 +7,7 @@ from hfcount.architectures.layers.convolution import batch_norm, conv, normed
 from hfcount.mapper import Config
 from hfcount.mapper.sizes import Sizes, derived, size
 from hfcount.spec import Spec
+from hfcount.spec.tree.dims import stated
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Repeat, Tensor, block
 
@@ -46,8 +47,10 @@ class PpLcnet(Sizes):
 
 def spec(c: Config) -> Spec[PpLcnet]:
     blocks = Blocks.read(c, _USUAL[c.family])
-    stem = keys.rounded(c.int("stem_channels") * c.number("scale", default=1), c.int("divisor", default=8))
-    sizes = PpLcnet.read(c, blocks=blocks, stem=keys.derived_dim(c, "C0", stem, "{stem_channels} · {scale}, rounded"))
+    first, step = c.int("stem_channels"), c.int("divisor", default=8)
+    stem = keys.rounded(first * c.number("scale", default=1), step)
+    source = f"{stated(first)}{' · {scale}' if c.given('scale') else ''}, {keys.channels(step)}"
+    sizes = PpLcnet.read(c, blocks=blocks, stem=keys.derived_dim(c, "C0", stem, source))
     return keys.imaging(c, (), _HEADS[c.family], hidden=blocks.outputs, uncounted=keys.COARSER).having(sizes)
 
 

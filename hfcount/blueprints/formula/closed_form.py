@@ -8,7 +8,7 @@ from hfcount.blueprints.formula.gathering import Counts, Share, Split, numbered,
 from hfcount.blueprints.formula.latex import latex
 from hfcount.spec import Layers, Spec
 from hfcount.spec.names import made_of
-from hfcount.spec.tree.dims import polynomial
+from hfcount.spec.tree.dims import has_key, polynomial
 from hfcount.spec.tree.leaves import Leaf
 from hfcount.spec.tree.nodes import Component
 from hfcount.spec.tree.polynomials import Atom, Polynomial, add, atoms, render, render_factored
@@ -50,7 +50,8 @@ class Formula:
     """
 
     def __init__(self, spec: Spec, leaves: Sequence[Leaf]) -> None:
-        counts = Counts(spec.layers, spec.depth)
+        total = spec.layer_count
+        counts = Counts(spec.layers, total if total == spec.depth and has_key(total) else spec.depth)
         whole = Split(counts, ((leaf.component, leaf.formula) for leaf in leaves))
         active = Split(counts, ((leaf.component, leaf.active_formula) for leaf in leaves))
         self.kinds = _kinds(spec.layers, whole.layers, active.layers)

@@ -12,7 +12,6 @@ from hfcount.spec.tree.polynomials import (
     grouped,
     multiply,
     quotient,
-    remark,
     render,
 )
 
@@ -66,7 +65,7 @@ class Dim(int):
             ((monomial, coefficient),) = self.terms.items()
             if coefficient == len(monomial) == 1:
                 return monomial[0].source
-        return arithmetic(self.terms) + remark(self.terms)
+        return arithmetic(self.terms)
 
     def read(self) -> Iterator[tuple[str, int]]:
         """The sources of the number, and of each named size that it was computed from, with their values."""
@@ -141,7 +140,6 @@ def _quotient(above: int, below: int) -> Polynomial:
     under = f"({under})" if " " in under or "·" in under else under
     whole, part = arithmetic(polynomial(above)), grouped(arithmetic(polynomial(below)))
     source = f"{grouped(whole) if len(polynomial(above)) > 1 else whole} / {part}"
-    source += remark(polynomial(above), polynomial(below))
     return {(Atom(f"({over}/{under})", int(above) // int(below), source),): 1}
 
 
@@ -169,7 +167,7 @@ def _scale(factor: float, size: int, _: int) -> int:
 
 def _scaled(factor: float, source: str, size: int, _: int) -> Polynomial:
     """One symbol, since the product is rounded."""
-    source = f"{source} · {grouped(arithmetic(polynomial(size)))}{remark(polynomial(size))}"
+    source = f"{source} · {grouped(arithmetic(polynomial(size)))}"
     return {(Atom(f"({source.replace(' ', '')})", int(factor * int(size)), source),): 1}
 
 
@@ -181,6 +179,11 @@ def round_up(size: int, multiple: int) -> int:
 def origin(value: int) -> str:
     """The source of a Dim; a plain number is fixed by the architecture."""
     return value.source if isinstance(value, Dim) else f"{value}, fixed"
+
+
+def stated(value: int) -> str:
+    """The key of a size, or arithmetic over keys; the number itself where no key is given."""
+    return arithmetic(polynomial(value))
 
 
 def unnamed(value: int) -> int:

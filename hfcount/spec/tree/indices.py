@@ -42,7 +42,8 @@ class Indices:
         if not base:
             return cls(base, 0, ends=(0, 0, 1))
         # Of the numbers below the end, those below the start are not among these.
-        count = stop - start if step == 1 else (stop - (start - (step - 1))) // step
+        always = step == 1 and not isinstance(step, Dim)
+        count = stop - start if always else (stop - (start - (step - 1))) // step
         return cls(base, count if count == len(base) else len(base), ends=(start, stop, step))
 
     @property

@@ -114,16 +114,18 @@ def arithmetic(terms: Polynomial) -> str:
     """The polynomial over the keys of a config, as in `Atom.source`; a symbol without a key becomes its number."""
     written = []
     for monomial, coefficient in sorted(terms.items(), key=lambda term: term[1] < 0):  # nothing begins with a minus
-        factors = [f"{atom.value}" if ", " in atom.source else atom.source or atom.symbol for atom in monomial]
+        factors = [_stated(atom) for atom in monomial]
         lonely = len(factors) == coefficient == 1
         written.append((factors if lonely else list(map(grouped, factors)), coefficient))
     return _joined(written, " · ", "")
 
 
-def remark(*made: Polynomial) -> str:
-    """`, ` and the rule of an architecture by which a symbol is made, which arithmetic over it is then made by, too."""
-    said = (atom.source.partition(", ")[2] for terms in made for monomial in terms for atom in monomial)
-    return next((f", {one}" for one in said if one not in ("", "fixed", "by default")), "")
+def _stated(atom: Atom) -> str:
+    """The key of a symbol, or its number if it has none; the symbol itself if a rule of an architecture makes it."""
+    source, _, rule = atom.source.partition(", ")
+    if rule in ("fixed", "by default"):
+        return f"{atom.value}"
+    return (atom.symbol or f"{atom.value}") if rule else source or atom.symbol
 
 
 def _joined(products: Iterable[tuple[list[str], int]], times: str, thousands: str) -> str:
