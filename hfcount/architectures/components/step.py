@@ -136,8 +136,8 @@ def layers_and_downsamplers(s: Spec, scaled: bool = True) -> dict[str, Node]:
         out_proj=Linear(d, d, bias=True),
     )
 
-    def layer(kind: Layer) -> Block:
-        network = mlp(d, kind.dense.width, up="c_fc", down="c_proj")
+    def layer_block(layer: Layer) -> Block:
+        network = mlp(d, layer.dense.width, up="c_fc", down="c_proj")
         return block(ln_1=layer_norm(d), ln_2=layer_norm(d), attn=fused, mlp=network, ls_1=scale, ls_2=scale)
 
     return {
