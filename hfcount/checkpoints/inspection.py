@@ -21,13 +21,7 @@ from hfcount.mapper.context_length import Length
 from hfcount.mapper.quantization_config import Announcement
 from hfcount.mapper.whatif import Changes
 from hfcount.options import AskedDepth, Depth, DerivedWith, Extra
-from hfcount.report.figures import (
-    AdapterFigures,
-    Failure,
-    TensorRow,
-    TensorStatistics,
-    WeightsFile,
-)
+from hfcount.report.figures import AdapterFigures, Failure, TensorRow, TensorStatistics, WeightsFile
 from hfcount.serving.cost import Workload
 from hfcount.verifier.findings import Outcome
 from hfcount.verifier.policy import Policy

@@ -14,8 +14,7 @@ from paths import ARCHITECTURES
 import hfcount
 from hfcount import architectures
 from hfcount.errors import ConfigError
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, count, derived, flag, optional, part, size
+from hfcount.mapper import Config, Sizes, count, derived, flag, optional, part, size
 from hfcount.spec import GQA, Layer, Layers, Record, Spec
 from hfcount.spec.nesting import keyed, nested
 from hfcount.spec.tree.dims import Dim

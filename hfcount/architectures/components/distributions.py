@@ -4,8 +4,7 @@ from hfcount.architectures.components.detection import perceptron, tied_perceptr
 from hfcount.architectures.components.hybrid import denoising
 from hfcount.architectures.keys import dim
 from hfcount.errors import UnknownArchitecture
-from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.mapper.sizes import Sizes, derived, flag, size
+from hfcount.mapper import MAX_LAYERS, Config, Sizes, derived, flag, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Node, Repeat, Tensor, block, buffer

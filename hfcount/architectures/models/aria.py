@@ -5,8 +5,7 @@ from hfcount.architectures import keys
 from hfcount.architectures.layers import decoder, gqa, layer_norm, pre_norm, router, stacked, swiglu
 from hfcount.architectures.layers.composite import llava
 from hfcount.architectures.layers.conversions import LLAVA
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes
+from hfcount.mapper import Config, Sizes
 from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 

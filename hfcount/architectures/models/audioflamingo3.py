@@ -4,8 +4,7 @@ from hfcount import architectures
 from hfcount.architectures import keys
 from hfcount.architectures.layers.composite import llava
 from hfcount.architectures.layers.conversions import inside
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, flag
+from hfcount.mapper import Config, Sizes, flag
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block, Linear, block
 

@@ -5,8 +5,7 @@ from hfcount.architectures import keys
 from hfcount.architectures.layers import layer_norm
 from hfcount.architectures.layers.composite import llava, towers_in_model
 from hfcount.architectures.layers.conversions import LLAVA
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import Config, Sizes, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block, Linear, block
 

@@ -5,20 +5,10 @@ from dataclasses import replace
 
 from hfcount import architectures
 from hfcount.architectures import keys
-from hfcount.architectures.layers import (
-    altered,
-    embedding,
-    gqa,
-    rms_norm,
-    stack,
-    swiglu,
-    with_head,
-    within,
-)
+from hfcount.architectures.layers import altered, embedding, gqa, rms_norm, stack, swiglu, with_head, within
 from hfcount.architectures.layers.composite import rebased
 from hfcount.architectures.layers.vision import patch_projection
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, flag, size
+from hfcount.mapper import Config, Sizes, flag, size
 from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Node, Tensor, block
 

@@ -6,8 +6,7 @@ from hfcount.architectures.layers import embedding
 from hfcount.architectures.layers.classic import positions
 from hfcount.architectures.layers.composite import rebased
 from hfcount.architectures.models.blip_2_qformer import Blip2Qformer
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, derived, size
+from hfcount.mapper import Config, Sizes, derived, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 

@@ -3,8 +3,7 @@
 from hfcount import architectures
 from hfcount.architectures import keys
 from hfcount.architectures.layers import altered, embedding, gqa, pre_norm, rms_norm, stack, swiglu
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, derived, size
+from hfcount.mapper import Config, Sizes, derived, size
 from hfcount.spec import Dense, Layer, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Repeat, Tied, block

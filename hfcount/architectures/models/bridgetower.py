@@ -6,8 +6,7 @@ from hfcount.architectures.layers import embedding, layer_norm, lm_head, mlp, st
 from hfcount.architectures.layers.classic import headed, positions
 from hfcount.architectures.layers.encoders import bert_layer
 from hfcount.architectures.layers.vision import patch_convolution
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, count, flag, optional, size
+from hfcount.mapper import Config, Sizes, count, flag, optional, size
 from hfcount.spec import GQA, Dense, Layer, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Node, Repeat, Tensor, block, obsolete

@@ -2,19 +2,9 @@
 
 from hfcount import architectures
 from hfcount.architectures import keys
-from hfcount.architectures.layers import (
-    altered,
-    base,
-    embedding,
-    gqa,
-    layer_norm,
-    pre_norm,
-    swiglu,
-    with_head,
-)
+from hfcount.architectures.layers import altered, base, embedding, gqa, layer_norm, pre_norm, swiglu, with_head
 from hfcount.architectures.layers.convolution import conv
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, count, size
+from hfcount.mapper import Config, Sizes, count, size
 from hfcount.spec import Layer, Record, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Node, Repeat, Tensor, block

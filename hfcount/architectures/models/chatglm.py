@@ -4,21 +4,11 @@ from typing import cast
 
 from hfcount import architectures
 from hfcount.architectures import keys
-from hfcount.architectures.layers import (
-    altered,
-    embedding,
-    fused_qkv,
-    fused_swiglu,
-    layer_norm,
-    mlp,
-    rms_norm,
-    stack,
-)
+from hfcount.architectures.layers import altered, embedding, fused_qkv, fused_swiglu, layer_norm, mlp, rms_norm, stack
 from hfcount.architectures.layers.classic import positions
 from hfcount.architectures.layers.composite import gated_projection
 from hfcount.architectures.layers.vision import convolution, patch_convolution
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, flag
+from hfcount.mapper import Config, Sizes, flag
 from hfcount.spec import GQA, Dense, Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, Tied, block, buffer
 

@@ -3,8 +3,7 @@
 from hfcount import architectures
 from hfcount.architectures import keys
 from hfcount.architectures.layers.convolution import conv, transposed
-from hfcount.mapper import MAX_SIZE, Config
-from hfcount.mapper.sizes import Sizes, derived, size
+from hfcount.mapper import MAX_SIZE, Config, Sizes, derived, size
 from hfcount.spec import Record, Spec
 from hfcount.spec.tree.nodes import Block, Linear, block
 

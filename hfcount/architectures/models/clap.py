@@ -6,8 +6,7 @@ from hfcount.architectures.layers import layer_norm, stack
 from hfcount.architectures.layers.composite import two_layers
 from hfcount.architectures.layers.convolution import batch_norm, conv
 from hfcount.architectures.layers.encoders import bert_base, bert_embeddings, pooler
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, flag, size
+from hfcount.mapper import Config, Sizes, flag, size
 from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Node, Tensor, block, buffer
 

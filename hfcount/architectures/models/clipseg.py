@@ -5,8 +5,7 @@ from hfcount.architectures import keys
 from hfcount.architectures.layers import stack
 from hfcount.architectures.layers.composite import paired
 from hfcount.architectures.layers.vision import clip_layer, convolution
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, flag, size
+from hfcount.mapper import Config, Sizes, flag, size
 from hfcount.spec import Dense, Layer, Layers, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Repeat, Tensor, block

@@ -7,8 +7,7 @@ from hfcount.architectures import keys
 from hfcount.architectures.layers import altered, base, fused_qkv, pre_norm, swiglu, with_head
 from hfcount.architectures.layers.composite import gated_projection
 from hfcount.architectures.layers.vision import convolution
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes
+from hfcount.mapper import Config, Sizes
 from hfcount.spec import GQA, Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block, buffer
 

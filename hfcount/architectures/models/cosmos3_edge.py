@@ -4,8 +4,7 @@ from hfcount import architectures
 from hfcount.architectures import keys
 from hfcount.architectures.layers import base, gqa, layer_norm, lm_head, mlp, pre_norm
 from hfcount.architectures.layers.composite import renamed, towers_in_model
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes
+from hfcount.mapper import Config, Sizes
 from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, block
 

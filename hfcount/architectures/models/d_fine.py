@@ -10,8 +10,7 @@ from hfcount.architectures.layers.backbones import channels, chosen
 from hfcount.architectures.layers.classic import fc
 from hfcount.architectures.layers.convolution import frozen, normed
 from hfcount.architectures.layers.vision import square_attention
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, derived
+from hfcount.mapper import Config, Sizes, derived
 from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Repeat, block

@@ -9,8 +9,7 @@ from hfcount.architectures.layers.classic import fc
 from hfcount.architectures.layers.convolution import conv, frozen, led
 from hfcount.architectures.layers.stacks import stack
 from hfcount.architectures.layers.vision import square_attention
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, flag, size
+from hfcount.mapper import Config, Sizes, flag, size
 from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 

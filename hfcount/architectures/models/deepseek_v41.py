@@ -8,8 +8,7 @@ from hfcount.architectures.layers import lm_head, rms_norm, stack
 from hfcount.architectures.layers.ffn import correction_bias, experts
 from hfcount.architectures.layers.model import embedding
 from hfcount.architectures.layers.streams import mixer
-from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import MAX_LAYERS, Config, Sizes, size
 from hfcount.spec import GQA, Dense, Layer, Layers, MoE, Record, Spec
 from hfcount.spec.tree.indices import Indices, intersection
 from hfcount.spec.tree.nodes import Block, Linear, Node, Tensor, Undescribed, block

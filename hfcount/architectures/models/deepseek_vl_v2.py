@@ -2,21 +2,10 @@
 
 from hfcount import architectures
 from hfcount.architectures import keys
-from hfcount.architectures.layers import (
-    decoder,
-    gqa,
-    layer_norm,
-    mla,
-    mlp,
-    network,
-    pre_norm,
-    shared_moe,
-    stack,
-)
+from hfcount.architectures.layers import decoder, gqa, layer_norm, mla, mlp, network, pre_norm, shared_moe, stack
 from hfcount.architectures.layers.composite import rebased
 from hfcount.architectures.layers.vision import fused_square_attention, patch_convolution
-from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.mapper.sizes import Sizes
+from hfcount.mapper import MAX_LAYERS, Config, Sizes
 from hfcount.spec import MLA, Dense, Layer, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Repeat, Tensor, block

@@ -16,8 +16,7 @@ from hfcount.architectures.layers.backbones import channels, chosen
 from hfcount.architectures.layers.classic import fc
 from hfcount.architectures.layers.convolution import frozen
 from hfcount.errors import UnknownArchitecture
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, derived, flag, size
+from hfcount.mapper import Config, Sizes, derived, flag, size
 from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Node, Repeat, Tensor, Tied, block

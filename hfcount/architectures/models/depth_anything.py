@@ -4,8 +4,7 @@ from hfcount import architectures
 from hfcount.architectures import keys
 from hfcount.architectures.components.depth import Neck, shrinking
 from hfcount.architectures.layers.convolution import conv
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, part, size
+from hfcount.mapper import Config, Sizes, part, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block, block
 

@@ -4,8 +4,7 @@ from hfcount import architectures
 from hfcount.architectures import keys
 from hfcount.architectures.layers import embedding, fused_swiglu, rms_norm, stack
 from hfcount.architectures.layers.classic import mha
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import Config, Sizes, size
 from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, block
 

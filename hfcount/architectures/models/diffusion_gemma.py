@@ -14,8 +14,7 @@ from hfcount.architectures.components.gemma import (
 from hfcount.architectures.layers import altered, base, lm_head, rms_norm, swiglu
 from hfcount.architectures.layers.composite import shared_copy
 from hfcount.architectures.layers.sandwich import sandwich_norm
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes
+from hfcount.mapper import Config, Sizes
 from hfcount.spec import Layer, Layers, Record, Spec
 from hfcount.spec.tree.nodes import Block, Linear, block, buffer
 

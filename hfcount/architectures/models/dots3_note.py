@@ -6,9 +6,8 @@ from hfcount.architectures.layers import correction_bias, experts, layer_norm, r
 from hfcount.architectures.layers.composite import towers_beside_model
 from hfcount.architectures.layers.stacks import entries
 from hfcount.architectures.layers.vision import convolution, fused_square_attention, patch_convolution
-from hfcount.mapper import Config
+from hfcount.mapper import Config, Sizes, size
 from hfcount.mapper.per_layer_config import overrides
-from hfcount.mapper.sizes import Sizes, size
 from hfcount.spec import Dense, Layer, Layers, MoE, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Component, Linear, Node, Tensor, block

@@ -7,8 +7,7 @@ from hfcount.architectures.layers import layer_norm, stack
 from hfcount.architectures.layers.conversions import VIT
 from hfcount.architectures.layers.convolution import batch_norm, conv
 from hfcount.architectures.layers.vision import patch_convolution, vit_layer
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, derived, flag, part
+from hfcount.mapper import Config, Sizes, derived, flag, part
 from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 

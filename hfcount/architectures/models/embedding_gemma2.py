@@ -9,8 +9,7 @@ from hfcount.architectures.components.gemma import attention_by_place, local_and
 from hfcount.architectures.layers import altered, base, rms_norm, swiglu
 from hfcount.architectures.layers.composite import towers_in_model
 from hfcount.architectures.layers.sandwich import sandwich_norm
-from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import MAX_LAYERS, Config, Sizes, size
 from hfcount.spec import Layer, Layers, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Node, block, buffer
 

@@ -7,8 +7,7 @@ from hfcount.architectures import keys
 from hfcount.architectures.layers import embedding, layer_norm, lm_head
 from hfcount.architectures.layers.convolution import batch_norm, conv
 from hfcount.architectures.layers.vision import square_attention
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, count, derived, size
+from hfcount.mapper import Config, Sizes, count, derived, size
 from hfcount.spec import Record, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Node, Repeat, block

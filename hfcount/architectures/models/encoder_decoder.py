@@ -6,8 +6,7 @@ from hfcount import architectures
 from hfcount.architectures import keys
 from hfcount.architectures.layers.composite import rebased
 from hfcount.errors import UnknownArchitecture
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes
+from hfcount.mapper import Config, Sizes
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block, Component, Linear, block
 

@@ -17,8 +17,7 @@ from hfcount.architectures.layers import (
     with_head,
 )
 from hfcount.architectures.layers.vision import fused_square_attention, patch_projection
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes
+from hfcount.mapper import Config, Sizes
 from hfcount.spec import Layer, MoE, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Repeat, Tensor, block

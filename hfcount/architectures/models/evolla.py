@@ -15,8 +15,7 @@ from hfcount.architectures.layers import (
     with_head,
 )
 from hfcount.architectures.layers.encoders import bert_layer
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, flag, size
+from hfcount.mapper import Config, Sizes, flag, size
 from hfcount.spec import Dense, Head, Layer, Record, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Repeat, Tensor, block, buffer

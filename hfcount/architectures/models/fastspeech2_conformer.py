@@ -9,8 +9,7 @@ from hfcount.architectures.layers import chain, embedding, layer_norm, stack
 from hfcount.architectures.layers.conformer import conformer_attention, nemo_convolution
 from hfcount.architectures.layers.convolution import batch_norm
 from hfcount.architectures.layers.temporal import conv
-from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.mapper.sizes import Sizes, count, flag, part, size
+from hfcount.mapper import MAX_LAYERS, Config, Sizes, count, flag, part, size
 from hfcount.spec import Dense, Layer, Layers, Record, Spec
 from hfcount.spec.tree.nodes import Block, Linear, block
 

@@ -8,8 +8,7 @@ from hfcount.architectures.layers import layer_norm, stack
 from hfcount.architectures.layers.convolution import conv
 from hfcount.architectures.layers.encoders import bert_embeddings
 from hfcount.architectures.layers.vision import patch_convolution, vit_layer
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, flag, size
+from hfcount.mapper import Config, Sizes, flag, size
 from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block, obsolete
 

@@ -7,8 +7,7 @@ from hfcount.architectures import keys
 from hfcount.architectures.layers import embedding, layer_norm, lm_head, mlp, stack
 from hfcount.architectures.layers.composite import rebased
 from hfcount.architectures.layers.convolution import conv, depthwise
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes
+from hfcount.mapper import Config, Sizes
 from hfcount.spec import Layer, Record, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Node, Tensor, block, buffer
 

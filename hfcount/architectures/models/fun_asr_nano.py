@@ -6,8 +6,7 @@ from hfcount.architectures.layers import altered, layer_norm, mlp, pre_norm, sta
 from hfcount.architectures.layers.composite import towers_in_model
 from hfcount.architectures.layers.temporal import conv
 from hfcount.architectures.layers.vision import square_attention
-from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.mapper.sizes import Sizes, count, size
+from hfcount.mapper import MAX_LAYERS, Config, Sizes, count, size
 from hfcount.spec import Layer, Record, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Repeat, block

@@ -6,8 +6,7 @@ from hfcount.architectures.components import gemma
 from hfcount.architectures.components.gemma import network_widths, shares_kv
 from hfcount.architectures.layers import base, layer_norm, rms_norm, stack, swiglu, with_head
 from hfcount.architectures.layers.composite import towers_in_model
-from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import MAX_LAYERS, Config, Sizes, size
 from hfcount.spec import Dense, Layer, Layers, Record, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Node, Repeat, Tensor, block

@@ -4,8 +4,7 @@ from hfcount import architectures
 from hfcount.architectures import keys
 from hfcount.architectures.components.drafts import Draft, Needs
 from hfcount.architectures.layers import with_head
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import derived, size
+from hfcount.mapper import Config, derived, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block, Linear, block, buffer
 

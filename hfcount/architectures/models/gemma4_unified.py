@@ -4,8 +4,7 @@ from hfcount import architectures
 from hfcount.architectures import keys
 from hfcount.architectures.layers import layer_norm
 from hfcount.architectures.layers.composite import towers_in_model
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, derived
+from hfcount.mapper import Config, Sizes, derived
 from hfcount.spec import Record, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Node, Tensor, block
 

@@ -5,8 +5,7 @@ from hfcount.architectures import keys
 from hfcount.architectures.layers import layer_norm
 from hfcount.architectures.layers.classic import generative
 from hfcount.architectures.layers.encoders import bert_base, bert_embeddings
-from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.mapper.sizes import Sizes
+from hfcount.mapper import MAX_LAYERS, Config, Sizes
 from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Repeat, Tensor, block

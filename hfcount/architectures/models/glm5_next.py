@@ -7,8 +7,7 @@ from hfcount.architectures.layers.composite import towers_in_model
 from hfcount.architectures.layers.conversions import CONVOLUTION, packed
 from hfcount.architectures.layers.mixers import kimi_delta
 from hfcount.architectures.layers.streams import mixer
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import Config, Sizes, size
 from hfcount.spec import MLA, DeltaNet, Layer, Layers, Spec
 from hfcount.spec.tree.indices import Indices, intersection
 from hfcount.spec.tree.nodes import Block, Tensor

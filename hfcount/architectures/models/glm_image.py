@@ -6,8 +6,7 @@ from hfcount.architectures.layers import embedding, layer_norm, mlp, stack
 from hfcount.architectures.layers.classic import positions
 from hfcount.architectures.layers.composite import as_tower
 from hfcount.architectures.layers.vision import convolution, fused_square_attention, patch_convolution
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, flag, size
+from hfcount.mapper import Config, Sizes, flag, size
 from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, block
 

@@ -6,8 +6,7 @@ from hfcount.architectures.layers import altered, layer_norm, mlp, stack
 from hfcount.architectures.layers.classic import mha
 from hfcount.architectures.layers.composite import llava
 from hfcount.architectures.layers.conversions import inside
-from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import MAX_LAYERS, Config, Sizes, size
 from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 

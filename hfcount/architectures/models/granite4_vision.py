@@ -6,8 +6,7 @@ from hfcount import architectures
 from hfcount.architectures import keys
 from hfcount.architectures.layers import layer_norm
 from hfcount.architectures.layers.composite import towers_in_model
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes
+from hfcount.mapper import Config, Sizes
 from hfcount.spec import GQA, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Repeat, Tensor, block

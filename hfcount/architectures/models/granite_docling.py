@@ -5,8 +5,7 @@ from hfcount.architectures import keys
 from hfcount.architectures.layers import layer_norm, stack, with_head
 from hfcount.architectures.layers.classic import positions
 from hfcount.architectures.layers.vision import clip_layer, patch_convolution
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, flag, optional
+from hfcount.mapper import Config, Sizes, flag, optional
 from hfcount.spec import Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Repeat, block

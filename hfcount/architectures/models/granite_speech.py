@@ -7,8 +7,7 @@ from hfcount.architectures.layers.composite import llava
 from hfcount.architectures.layers.conversions import inside
 from hfcount.architectures.layers.convolution import batch_norm
 from hfcount.architectures.layers.temporal import conv
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import Config, Sizes, size
 from hfcount.spec import GQA, Dense, Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 

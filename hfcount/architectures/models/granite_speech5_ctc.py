@@ -6,8 +6,7 @@ from hfcount.architectures.layers import stack
 from hfcount.architectures.layers.conformer import nemo_layer
 from hfcount.architectures.layers.convolution import batch_norm
 from hfcount.architectures.layers.temporal import conv
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import Config, Sizes, size
 from hfcount.spec import GQA, Dense, Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, Tied, block, obsolete
 

@@ -15,8 +15,7 @@ from hfcount.architectures.layers import embedding, layer_norm, stack
 from hfcount.architectures.layers.classic import fc
 from hfcount.architectures.layers.convolution import frozen
 from hfcount.errors import UnknownArchitecture
-from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.mapper.sizes import Sizes, derived, flag, size
+from hfcount.mapper import MAX_LAYERS, Config, Sizes, derived, flag, size
 from hfcount.spec import Lacking, Layer, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Node, Repeat, Tensor, Tied, block

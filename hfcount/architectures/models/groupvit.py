@@ -7,8 +7,7 @@ from hfcount.architectures.layers.composite import paired
 from hfcount.architectures.layers.convolution import batch_norm
 from hfcount.architectures.layers.stacks import altered
 from hfcount.architectures.layers.vision import clip_layer, patch_convolution, square_attention
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import Config, Sizes, size
 from hfcount.spec import Layer, Layers, Record, Spec
 from hfcount.spec.tree.dims import scaled
 from hfcount.spec.tree.indices import Indices

@@ -8,8 +8,7 @@ from hfcount.architectures.layers import base, gqa, mlp, pre_norm, rms_norm, sta
 from hfcount.architectures.layers import layer_norm as norm
 from hfcount.architectures.layers.classic import mha, positions
 from hfcount.architectures.layers.vision import convolution, patch_convolution
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes
+from hfcount.mapper import Config, Sizes
 from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 

@@ -2,19 +2,8 @@
 
 from hfcount import architectures
 from hfcount.architectures import keys
-from hfcount.architectures.layers import (
-    altered,
-    embedding,
-    gqa,
-    layer_norm,
-    lm_head,
-    pre_norm,
-    rms_norm,
-    stack,
-    swiglu,
-)
-from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.mapper.sizes import Sizes, count, derived, flag, size
+from hfcount.architectures.layers import altered, embedding, gqa, layer_norm, lm_head, pre_norm, rms_norm, stack, swiglu
+from hfcount.mapper import MAX_LAYERS, Config, Sizes, count, derived, flag, size
 from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Node, Repeat, Tensor, Tied, block

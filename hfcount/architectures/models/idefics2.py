@@ -3,8 +3,7 @@
 from hfcount import architectures
 from hfcount.architectures import keys
 from hfcount.architectures.layers import altered, gqa, lm_head, rms_norm, stack, swiglu
-from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import MAX_LAYERS, Config, Sizes, size
 from hfcount.spec import GQA, Layer, Spec
 from hfcount.spec.tree.nodes import Block, Tensor, block
 

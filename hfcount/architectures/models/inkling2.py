@@ -5,20 +5,10 @@ from dataclasses import replace
 from hfcount import architectures
 from hfcount.architectures import keys
 from hfcount.architectures.components.inkling import INKLING_ATTENTION, Inkling, Reach, projections, spread
-from hfcount.architectures.layers import (
-    altered,
-    correction_bias,
-    embedding,
-    layer_norm,
-    mlp,
-    rms_norm,
-    stack,
-    stacked,
-)
+from hfcount.architectures.layers import altered, correction_bias, embedding, layer_norm, mlp, rms_norm, stack, stacked
 from hfcount.architectures.layers.composite import towers_beside_model
 from hfcount.architectures.layers.vision import patch_projection, square_attention
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, flag, size
+from hfcount.mapper import Config, Sizes, flag, size
 from hfcount.spec import GQA, Dense, Layer, MoE, Spec
 from hfcount.spec.tree.indices import Indices, intersection
 from hfcount.spec.tree.nodes import Block, Linear, Node, Repeat, Tensor, block

@@ -9,8 +9,7 @@ from hfcount.architectures.layers import altered, embedding, rms_norm, stack, sw
 from hfcount.architectures.layers.attention import relative, spread
 from hfcount.architectures.layers.composite import towers_beside_model
 from hfcount.architectures.layers.ffn import correction_bias, stacked
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes
+from hfcount.mapper import Config, Sizes
 from hfcount.spec import GQA, Layer, MoE, Record, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Node, Tensor, block

@@ -9,8 +9,7 @@ from hfcount.architectures.components.time_series import series_blueprint, serie
 from hfcount.architectures.layers import altered, base, gqa, moe, network, pre_norm, swiglu
 from hfcount.architectures.layers.composite import towers_in_model
 from hfcount.errors import UnknownArchitecture
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes
+from hfcount.mapper import Config, Sizes
 from hfcount.spec import Layer, Record, Spec
 from hfcount.spec.tree.nodes import Block, block, buffer
 

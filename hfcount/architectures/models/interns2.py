@@ -3,8 +3,7 @@
 from hfcount import architectures
 from hfcount.architectures.layers.conversions import packed
 from hfcount.architectures.models.qwen3_5 import blueprint as qwen3_5
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes
+from hfcount.mapper import Config, Sizes
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block, Node, Undescribed
 

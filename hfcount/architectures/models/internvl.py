@@ -6,8 +6,7 @@ from hfcount.architectures.layers import layer_norm, mlp, rms_norm, stack
 from hfcount.architectures.layers.composite import llava
 from hfcount.architectures.layers.conversions import LLAVA
 from hfcount.architectures.layers.vision import patch_convolution
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, flag
+from hfcount.mapper import Config, Sizes, flag
 from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 

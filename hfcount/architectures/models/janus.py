@@ -7,8 +7,7 @@ from hfcount.architectures.layers.classic import positions
 from hfcount.architectures.layers.composite import towers_in_model
 from hfcount.architectures.layers.vision import convolution, patch_convolution
 from hfcount.architectures.layers.vqgan import decoder, encoder
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, flag, size
+from hfcount.mapper import Config, Sizes, flag, size
 from hfcount.spec import Dense, Layer, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Node, Repeat, Tensor, block

@@ -5,8 +5,7 @@ from hfcount.architectures import keys
 from hfcount.architectures.layers import layer_norm
 from hfcount.architectures.layers.composite import llava
 from hfcount.architectures.models.kimi_k25_vision import KimiK25Vision
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes
+from hfcount.mapper import Config, Sizes
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block, Linear, block
 

@@ -5,8 +5,7 @@ from hfcount.architectures import keys
 from hfcount.architectures.layers import mlp, rms_norm, stack
 from hfcount.architectures.layers.composite import llava
 from hfcount.architectures.layers.vision import patch_convolution
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, derived, flag, size
+from hfcount.mapper import Config, Sizes, derived, flag, size
 from hfcount.spec import GQA, Dense, Layer, Patches, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 

@@ -6,8 +6,7 @@ from hfcount.architectures.layers import altered, embedding, layer_norm, lm_head
 from hfcount.architectures.layers.classic import mha
 from hfcount.architectures.layers.composite import rebased
 from hfcount.architectures.layers.vision import square_attention
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import Config, Sizes, size
 from hfcount.spec import Dense, Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 

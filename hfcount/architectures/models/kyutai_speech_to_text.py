@@ -3,8 +3,7 @@
 from hfcount import architectures
 from hfcount.architectures import keys
 from hfcount.architectures.layers import embedding, lm_head, pre_norm, rms_norm, stack
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, count, size
+from hfcount.mapper import Config, Sizes, count, size
 from hfcount.spec import Dense, Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, block
 

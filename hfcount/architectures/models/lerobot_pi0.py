@@ -5,8 +5,7 @@ from dataclasses import replace
 from hfcount import architectures
 from hfcount.architectures import keys
 from hfcount.architectures.layers import altered
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import Config, Sizes, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block, Linear, Node, Repeat, Tied, block
 

@@ -3,8 +3,7 @@
 from hfcount import architectures
 from hfcount.architectures import keys
 from hfcount.architectures.layers import altered, gqa, pre_norm, rms_norm, stack, swiglu
-from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import MAX_LAYERS, Config, Sizes, size
 from hfcount.spec import Dense, Layer, Spec
 from hfcount.spec.tree.dims import round_up
 from hfcount.spec.tree.indices import Indices

@@ -1,20 +1,10 @@
 """LFM2, dense or with routed experts: gated short convolutions and some attention (arXiv:2511.23404)."""
 
 from hfcount.architectures import keys
-from hfcount.architectures.layers import (
-    altered,
-    embedding,
-    gqa,
-    moe,
-    numbered_swiglu,
-    rms_norm,
-    stack,
-    with_head,
-)
+from hfcount.architectures.layers import altered, embedding, gqa, moe, numbered_swiglu, rms_norm, stack, with_head
 from hfcount.architectures.layers.conversions import W_EXPERTS
 from hfcount.architectures.layers.mixers import short_conv
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes
+from hfcount.mapper import Config, Sizes
 from hfcount.spec import GQA, Dense, Layer, MoE, ShortConv, Spec
 from hfcount.spec.tree.dims import round_up
 from hfcount.spec.tree.indices import Indices

@@ -4,8 +4,7 @@ from hfcount import architectures
 from hfcount.architectures import keys
 from hfcount.architectures.layers import gqa, layer_norm, numbered_swiglu, rms_norm, stack
 from hfcount.architectures.layers.composite import towers_in_model
-from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.mapper.sizes import Sizes, flag, size
+from hfcount.mapper import MAX_LAYERS, Config, Sizes, flag, size
 from hfcount.spec import Layer, ShortConv, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block

@@ -3,8 +3,7 @@
 from hfcount import architectures
 from hfcount.architectures import keys
 from hfcount.architectures.layers import layer_norm, stack
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes
+from hfcount.mapper import Config, Sizes
 from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Repeat, block

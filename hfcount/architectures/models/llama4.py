@@ -17,8 +17,7 @@ from hfcount.architectures.layers import (
 from hfcount.architectures.layers.classic import mha
 from hfcount.architectures.layers.composite import llava
 from hfcount.architectures.layers.vision import patch_projection
-from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import MAX_LAYERS, Config, Sizes, size
 from hfcount.spec import Layer, MoE, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block

@@ -4,8 +4,7 @@ from hfcount import architectures
 from hfcount.architectures import keys
 from hfcount.architectures.layers import backbones, layer_norm
 from hfcount.architectures.layers.composite import rebased
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import Config, Sizes, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block, Linear, Node, block
 

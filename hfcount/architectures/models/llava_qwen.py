@@ -7,8 +7,7 @@ from hfcount.architectures import keys
 from hfcount.architectures.layers import within
 from hfcount.architectures.layers.composite import as_tower, shared_copy
 from hfcount.errors import UnknownArchitecture
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes
+from hfcount.mapper import Config, Sizes
 from hfcount.spec import Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Node, Repeat, Tensor, block

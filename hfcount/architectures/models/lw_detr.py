@@ -10,8 +10,7 @@ from hfcount.architectures.layers import backbones, embedding, layer_norm, mlp, 
 from hfcount.architectures.layers.classic import mha
 from hfcount.architectures.layers.convolution import normed, transposed
 from hfcount.architectures.layers.vision import patch_convolution
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes
+from hfcount.mapper import Config, Sizes
 from hfcount.spec import Dense, Layer, Record, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Repeat, Tensor, block

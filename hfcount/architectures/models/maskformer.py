@@ -8,8 +8,7 @@ from hfcount.architectures.layers import embedding, layer_norm, stack
 from hfcount.architectures.layers.backbones import channels, chosen
 from hfcount.architectures.layers.classic import headed
 from hfcount.architectures.layers.convolution import conv
-from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import MAX_LAYERS, Config, Sizes, size
 from hfcount.spec import Dense, Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, block, buffer
 

@@ -18,8 +18,7 @@ from hfcount.architectures.layers import (
 )
 from hfcount.architectures.layers.composite import as_tower
 from hfcount.architectures.layers.vision import patch_convolution
-from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.mapper.sizes import Sizes, flag, size
+from hfcount.mapper import MAX_LAYERS, Config, Sizes, flag, size
 from hfcount.spec import GQA, Dense, Layer, Layers, MoE, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Node, Repeat, Tensor, block

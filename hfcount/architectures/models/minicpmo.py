@@ -8,8 +8,7 @@ from hfcount.architectures.layers.temporal import conv
 from hfcount.architectures.models.minicpmv import MiniCPMV
 from hfcount.architectures.models.minicpmv import blueprint as minicpmv
 from hfcount.errors import UnknownArchitecture
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, count, flag, size
+from hfcount.mapper import Config, Sizes, count, flag, size
 from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Node, Repeat, Tensor, block

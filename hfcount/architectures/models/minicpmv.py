@@ -6,8 +6,7 @@ from hfcount.architectures.layers import layer_norm, mlp, stack
 from hfcount.architectures.layers.composite import rebased
 from hfcount.architectures.layers.vision import fused_square_attention, patch_convolution
 from hfcount.errors import UnknownArchitecture
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import Config, Sizes, size
 from hfcount.spec import GQA, Dense, Layer, Patches, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 from hfcount.text import printable

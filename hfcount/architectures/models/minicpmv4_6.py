@@ -6,8 +6,7 @@ from hfcount.architectures.layers import layer_norm, stack
 from hfcount.architectures.layers.classic import positions
 from hfcount.architectures.layers.composite import towers_in_model
 from hfcount.architectures.layers.vision import clip_layer, patch_convolution, square_attention
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, count
+from hfcount.mapper import Config, Sizes, count
 from hfcount.spec import Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Repeat, block

@@ -21,8 +21,7 @@ from hfcount.architectures.layers.composite import llava, towers_beside_model
 from hfcount.architectures.layers.conversions import LLAVA, W_EXPERTS
 from hfcount.architectures.layers.ffn import router, stacked, swiglu
 from hfcount.architectures.layers.vision import clip_layer, patch_convolution
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import Config, Sizes, size
 from hfcount.spec import Dense, Layer, Layers, MoE, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Node, block
 

@@ -17,8 +17,7 @@ from hfcount.architectures.layers import (
 )
 from hfcount.architectures.layers.composite import renamed, towers_in_model
 from hfcount.architectures.layers.conversions import W_EXPERTS
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, flag, size
+from hfcount.mapper import Config, Sizes, flag, size
 from hfcount.spec import MLA, Layer, MoE, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block, buffer
 

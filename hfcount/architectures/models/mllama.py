@@ -7,8 +7,7 @@ from hfcount.architectures.layers.classic import mha
 from hfcount.architectures.layers.composite import llava
 from hfcount.architectures.layers.conversions import inside
 from hfcount.architectures.layers.vision import patch_convolution
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import Config, Sizes, size
 from hfcount.spec import Layer, Record, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block

@@ -4,8 +4,7 @@ from hfcount import architectures
 from hfcount.architectures import keys
 from hfcount.architectures.layers import layer_norm, lm_head
 from hfcount.architectures.layers.classic import classifier, headed
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, derived, flag, size
+from hfcount.mapper import Config, Sizes, derived, flag, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block, Linear, block
 

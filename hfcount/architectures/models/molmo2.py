@@ -5,8 +5,7 @@ from hfcount.architectures import keys
 from hfcount.architectures.layers import layer_norm, mlp, rms_norm, stack
 from hfcount.architectures.layers.classic import mha
 from hfcount.architectures.layers.vision import patch_projection
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import Config, Sizes, size
 from hfcount.spec import Dense, Layer, Patches, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 

@@ -6,8 +6,7 @@ from hfcount.architectures.layers import layer_norm, mlp, stack
 from hfcount.architectures.layers.classic import fused_attention
 from hfcount.architectures.layers.vision import fused_square_attention, patch_projection
 from hfcount.errors import UnknownArchitecture
-from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import MAX_LAYERS, Config, Sizes, size
 from hfcount.spec import Dense, Layer, Patches, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 

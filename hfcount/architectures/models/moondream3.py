@@ -6,8 +6,7 @@ from hfcount.architectures.layers import layer_norm, mlp, router, stack
 from hfcount.architectures.layers.attention import fused_qkv
 from hfcount.architectures.layers.ffn import stacked
 from hfcount.errors import UnknownArchitecture
-from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import MAX_LAYERS, Config, Sizes, size
 from hfcount.spec import GQA, Dense, Layer, Layers, MoE, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Node, Tensor, block

@@ -5,8 +5,7 @@ from hfcount.architectures import keys
 from hfcount.architectures.layers import embedding, layer_norm, lm_head, mlp, pre_norm, stack
 from hfcount.architectures.layers.classic import mha
 from hfcount.architectures.layers.temporal import conv
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes
+from hfcount.mapper import Config, Sizes
 from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 

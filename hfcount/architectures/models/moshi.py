@@ -2,8 +2,7 @@
 
 from hfcount.architectures import Family, keys
 from hfcount.architectures.layers import embedding, lm_head, pre_norm, rms_norm, stack
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, count, size
+from hfcount.mapper import Config, Sizes, count, size
 from hfcount.spec import Dense, Layer, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Repeat, Tensor, block

@@ -13,8 +13,7 @@ from hfcount.architectures.layers import layer_norm
 from hfcount.architectures.layers.composite import as_tower, rebased
 from hfcount.architectures.layers.vision import convolution
 from hfcount.architectures.layers.vqgan import attending, residual
-from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.mapper.sizes import Sizes
+from hfcount.mapper import MAX_LAYERS, Config, Sizes
 from hfcount.spec import Record, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Node, Repeat, Tensor, block, buffer

@@ -19,8 +19,7 @@ from hfcount.architectures.layers.composite import towers_in_model
 from hfcount.architectures.layers.ffn import router
 from hfcount.architectures.layers.sandwich import sandwich_norm
 from hfcount.architectures.layers.vision import square_attention
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import Config, Sizes, size
 from hfcount.spec import Dense, Layer, MoE, Patches, Record, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Node, Repeat, Tensor, block

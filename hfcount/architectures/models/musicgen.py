@@ -5,8 +5,7 @@ from hfcount.architectures import keys
 from hfcount.architectures.layers import embedding, layer_norm, stack
 from hfcount.architectures.layers.composite import rebased
 from hfcount.architectures.layers.seq2seq import bart_layer
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, count, size
+from hfcount.mapper import Config, Sizes, count, size
 from hfcount.spec import Dense, Layer, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Repeat, block

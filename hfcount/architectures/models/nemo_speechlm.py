@@ -7,8 +7,7 @@ from hfcount.architectures.layers.composite import renamed
 from hfcount.architectures.layers.temporal import conv, upsampling
 from hfcount.architectures.models.nemotron3_diarization import Nemotron3Diarization
 from hfcount.architectures.models.nemotron3_diarization_audio import Lengthened, Stacked
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import Config, Sizes, size
 from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 

@@ -5,8 +5,7 @@ from hfcount.architectures import keys
 from hfcount.architectures.layers import altered, backbones, rms_norm
 from hfcount.architectures.layers.composite import rebased
 from hfcount.architectures.models.radio import Radio
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, derived, flag, size
+from hfcount.mapper import Config, Sizes, derived, flag, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block, obsolete
 

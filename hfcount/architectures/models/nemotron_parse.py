@@ -8,8 +8,7 @@ from hfcount.architectures.layers import backbones, embedding, layer_norm, lm_he
 from hfcount.architectures.layers.seq2seq import bart_layer
 from hfcount.architectures.models.radio import Radio
 from hfcount.errors import UnknownArchitecture
-from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.mapper.sizes import Sizes, count
+from hfcount.mapper import MAX_LAYERS, Config, Sizes, count
 from hfcount.spec import Dense, Layer, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Node, Repeat, Tensor, block

@@ -7,8 +7,7 @@ from hfcount.architectures.components.hybrid import cross_stage, hybrid_encoder,
 from hfcount.architectures.components.timm.names import SWINS
 from hfcount.architectures.layers import altered, embedding, layer_norm, stack
 from hfcount.errors import UnknownArchitecture
-from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.mapper.sizes import Sizes, derived, flag, size
+from hfcount.mapper import MAX_LAYERS, Config, Sizes, derived, flag, size
 from hfcount.spec import Dense, Layer, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Repeat, Tensor, block

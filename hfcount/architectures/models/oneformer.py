@@ -8,8 +8,7 @@ from hfcount.architectures.layers.backbones import channels, chosen
 from hfcount.architectures.layers.classic import headed
 from hfcount.architectures.layers.convolution import conv
 from hfcount.architectures.layers.vision import square_attention
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, count, flag, size
+from hfcount.mapper import Config, Sizes, count, flag, size
 from hfcount.spec import Layer, Record, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Repeat, Tensor, block, buffer

@@ -9,8 +9,7 @@ from hfcount.architectures.components.clip_resnet import ClipResNet
 from hfcount.architectures.components.clip_timm import TimmTower
 from hfcount.architectures.layers import embedding, layer_norm, stack
 from hfcount.errors import UnknownArchitecture
-from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.mapper.sizes import Sizes, flag, size
+from hfcount.mapper import MAX_LAYERS, Config, Sizes, flag, size
 from hfcount.spec import GQA, Dense, Head, Layer, Layers, Patches, Record, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Node, Tensor, Undescribed, block
 from hfcount.text import printable

@@ -6,8 +6,7 @@ from hfcount.architectures.layers import layer_norm, rms_norm, stack, swiglu
 from hfcount.architectures.layers.classic import positions
 from hfcount.architectures.layers.composite import towers_in_model
 from hfcount.architectures.layers.vision import patch_convolution, square_attention
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, flag, size
+from hfcount.mapper import Config, Sizes, flag, size
 from hfcount.spec import Dense, Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 

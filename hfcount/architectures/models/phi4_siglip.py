@@ -6,8 +6,7 @@ from hfcount import architectures
 from hfcount.architectures import keys
 from hfcount.architectures.layers import within
 from hfcount.architectures.layers.composite import as_tower
-from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.mapper.sizes import Sizes
+from hfcount.mapper import MAX_LAYERS, Config, Sizes
 from hfcount.spec import Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Repeat, block

@@ -9,8 +9,7 @@ from hfcount.architectures.layers import embedding, layer_norm, stack, within
 from hfcount.architectures.layers.conversions import HYBRID
 from hfcount.architectures.layers.convolution import conv
 from hfcount.architectures.layers.encoders import bert_attention
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, part, size
+from hfcount.mapper import Config, Sizes, part, size
 from hfcount.spec import Layer, Record, Spec
 from hfcount.spec.tree.nodes import Block, Linear, block, obsolete
 

@@ -10,8 +10,7 @@ from hfcount.architectures.layers import layer_norm
 from hfcount.architectures.layers.conversions import HYBRID
 from hfcount.architectures.layers.convolution import conv, normed
 from hfcount.architectures.layers.stacks import altered
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, derived, flag, size
+from hfcount.mapper import Config, Sizes, derived, flag, size
 from hfcount.spec import Record, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Repeat, Tied, block

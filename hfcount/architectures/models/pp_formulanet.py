@@ -7,8 +7,7 @@ from hfcount.architectures.layers.classic import positions
 from hfcount.architectures.layers.convolution import conv
 from hfcount.architectures.layers.seq2seq import bart_layer
 from hfcount.architectures.layers.vision import fused_square_attention, patch_convolution
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import Config, Sizes, size
 from hfcount.spec import Dense, Layer, Record, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block

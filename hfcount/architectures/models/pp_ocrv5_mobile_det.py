@@ -7,8 +7,7 @@ from hfcount.architectures.layers.classic import headed
 from hfcount.architectures.layers.convolution import conv, depthwise
 from hfcount.architectures.layers.ocr import scoring, squeezing
 from hfcount.architectures.models.pp_lcnet import PpLcnet
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, derived, size
+from hfcount.mapper import Config, Sizes, derived, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block, block
 

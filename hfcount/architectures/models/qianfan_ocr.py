@@ -6,8 +6,7 @@ from hfcount.architectures.layers import layer_norm, lm_head, mlp, rms_norm, sta
 from hfcount.architectures.layers.conversions import qkv
 from hfcount.architectures.layers.vision import fused_square_attention, patch_convolution
 from hfcount.errors import UnknownArchitecture
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, flag
+from hfcount.mapper import Config, Sizes, flag
 from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 

@@ -4,8 +4,7 @@ from hfcount import architectures
 from hfcount.architectures import keys
 from hfcount.architectures.layers import embedding, fused_qkv, layer_norm, mlp, rms_norm, stack, with_head
 from hfcount.architectures.layers.vision import patch_convolution
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes
+from hfcount.mapper import Config, Sizes
 from hfcount.spec import GQA, Dense, Layer, Patches, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 

@@ -6,23 +6,13 @@ from itertools import product
 from hfcount import architectures
 from hfcount.architectures import keys
 from hfcount.architectures.components.vocoders import VoiceEncoder, halved, snake
-from hfcount.architectures.layers import (
-    altered,
-    embedding,
-    gqa,
-    layer_norm,
-    pre_norm,
-    rms_norm,
-    stack,
-    swiglu,
-)
+from hfcount.architectures.layers import altered, embedding, gqa, layer_norm, pre_norm, rms_norm, stack, swiglu
 from hfcount.architectures.layers.classic import mha
 from hfcount.architectures.layers.composite import rebased, towers_beside_model
 from hfcount.architectures.layers.conversions import packed
 from hfcount.architectures.layers.seq2seq import bart_layer
 from hfcount.architectures.layers.temporal import conv, upsampling
-from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.mapper.sizes import Sizes, part, size
+from hfcount.mapper import MAX_LAYERS, Config, Sizes, part, size
 from hfcount.spec import GQA, Dense, Layer, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Node, Repeat, block

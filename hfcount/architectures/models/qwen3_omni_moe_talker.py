@@ -2,19 +2,8 @@
 
 from hfcount import architectures
 from hfcount.architectures import keys
-from hfcount.architectures.layers import (
-    altered,
-    embedding,
-    gated_moe,
-    gqa,
-    pre_norm,
-    rms_norm,
-    stack,
-    stacked,
-    swiglu,
-)
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes
+from hfcount.architectures.layers import altered, embedding, gated_moe, gqa, pre_norm, rms_norm, stack, stacked, swiglu
+from hfcount.mapper import Config, Sizes
 from hfcount.spec import Layer, MoE, Record, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Repeat, block

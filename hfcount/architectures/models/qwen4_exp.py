@@ -7,8 +7,7 @@ from hfcount.architectures.layers import altered, embedding, gated_moe, gqa, rms
 from hfcount.architectures.layers.composite import towers_in_model
 from hfcount.architectures.layers.conversions import packed
 from hfcount.architectures.layers.mixers import gated_delta_net
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import Config, Sizes, size
 from hfcount.spec import DeltaNet, Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, block
 

@@ -8,8 +8,7 @@ from hfcount.architectures.layers import backbones, embedding, layer_norm, mlp, 
 from hfcount.architectures.layers.classic import mha
 from hfcount.architectures.layers.convolution import conv, depthwise
 from hfcount.architectures.layers.vision import patch_convolution, vit_attention
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, flag
+from hfcount.mapper import Config, Sizes, flag
 from hfcount.spec import GQA, Dense, Layer, Record, Spec
 from hfcount.spec.tree.dims import round_up
 from hfcount.spec.tree.indices import Indices

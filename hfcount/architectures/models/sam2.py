@@ -8,8 +8,7 @@ from hfcount.architectures.components.memories import Memories, memory_layers
 from hfcount.architectures.components.sam import frequencies
 from hfcount.architectures.layers import layer_norm, mlp, stack
 from hfcount.architectures.layers.vision import convolution
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, derived, size
+from hfcount.mapper import Config, Sizes, derived, size
 from hfcount.spec import Dense, Layer, Layers, Record, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block

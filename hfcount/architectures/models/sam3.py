@@ -7,8 +7,7 @@ from hfcount.architectures import keys
 from hfcount.architectures.layers import embedding, layer_norm, mlp, stack
 from hfcount.architectures.layers.convolution import batch_norm, conv
 from hfcount.architectures.layers.vision import clip_layer, convolution, square_attention
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, count, size
+from hfcount.mapper import Config, Sizes, count, size
 from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Component, Linear, Repeat, Tensor, block

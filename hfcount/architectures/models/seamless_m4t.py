@@ -6,8 +6,7 @@ from hfcount.architectures.layers import altered, embedding, layer_norm, lm_head
 from hfcount.architectures.layers.classic import mha
 from hfcount.architectures.layers.conformer import conformer_attention, conformer_layer, feed_forward, shortening
 from hfcount.architectures.layers.temporal import conv
-from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.mapper.sizes import Sizes, derived, part, size
+from hfcount.mapper import MAX_LAYERS, Config, Sizes, derived, part, size
 from hfcount.spec import Dense, Layer, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Repeat, Tensor, Tied, block, buffer

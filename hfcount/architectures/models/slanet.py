@@ -6,8 +6,7 @@ from hfcount.architectures.layers import backbones
 from hfcount.architectures.layers.convolution import normed
 from hfcount.architectures.layers.tables import structure
 from hfcount.architectures.models.pp_lcnet import PpLcnet
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, count, size
+from hfcount.mapper import Config, Sizes, count, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Repeat, block

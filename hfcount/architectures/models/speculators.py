@@ -6,8 +6,7 @@ from hfcount.architectures.components.drafts import LAYER, SAID, Draft, Needs, s
 from hfcount.architectures.layers import rms_norm
 from hfcount.architectures.layers.stacks import altered
 from hfcount.errors import UnknownArchitecture
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import flag
+from hfcount.mapper import Config, flag
 from hfcount.spec import GQA, Layer, Layers, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Repeat, Tensor, block

@@ -5,8 +5,7 @@ from hfcount.architectures import keys
 from hfcount.architectures.layers import layer_norm, mlp, stack
 from hfcount.architectures.layers.composite import as_tower
 from hfcount.architectures.layers.vision import convolution, patch_convolution
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, flag
+from hfcount.mapper import Config, Sizes, flag
 from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 

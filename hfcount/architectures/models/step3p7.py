@@ -7,8 +7,7 @@ from hfcount.architectures.layers import layer_norm
 from hfcount.architectures.layers.composite import towers_beside_model
 from hfcount.architectures.layers.conversions import qkv
 from hfcount.architectures.layers.vision import patch_convolution
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, flag
+from hfcount.mapper import Config, Sizes, flag
 from hfcount.spec import Dense, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 

@@ -6,8 +6,7 @@ from hfcount.architectures.components.step import layers_and_downsamplers
 from hfcount.architectures.layers import layer_norm
 from hfcount.architectures.layers.composite import towers_beside_model
 from hfcount.architectures.layers.vision import convolution
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, flag, size
+from hfcount.mapper import Config, Sizes, flag, size
 from hfcount.spec import Dense, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 

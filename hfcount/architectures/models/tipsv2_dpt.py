@@ -5,8 +5,7 @@ from hfcount.architectures import keys
 from hfcount.architectures.components.depth import Levels
 from hfcount.architectures.layers import backbones
 from hfcount.architectures.layers.convolution import conv
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, part, size
+from hfcount.mapper import Config, Sizes, part, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Repeat, block

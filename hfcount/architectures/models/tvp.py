@@ -5,8 +5,7 @@ from hfcount.architectures import keys
 from hfcount.architectures.layers import embedding, layer_norm, stack
 from hfcount.architectures.layers.classic import headed, positions
 from hfcount.architectures.layers.convolution import conv
-from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import MAX_LAYERS, Config, Sizes, size
 from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 

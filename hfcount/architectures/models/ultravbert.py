@@ -5,8 +5,7 @@ from hfcount.architectures import keys
 from hfcount.architectures.layers import lm_head, rms_norm
 from hfcount.architectures.layers.classic import classifier, headed
 from hfcount.architectures.models.ultrabert import Ultrabert
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import Config, Sizes, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block, Linear, block
 

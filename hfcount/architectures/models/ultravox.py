@@ -7,8 +7,7 @@ from hfcount.architectures import keys
 from hfcount.architectures.layers import altered, rms_norm
 from hfcount.architectures.layers.composite import rebased
 from hfcount.errors import UnknownArchitecture
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, count, derived, flag, size
+from hfcount.mapper import Config, Sizes, count, derived, flag, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Node, Undescribed, block

@@ -4,8 +4,7 @@ from hfcount import architectures
 from hfcount.architectures import keys
 from hfcount.architectures.layers.backbones import channels, chosen
 from hfcount.architectures.layers.convolution import batch_norm, conv
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, count, derived, flag, size
+from hfcount.mapper import Config, Sizes, count, derived, flag, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Repeat, block

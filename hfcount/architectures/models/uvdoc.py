@@ -6,8 +6,7 @@ from typing import Any
 from hfcount import architectures
 from hfcount.architectures import keys
 from hfcount.architectures.layers.convolution import batch_norm, conv, normed
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, derived, size
+from hfcount.mapper import Config, Sizes, derived, size
 from hfcount.spec import Record, Spec
 from hfcount.spec.tree.dims import Dim
 from hfcount.spec.tree.nodes import Block, Tensor, block

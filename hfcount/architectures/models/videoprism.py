@@ -6,8 +6,7 @@ from hfcount import architectures
 from hfcount.architectures import keys
 from hfcount.architectures.layers import embedding, layer_norm, mlp, stack
 from hfcount.architectures.layers.classic import classifier, mha
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, count, size
+from hfcount.mapper import Config, Sizes, count, size
 from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Repeat, Tensor, block, buffer

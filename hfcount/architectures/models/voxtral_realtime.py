@@ -6,8 +6,7 @@ from hfcount.architectures.layers import altered, base, gqa, pre_norm, rms_norm,
 from hfcount.architectures.layers.composite import llava
 from hfcount.architectures.layers.conversions import inside
 from hfcount.architectures.layers.temporal import conv
-from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import MAX_LAYERS, Config, Sizes, size
 from hfcount.spec import GQA, Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, block
 

@@ -5,8 +5,7 @@ from hfcount.architectures import keys
 from hfcount.architectures.layers import embedding, layer_norm, lm_head, stack
 from hfcount.architectures.layers.classic import classifier, mha, positions
 from hfcount.architectures.layers.seq2seq import bart_layer
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, flag, size
+from hfcount.mapper import Config, Sizes, flag, size
 from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 

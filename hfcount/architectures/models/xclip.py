@@ -6,8 +6,7 @@ from hfcount.architectures.layers import altered, layer_norm, stack
 from hfcount.architectures.layers.classic import positions
 from hfcount.architectures.layers.composite import paired
 from hfcount.architectures.layers.vision import clip_layer, patch_convolution, square_attention
-from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.mapper.sizes import Sizes, count
+from hfcount.mapper import MAX_LAYERS, Config, Sizes, count
 from hfcount.spec import Dense, Layer, Layers, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Repeat, Tensor, block, obsolete

@@ -5,8 +5,7 @@ from hfcount.architectures import keys
 from hfcount.architectures.components.depth import Neck, shrinking
 from hfcount.architectures.layers.convolution import conv
 from hfcount.errors import UnknownArchitecture
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, derived, flag, part, size
+from hfcount.mapper import Config, Sizes, derived, flag, part, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block, block
 
