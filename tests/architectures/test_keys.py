@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from paths import ARCHITECTURES
 
 import hfcount
-from hfcount import architectures as families
+from hfcount.architectures import families
 from hfcount.architectures.layers.model import Fields
 from hfcount.errors import ConfigError, UnknownArchitecture
 from hfcount.mapper import Config

@@ -2,8 +2,7 @@
 
 from dataclasses import replace
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.components.inkling import INKLING_ATTENTION, Inkling, Reach, projections, spread
 from hfcount.architectures.layers import altered, correction_bias, embedding, layer_norm, mlp, rms_norm, stack, stacked
 from hfcount.architectures.layers.composite import towers_beside_model
@@ -50,8 +49,8 @@ SPELLINGS = {
 
 def spec(c: Config) -> Spec:
     text, towers = (
-        architectures.part(c, "text_config"),
-        {"vision": architectures.part(c, "vision_config", "inkling2_vision")},
+        families.part(c, "text_config"),
+        {"vision": families.part(c, "vision_config", "inkling2_vision")},
     )
     model = keys.composite(c, text, towers, heads=("ForConditionalGeneration", "Model"))
     if model.head == "base":  # which has the tower's parts under the names of transformers
@@ -61,7 +60,7 @@ def spec(c: Config) -> Spec:
 
 
 def blueprint(s: Spec) -> Block:
-    vision, body = architectures.tower(s, "vision"), architectures.base(s)
+    vision, body = families.tower(s, "vision"), families.base(s)
     if s.head == "base":
         return towers_beside_model(s, body, vision_tower=vision)
     head = Linear(s.hidden, s.vocab, component="lm_head")
@@ -200,7 +199,7 @@ def vision_blueprint(s: Spec[Inkling2Vision]) -> Block:
 
 
 PARTS = (
-    architectures.Family(
+    families.Family(
         ("inkling2_text",),
         text_spec,
         text_blueprint,
@@ -209,5 +208,5 @@ PARTS = (
         ),
         spellings=_INKLING2_TEXT,
     ),
-    architectures.Family(("inkling2_vision",), vision_spec, vision_blueprint),
+    families.Family(("inkling2_vision",), vision_spec, vision_blueprint),
 )

@@ -1,7 +1,6 @@
 """Ovis 2: a vision tower whose output picks rows of a table of visual words, before any language model."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import layer_norm, rms_norm, stack, swiglu
 from hfcount.architectures.layers.classic import positions
 from hfcount.architectures.layers.composite import towers_in_model
@@ -26,8 +25,8 @@ class Ovis2(Sizes):
 
 def spec(c: Config) -> Spec[Ovis2]:
     text, towers = (
-        architectures.part(c, "text_config"),
-        {"vision": architectures.part(c, "vision_config", "ovis2_vision")},
+        families.part(c, "text_config"),
+        {"vision": families.part(c, "vision_config", "ovis2_vision")},
     )
     # The widths of the head and of the table are the outer config's, those of the layers the inner one's.
     sizes = Ovis2.read(c)
@@ -37,8 +36,8 @@ def spec(c: Config) -> Spec[Ovis2]:
 def blueprint(s: Spec[Ovis2]) -> Block:
     width = s.own.width
     words = Tensor((s.part("vision").sizes(Ovis2Vision).vocab_size, width), component="projector")
-    tower = architectures.tower(s, "vision")
-    tree = towers_in_model(s, architectures.base(s), vision_tower=tower, visual_embeddings_table=block(weight=words))
+    tower = families.tower(s, "vision")
+    tree = towers_in_model(s, families.base(s), vision_tower=tower, visual_embeddings_table=block(weight=words))
     if s.head == "base" or s.tied:
         return tree
     return Block({**tree.children, "lm_head": Linear(width, s.own.vocab_size, component="lm_head")})
@@ -80,4 +79,4 @@ def vision_blueprint(s: Spec[Ovis2Vision]) -> Block:
     )
 
 
-PARTS = (architectures.Family(("ovis2_vision",), vision_spec, vision_blueprint),)
+PARTS = (families.Family(("ovis2_vision",), vision_spec, vision_blueprint),)

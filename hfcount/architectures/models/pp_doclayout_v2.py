@@ -1,7 +1,6 @@
 """PP-DocLayoutV2: RT-DETR for the parts of a page, and an encoder that finds their order (PaddleOCR)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.components.detection import UNSHAPED
 from hfcount.architectures.components.hybrid import Hybrid, hybrid, refining
 from hfcount.architectures.components.layout import OnPage
@@ -55,7 +54,7 @@ def spec(c: Config) -> Spec[PPDocLayoutV2]:
         own=sizes,
     )
     learned = c.bool("learn_initial_query", default=False)
-    model = hybrid(c, _HEADS, architectures.backbone(c), parts={"reading": reading})
+    model = hybrid(c, _HEADS, families.backbone(c), parts={"reading": reading})
     return model.having(PPDocLayoutV2(hybrid=model.own, learned=learned))
 
 
@@ -96,6 +95,6 @@ def _reading(s: Spec) -> Block:
 def blueprint(s: Spec[PPDocLayoutV2]) -> Block:
     decodes, of = s.head != "base", s.own.hybrid
     decoder = refining(s, of.points, decodes)
-    tower = architectures.tree(s.part("backbone"))
+    tower = families.tree(s.part("backbone"))
     body = of.tensors(s, tower, decoder, labelled=s.labels, learned=s.own.learned)
     return block(model=body, reading_order=_reading(s.part("reading"))) if decodes else body

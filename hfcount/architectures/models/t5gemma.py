@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from hfcount.architectures import Family, keys
+from hfcount.architectures import keys
+from hfcount.architectures.families import Family
 from hfcount.architectures.layers import altered, embedding, gqa, lm_head, rms_norm, stack, swiglu
 from hfcount.architectures.layers.classic import classifier
 from hfcount.mapper import Config, Sizes
