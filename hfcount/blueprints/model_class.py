@@ -47,9 +47,7 @@ def naming(c: Config) -> Naming:
     first = named[0] if isinstance(named, list) and named and isinstance(named[0], str) else None
     if not model_type:
         return Naming(
-            first or "",
-            untyped=not (by_timm(c) or families.of_speculators(c)),
-            reading=_coded(c).get("AutoConfig", ""),
+            first or "", untyped=not (by_timm(c) or families.of_speculators(c)), reading=_coded(c).get("AutoConfig", "")
         )
     if first is None or not isinstance(model_type, str) or families.find(model_type) is None:
         return Naming()

@@ -75,12 +75,7 @@ def distributing(c: Config) -> Distributions:
     if not alone and len(points) != levels:
         text = f"decoder_n_points has {len(points):,} entries, and there are {levels:,} levels."
         raise c.error(
-            "list-length",
-            text,
-            "decoder_n_points",
-            "Correct one of them.",
-            expected=int(levels),
-            observed=len(points),
+            "list-length", text, "decoder_n_points", "Correct one of them.", expected=int(levels), observed=len(points)
         )
     heads, width = c.int("decoder_attention_heads"), c.int("head_dim", default=None)
     if width is not None:

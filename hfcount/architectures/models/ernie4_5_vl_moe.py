@@ -59,10 +59,7 @@ def blueprint(s: Spec[Ernie45VlMoe]) -> Block:
         mlp=Linear(merged, s.hidden, True),
         after_norm=rms_norm(s.hidden),
     )
-    senses = {
-        "vision_model": families.tower(s, "vision"),
-        "resampler_model": Block(resampler.children, "projector", 0),
-    }
+    senses = {"vision_model": families.tower(s, "vision"), "resampler_model": Block(resampler.children, "projector", 0)}
     return with_head(s, Block({**families.base(s).children, **senses}))
 
 

@@ -48,10 +48,7 @@ SPELLINGS = {
 
 
 def spec(c: Config) -> Spec:
-    text, towers = (
-        families.part(c, "text_config"),
-        {"vision": families.part(c, "vision_config", "inkling2_vision")},
-    )
+    text, towers = (families.part(c, "text_config"), {"vision": families.part(c, "vision_config", "inkling2_vision")})
     model = keys.composite(c, text, towers, heads=("ForConditionalGeneration", "Model"))
     if model.head == "base":  # which has the tower's parts under the names of transformers
         vision = model.part("vision")

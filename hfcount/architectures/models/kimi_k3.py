@@ -16,10 +16,7 @@ REPLACES_PLACEHOLDERS = True
 
 
 def spec(c: Config) -> Spec:
-    text, vision = (
-        families.part(c, "text_config", "kimi_k3_text"),
-        families.part(c, "vision_config", "moonvit3d"),
-    )
+    text, vision = (families.part(c, "text_config", "kimi_k3_text"), families.part(c, "vision_config", "moonvit3d"))
     model = keys.composite(c, text, {"vision": vision}, heads=("ForConditionalGeneration", "Model"))
     return model.replace(tied=text.tied)
 

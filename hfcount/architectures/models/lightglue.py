@@ -24,14 +24,7 @@ def spec(c: Config) -> Spec[Lightglue]:
     keypoints = families.part(c, "keypoint_detector_config")
     given = c.part("keypoint_detector_config").int("descriptor_decoder_dim", default=256)
     layers = keys.uniform(Layer(mixer=mixer), keys.layer_count(c))
-    model = keys.decoder_spec(
-        c,
-        layers,
-        vocab=0,
-        hidden=d,
-        heads=_HEADS,
-        parts={"keypoints": keypoints},
-    )
+    model = keys.decoder_spec(c, layers, vocab=0, hidden=d, heads=_HEADS, parts={"keypoints": keypoints})
     return model.replace(causal=False).having(Lightglue.read(c, given=keys.dim("d_g", given)))
 
 

@@ -47,10 +47,7 @@ def spec(c: Config) -> Spec[MiniCPMO]:
         raise UnknownArchitecture(f"{c.where}: version {printable(version, 20)} of MiniCPM-o is not described so.")
     text = families.read(c.as_part().varied("", {"architectures": None}), words)
     inner = c.part("vision_config", defaults={} if c.sub("vision_config") else _SIGLIP)
-    vision, audio = (
-        families.read(inner, "idefics2_vision"),
-        families.part(c, "audio_config", "whisper_encoder"),
-    )
+    vision, audio = (families.read(inner, "idefics2_vision"), families.part(c, "audio_config", "whisper_encoder"))
     if c.bool("drop_vision_last_layer", default=True):
         vision = vision.replace(layers=keys.uniform(vision.layers[0].layer, max(0, vision.depth - 1)))
     sizes = MiniCPMO.read(c, places=False)

@@ -15,10 +15,7 @@ _SCALES = 3  # of an image, in the implementation, whose patches NVILA sees toge
 
 
 def spec(c: Config) -> Spec:
-    text, vision = (
-        families.part(c, "text_config", "qwen2"),
-        families.part(c, "vision_config", "siglip_vision_model"),
-    )
+    text, vision = (families.part(c, "text_config", "qwen2"), families.part(c, "vision_config", "siglip_vision_model"))
     heads = ("ForConditionalGeneration",)
     return keys.composite(c, text, {"vision": vision}, heads=heads).replace(tied=text.tied)
 

@@ -24,10 +24,7 @@ class Ovis2(Sizes):
 
 
 def spec(c: Config) -> Spec[Ovis2]:
-    text, towers = (
-        families.part(c, "text_config"),
-        {"vision": families.part(c, "vision_config", "ovis2_vision")},
-    )
+    text, towers = (families.part(c, "text_config"), {"vision": families.part(c, "vision_config", "ovis2_vision")})
     # The widths of the head and of the table are the outer config's, those of the layers the inner one's.
     sizes = Ovis2.read(c)
     return keys.composite(c, text, towers, tied=True, heads=("ForConditionalGeneration", "Model")).having(sizes)

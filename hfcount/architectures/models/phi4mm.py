@@ -106,10 +106,7 @@ def blueprint(s: Spec[Phi4MM]) -> Block:
         return Block({"0": Linear(inputs, d, True), "2": Linear(d, d, True)}, "projector")
 
     vision_width = sizes.joined * s.part("vision").hidden
-    image: dict[str, Node] = {
-        "img_processor": families.tower(s, "vision"),
-        "img_projection": projection(vision_width),
-    }
+    image: dict[str, Node] = {"img_processor": families.tower(s, "vision"), "img_projection": projection(vision_width)}
     if sizes.separated:
         image |= {"glb_GN": Tensor((1, 1, vision_width)), "sub_GN": Tensor((1, 1, 1, vision_width))}
     heard = projection(sizes.downsample_rate * s.part("audio").hidden)

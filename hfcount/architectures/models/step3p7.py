@@ -45,10 +45,7 @@ class Step3p7(Sizes):
 
 def spec(c: Config) -> Spec[Step3p7]:
     # The class overrules the model_types that are written in its parts.
-    text, vision = (
-        families.part(c, "text_config", "step3p5"),
-        families.part(c, "vision_config", "step3p5_vision"),
-    )
+    text, vision = (families.part(c, "text_config", "step3p5"), families.part(c, "vision_config", "step3p5_vision"))
     heads = ("ForConditionalGeneration", "Model")
     sizes = Step3p7.read(c)
     return keys.composite(c, text, {"vision": vision}, heads=heads).having(sizes)

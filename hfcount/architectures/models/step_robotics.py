@@ -36,10 +36,7 @@ class StepRobotics(Sizes):
 
 
 def spec(c: Config) -> Spec[StepRobotics]:
-    text, vision = (
-        families.part(c, "text_config", "qwen3"),
-        families.part(c, "vision_config", "step_robotics_vision"),
-    )
+    text, vision = (families.part(c, "text_config", "qwen3"), families.part(c, "vision_config", "step_robotics_vision"))
     model = keys.composite(c, text, {"vision": vision}, heads=("ForConditionalGeneration",))
     return model.replace(tied=text.tied).having(StepRobotics.read(c))  # the language model says it for the whole
 

@@ -35,9 +35,7 @@ def blueprint(s: Spec[Ultravbert]) -> Block:
     connector = block("projector", modality_projection=Linear(wide, d), norm=rms_norm(d))
     tower = families.tower(s, "vision")
     body = block(
-        vision_model=tower,
-        connector=Block(connector.children, "projector", repeats=0),
-        text_model=families.base(s),
+        vision_model=tower, connector=Block(connector.children, "projector", repeats=0), text_model=families.base(s)
     )
     decoder = lm_head(s, "model.text_model.embed_tokens.weight")
     words = block("lm_head", linear1=Linear(d, narrow), linear2=Linear(narrow, d), decoder=decoder)
