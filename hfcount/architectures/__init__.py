@@ -1,4 +1,6 @@
-"""The architectures: one file each in models/, from layers/ and components/.
+"""Describes the architectures; a file in models/ for each, made of shared layers and components.
+
+Work here on an architecture.
 
 A file has `MODEL_TYPES`, `spec(c)` (reads the config) and `blueprint(s)` (builds the tree of tensors). Sizes that only
 this architecture has are fields of a class of `Sizes` in the same file, which both functions name: `Spec[Tandem]`. A

@@ -1,4 +1,7 @@
-"""Reads config.json key by key, with the defaults of its class, and tracks which keys were read."""
+"""Maps the keys of config.json to typed values, and knows what absent keys mean.
+
+Work here on how a key is read, its default, or a value that transformers refuses.
+"""
 
 from hfcount.mapper.reader import MAX_LAYERS, MAX_SIZE, Config
 from hfcount.mapper.sizes import Sizes, count, derived, flag, optional, part, size

@@ -1,4 +1,7 @@
-"""Compares a blueprint with the published files, and explains every difference as a finding."""
+"""Compares a blueprint with what is stored, and names the cause of each difference; a file in rules/ for each finding.
+
+Work here on a finding, a check, or a cause.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
