@@ -33,6 +33,17 @@ def unwatched(files: int) -> Callable[[], None]:
     return lambda: None
 
 
+def unopened(documents: Documents | Place) -> None:
+    """The default of `Options.opened`, which takes note of nothing."""
+    del documents
+
+
+def unread(size: int) -> Callable[[int], None]:
+    """The default of `Options.reading`, which shows nothing."""
+    del size
+    return lambda more: None
+
+
 class Options(NamedTuple):
     """How far to look, how severe findings are, and what else to do.
 
@@ -56,11 +67,11 @@ class Options(NamedTuple):
     extras: Collection[Extra] = ()
     load: Workload = Workload()
     progress: Callable[[int], Callable[[], None]] = unwatched
-    reading: Callable[[int], Callable[[int], None]] = lambda size: lambda more: None
+    reading: Callable[[int], Callable[[int], None]] = unread
     derive_with: DerivedWith | None = None
     indexes: Callable[[Document], Index] = read_index
     blueprints: Callable[[bytes, Callable[[], Blueprint]], Blueprint] = built
-    opened: Callable[[Documents | Place], None] = lambda documents: None
+    opened: Callable[[Documents | Place], None] = unopened
     until: float | None = None
 
     @property
