@@ -14,7 +14,7 @@ from build import FAMILIES, config
 from paths import ARCHITECTURES
 
 import hfcount
-from hfcount.architectures import families
+from hfcount.architectures import families, models
 from hfcount.errors import ConfigError, UnknownArchitecture
 from hfcount.mapper import Config
 from hfcount.mapper.reference import declared
@@ -52,12 +52,12 @@ def _taken(path: Path) -> list[tuple[str, str]]:
     return found
 
 
-FILES = {path.stem: path for path in Path(families.__path__[0], "models").glob("[!_]*.py")}
-MODULES = {f"{families.__name__}.models.{name}" for name in FILES}
+FILES = {path.stem: path for path in Path(models.__path__[0]).glob("[!_]*.py")}
+MODULES = {f"{models.__name__}.{name}" for name in FILES}
 
 
 def _is_record(family: str, name: str) -> bool:
-    kind = getattr(importlib.import_module(f"{families.__name__}.models.{family}"), name, None)
+    kind = getattr(importlib.import_module(f"{models.__name__}.{family}"), name, None)
     return isinstance(kind, type) and issubclass(kind, Record)
 
 
