@@ -1,4 +1,4 @@
-"""Reads a config by the family of its architecture, and builds the tree of its tensors; the same for parts."""
+"""Finds the family of a config, reads the config into a Spec, and builds the tree of tensors."""
 
 from collections.abc import Mapping
 from dataclasses import replace

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 from hfcount.architectures import families
 from hfcount.errors import UnknownClass
 from hfcount.mapper import Config
+from hfcount.mapper.class_defaults import Declared, declared, knows, version
 from hfcount.mapper.classes import HEAD, classes, known, plain, stem
 from hfcount.mapper.keys_without_shape import may_bear
-from hfcount.mapper.reference import Declared, declared, knows, version
 from hfcount.mapper.unknown_types import by_timm
 from hfcount.text import printable
 

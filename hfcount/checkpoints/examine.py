@@ -11,9 +11,23 @@ from typing import Any
 from hfcount.blueprints.blueprint import Blueprint
 from hfcount.blueprints.build import build
 from hfcount.blueprints.libraries import Library, as_read
-from hfcount.checkpoints.forms import CONTAINERS, PICKLE, SAFETENSORS, has_other_config, holds_pickles, weights_form
+from hfcount.checkpoints.forms import (
+    CONTAINERS,
+    PICKLE,
+    SAFETENSORS,
+    has_other_config,
+    holds_pickles,
+    weights_form,
+)
 from hfcount.checkpoints.inspection import Evidence, Inspection, Model, Options
-from hfcount.errors import BadSetting, ConfigError, DocumentError, FetchError, UnknownArchitecture, UnknownClass
+from hfcount.errors import (
+    BadSetting,
+    ConfigError,
+    DocumentError,
+    FetchError,
+    UnknownArchitecture,
+    UnknownClass,
+)
 from hfcount.fetcher import Request, finish
 from hfcount.fetcher.fixtures import record
 from hfcount.fetcher.interface import Documents, Reads

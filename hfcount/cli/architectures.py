@@ -9,8 +9,8 @@ from typing import Any
 
 from hfcount.architectures import families
 from hfcount.errors import UnknownArchitecture
+from hfcount.mapper.class_defaults import declared, version
 from hfcount.mapper.classes import HEAD
-from hfcount.mapper.reference import declared, version
 
 FILE = Path(families.__file__).with_name("catalogue.json")
 

@@ -3,7 +3,15 @@
 from collections.abc import Iterator
 
 from hfcount.architectures.components.timm.arguments import SIZING
-from hfcount.architectures.components.timm.catalogue import VERSION, Model, Sizes, known, names, near, tensors
+from hfcount.architectures.components.timm.catalogue import (
+    VERSION,
+    Model,
+    Sizes,
+    known,
+    names,
+    near,
+    tensors,
+)
 from hfcount.architectures.components.timm.names import COLOURS
 from hfcount.errors import UnknownArchitecture
 from hfcount.spec.tree.leaves import leaves

@@ -1,4 +1,4 @@
-"""Typed reads of a config, which keep track of the keys that were read."""
+"""Config: reads the keys of a config.json, with checks of type and range."""
 
 from __future__ import annotations
 
@@ -9,8 +9,15 @@ from typing import Any, Self, TypeAlias, TypeVar, cast
 from hfcount.errors import ConfigError
 from hfcount.formats.dtypes import MODELS
 from hfcount.mapper.accepted_values import ABSENT, accepted_values
-from hfcount.mapper.loader_differences import MovedSizes, RotaryDifference, TieDifference, moved, rotary, ties
-from hfcount.mapper.reference import version
+from hfcount.mapper.class_defaults import version
+from hfcount.mapper.loader_differences import (
+    MovedSizes,
+    RotaryDifference,
+    TieDifference,
+    moved,
+    rotary,
+    ties,
+)
 from hfcount.mapper.refusals import Refusal, read_by_own_code, refusals
 from hfcount.mapper.token_ids import TokenId, token_ids
 from hfcount.mapper.tracking import REQUIRED, UNSAID, Tracked, plain

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from hfcount.architectures import families
 from hfcount.fetcher.layout import CONFIG
-from hfcount.mapper.reference import is_of_diffusers
+from hfcount.mapper.class_defaults import is_of_diffusers
 from hfcount.verifier.comparison import Comparison
 from hfcount.verifier.findings import Outcome
 from hfcount.verifier.folded_names import fold

@@ -17,7 +17,7 @@ import hfcount
 from hfcount.architectures import families, models
 from hfcount.errors import ConfigError, UnknownArchitecture
 from hfcount.mapper import Config
-from hfcount.mapper.reference import declared
+from hfcount.mapper.class_defaults import declared
 from hfcount.spec import Record
 
 

@@ -21,9 +21,9 @@ from hfcount.blueprints.build import build
 from hfcount.cli.architectures import FILE, KINDS
 from hfcount.errors import HfcountError
 from hfcount.mapper import Config
+from hfcount.mapper.class_defaults import declared as declared_by
+from hfcount.mapper.class_defaults import is_of_diffusers
 from hfcount.mapper.classes import classes as classes_of
-from hfcount.mapper.reference import declared as declared_by
-from hfcount.mapper.reference import is_of_diffusers
 
 REFERENCE = Path(__file__).parents[2] / "hfcount" / "mapper" / "reference.json"
 ARCHITECTURES = Path(__file__).parents[2] / "fixtures" / "architectures"

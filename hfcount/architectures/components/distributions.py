@@ -1,7 +1,7 @@
 """D-FINE and those after it, whose boxes are refined as distributions (arXiv:2410.13842, arXiv:2509.20787)."""
 
 from hfcount.architectures.components.detection import perceptron, tied_perceptron
-from hfcount.architectures.components.hybrid import denoising
+from hfcount.architectures.components.rt_detr import denoising
 from hfcount.architectures.keys import dim
 from hfcount.errors import UnknownArchitecture
 from hfcount.mapper import MAX_LAYERS, Config, Sizes, derived, flag, size

@@ -3,7 +3,15 @@
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 
-from hfcount.architectures.components.unet_keys import Kind, Stage, Stages, check_depths, check_heads, depths, each
+from hfcount.architectures.components.unet_keys import (
+    Kind,
+    Stage,
+    Stages,
+    check_depths,
+    check_heads,
+    depths,
+    each,
+)
 from hfcount.architectures.layers import diffusion
 from hfcount.architectures.layers.convolution import conv as convolution
 from hfcount.architectures.layers.convolution import led

@@ -3,7 +3,7 @@
 from hfcount.architectures import families, keys
 from hfcount.architectures.components.detection import detecting, perceptron, second_names
 from hfcount.architectures.components.distributions import Distributions, distributing, weighing
-from hfcount.architectures.components.hybrid import hybrid_encoder, normed_linear, separable
+from hfcount.architectures.components.rt_detr import hybrid_encoder, normed_linear, separable
 from hfcount.architectures.layers import altered, embedding, layer_norm, rms_norm, stack, swiglu
 from hfcount.architectures.layers.backbones import channels, chosen
 from hfcount.architectures.layers.convolution import frozen, normed

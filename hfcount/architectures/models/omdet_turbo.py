@@ -2,7 +2,7 @@
 
 from hfcount.architectures import families, keys
 from hfcount.architectures.components.detection import detr_layer, named_attention, perceptron, sampling
-from hfcount.architectures.components.hybrid import cross_stage, hybrid_encoder, normed_linear, projected
+from hfcount.architectures.components.rt_detr import cross_stage, hybrid_encoder, normed_linear, projected
 from hfcount.architectures.components.timm.names import SWINS
 from hfcount.architectures.layers import altered, embedding, layer_norm, stack
 from hfcount.errors import UnknownArchitecture

@@ -2,8 +2,8 @@
 
 from hfcount.architectures import families, keys
 from hfcount.architectures.components.detection import UNSHAPED
-from hfcount.architectures.components.hybrid import Hybrid, hybrid, refining
 from hfcount.architectures.components.layout import OnPage
+from hfcount.architectures.components.rt_detr import Hybrid, hybrid, refining
 from hfcount.architectures.layers import embedding, layer_norm, stack, within
 from hfcount.architectures.layers.conversions import HYBRID
 from hfcount.architectures.layers.convolution import conv

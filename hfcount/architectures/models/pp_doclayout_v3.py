@@ -4,7 +4,7 @@ from math import log2
 
 from hfcount.architectures import families, keys
 from hfcount.architectures.components.detection import UNSHAPED, perceptron, tied_perceptron
-from hfcount.architectures.components.hybrid import Hybrid, denoising, hybrid, refining
+from hfcount.architectures.components.rt_detr import Hybrid, denoising, hybrid, refining
 from hfcount.architectures.layers import layer_norm
 from hfcount.architectures.layers.conversions import HYBRID
 from hfcount.architectures.layers.convolution import conv, normed

@@ -2,7 +2,7 @@
 
 from hfcount.architectures import families, keys
 from hfcount.architectures.components.detection import UNSHAPED
-from hfcount.architectures.components.hybrid import Hybrid, denoising, hybrid, refining
+from hfcount.architectures.components.rt_detr import Hybrid, denoising, hybrid, refining
 from hfcount.architectures.layers.conversions import HYBRID
 from hfcount.architectures.layers.stacks import altered
 from hfcount.mapper import Config

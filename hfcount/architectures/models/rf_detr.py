@@ -2,7 +2,7 @@
 
 from hfcount.architectures import families, keys
 from hfcount.architectures.components.detection import perceptron, sampling
-from hfcount.architectures.components.grouped import Grouped, GroupedLayer, grouped_queries, split_stage
+from hfcount.architectures.components.lw_detr import Grouped, GroupedLayer, grouped_queries, split_stage
 from hfcount.architectures.layers import backbones, embedding, layer_norm, mlp, stack, swiglu
 from hfcount.architectures.layers.classic import mha
 from hfcount.architectures.layers.convolution import conv, depthwise

@@ -2,7 +2,7 @@
 
 from hfcount.architectures import families, keys
 from hfcount.architectures.components.detection import UNSHAPED, second_names
-from hfcount.architectures.components.hybrid import Hybrid, denoising, hybrid, predictions, refining
+from hfcount.architectures.components.rt_detr import Hybrid, denoising, hybrid, predictions, refining
 from hfcount.architectures.layers.conversions import HYBRID
 from hfcount.mapper import Config
 from hfcount.spec import Record, Spec

@@ -3,7 +3,14 @@
 from collections.abc import Iterable, Sequence
 
 from hfcount.architectures.components.timm import older_names
-from hfcount.architectures.components.timm.arguments import UNCOUNTED, Listed, arguments, form, image_size, listed
+from hfcount.architectures.components.timm.arguments import (
+    UNCOUNTED,
+    Listed,
+    arguments,
+    form,
+    image_size,
+    listed,
+)
 from hfcount.architectures.components.timm.catalogue import VERSION, Sizes
 from hfcount.architectures.keys import dim
 from hfcount.errors import UnknownArchitecture

@@ -13,7 +13,14 @@ from hfcount.architectures.components.perception_encoder import (
 )
 from hfcount.architectures.components.repvit import REPVITS, RepViT
 from hfcount.architectures.components.resnets import RESNETS, ResNet
-from hfcount.architectures.components.timm.arguments import UNCOUNTED, Listed, arguments, form, image_size, listed
+from hfcount.architectures.components.timm.arguments import (
+    UNCOUNTED,
+    Listed,
+    arguments,
+    form,
+    image_size,
+    listed,
+)
 from hfcount.architectures.components.timm.catalogue import Sizes
 from hfcount.architectures.components.timm.names import COLOURS
 from hfcount.architectures.layers import layer_norm, mlp, stack

@@ -19,7 +19,16 @@ from hfcount.report.renderers.amounts import binary
 from hfcount.report.renderers.colours import COLOURS, role
 from hfcount.report.renderers.comparison import compared
 from hfcount.report.renderers.depth import looked
-from hfcount.report.renderers.text import number, origin, outcome, part_rows, remarks, serving, share, verdict
+from hfcount.report.renderers.text import (
+    number,
+    origin,
+    outcome,
+    part_rows,
+    remarks,
+    serving,
+    share,
+    verdict,
+)
 from hfcount.report.renderers.tiles import FRAME, ComponentPart, Treemap, active_of, deeper, drawn, parts
 from hfcount.text import plural
 

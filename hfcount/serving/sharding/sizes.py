@@ -1,11 +1,25 @@
-"""The sizes of a model that ranks share: heads, groups, widths of feed-forward networks, words."""
+"""Lists the sizes that ranks divide among them, and the part of each that one rank holds."""
 
 import re
 from collections.abc import Iterator, Mapping
 from typing import Literal, NamedTuple
 
 from hfcount.blueprints.blueprint import Blueprint
-from hfcount.spec import GQA, LRU, MLA, MLSTM, RWKV, SSM, DeltaNet, Dense, Layer, Lightning, MoE, ShortConv, Spec
+from hfcount.spec import (
+    GQA,
+    LRU,
+    MLA,
+    MLSTM,
+    RWKV,
+    SSM,
+    DeltaNet,
+    Dense,
+    Layer,
+    Lightning,
+    MoE,
+    ShortConv,
+    Spec,
+)
 from hfcount.spec.names import called
 from hfcount.spec.tree.dims import Dim, has_key, origin, polynomial
 from hfcount.spec.tree.leaves import Leaf

@@ -4,7 +4,16 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import NamedTuple, cast
 
-from hfcount.spec.tree.polynomials import Atom, Polynomial, add, arithmetic, grouped, multiply, quotient, render
+from hfcount.spec.tree.polynomials import (
+    Atom,
+    Polynomial,
+    add,
+    arithmetic,
+    grouped,
+    multiply,
+    quotient,
+    render,
+)
 
 
 class Dim(int):
