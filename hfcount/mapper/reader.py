@@ -209,8 +209,12 @@ class Config(Tracked):
         return cast("Mapping[Str, Any] | None", value)
 
     def dtype(self) -> Str | None:
-        """The dtype that the config declares for the weights, such as `bfloat16`; None if it declares none."""
-        value, name = self._find(("dtype", "torch_dtype"), None)
+        """The dtype that the config declares for the weights, such as `bfloat16`; None if it declares none.
+
+        Where `dtype` and its older name differ, `dtype` counts (transformers 4.57 and 5.23, configuration_utils.py).
+        """
+        older, (value, name) = self._find(("torch_dtype",), None), self._find(("dtype",), None)
+        value, name = older if value is None else (value, name)
         if name is None or value is None or isinstance(value, dict):  # an object gives each part its own dtype
             return None
         declared = self.str(name)
