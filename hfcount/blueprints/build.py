@@ -19,14 +19,14 @@ def blueprint(config: Mapping[str, Any]) -> Blueprint:
 
     >>> config = {"model_type": "llama", "vocab_size": 50, "hidden_size": 8, "intermediate_size": 16,
     ...           "num_hidden_layers": 2, "num_attention_heads": 2, "tie_word_embeddings": True}
-    >>> found = blueprint(config)
-    >>> found.total, found.by_component["mlp"]
+    >>> model = blueprint(config)
+    >>> model.total, model.by_component["mlp"]
     (1720, Measure(total=768, active=768))
-    >>> next(row for row in found.rows() if "q_proj" in row.name).name
+    >>> next(row for row in model.rows() if "q_proj" in row.name).name
     'model.layers.{0-1}.self_attn.q_proj.weight'
-    >>> str(found.formula())
+    >>> str(model.formula())
     'N·(2·d + 3·d·d_ff + 2·h·h_d·d + 2·h_kv·h_d·d) + d·(|V| + 1)'
-    >>> sum(one.kind == "parameter" for one in found.tensors())
+    >>> sum(tensor.kind == "parameter" for tensor in model.tensors())
     20
 
     Raises:
@@ -40,10 +40,10 @@ def blueprint(config: Mapping[str, Any]) -> Blueprint:
     for key in config:
         if not isinstance(key, str):
             raise TypeError(f"config has the key {typed(key)}, and every key must be a str.")
-    found = build(Config(config))
-    if found.custom_code:
-        raise found.custom_code
-    return found
+    model = build(Config(config))
+    if model.custom_code:
+        raise model.custom_code
+    return model
 
 
 def build(config: Config, whatever_class: bool = False) -> Blueprint:
@@ -91,9 +91,9 @@ def _tensors(config: Config, named: Naming) -> tuple[Config, Spec, Block]:
             spec = families.read(config)
         tree = families.tree(spec)
     except ZeroDivisionError:
-        own = [problem for problem in config.problems if problem.observed == 0]
+        zeros = [problem for problem in config.problems if problem.observed == 0]
         raise (
-            own[0] if own else ConfigError(f"{config.where}: a size of 0 is to be shared.", variant="not-divisible")
+            zeros[0] if zeros else ConfigError(f"{config.where}: a size of 0 is to be shared.", variant="not-divisible")
         ) from None
     check_alike(config)
     return config, spec, tree

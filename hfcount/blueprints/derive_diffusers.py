@@ -36,7 +36,7 @@ def derived(values: Mapping[str, Any], where: str) -> Derived:
     if not hasattr(kind, "extract_init_dict") or not issubclass(kind, diffusers.ModelMixin):
         raise UnknownArchitecture(f"{where}: {by} has no model class {printable(str(name), 60)}, and no family has it.")
     check_sizes(values, where)
-    given = {key: one for key, one in values.items() if key != "model_type"}
+    given = {key: value for key, value in values.items() if key != "model_type"}
     diffusers.utils.logging.set_verbosity_error()
     with warnings.catch_warnings(), limited(where), import_module("torch").device("meta"):
         warnings.simplefilter("ignore")
@@ -45,8 +45,8 @@ def derived(values: Mapping[str, Any], where: str) -> Derived:
         except (ConfigError, UnknownArchitecture):
             raise
         except Exception as error:  # whatever a modeling file of any class may raise
-            said = f"{type(error).__name__}: {printable(' '.join(str(error).split()), 300)}"
-            raise UnknownArchitecture(f"{where}: {by} builds no model of it: {said}") from None
+            text = f"{type(error).__name__}: {printable(' '.join(str(error).split()), 300)}"
+            raise UnknownArchitecture(f"{where}: {by} builds no model of it: {text}") from None
     spec = Spec(
         family=kind.__name__,
         architecture=kind.__name__,
@@ -60,9 +60,9 @@ def derived(values: Mapping[str, Any], where: str) -> Derived:
 def _tensors(model: Any) -> dict[str, Node]:
     """What `save_pretrained` writes: every parameter, and the buffers that are kept."""
     parameters = {name for name, _ in model.named_parameters(remove_duplicate=False)}
-    found: dict[str, Node] = {}
+    nodes: dict[str, Node] = {}
     for name, tensor in model.state_dict().items():
-        whole = not (tensor.is_floating_point() or tensor.is_complex())
+        integers = not (tensor.is_floating_point() or tensor.is_complex())
         kind: Kind = "parameter" if name in parameters else "buffer"
-        found[name] = Tensor(tuple(map(int, tensor.shape)), kind, component=component_of(name), whole=whole)
-    return found
+        nodes[name] = Tensor(tuple(map(int, tensor.shape)), kind, component=component_of(name), whole=integers)
+    return nodes

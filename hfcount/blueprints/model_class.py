@@ -53,9 +53,9 @@ def naming(c: Config) -> Naming:
         return Naming()
     if _own(first, model_type) or families.described(first):
         return Naming(first)
-    if found := known(first):
-        types = sorted(found.types, key=lambda one: plain(one) != stem(found.name))  # the others only share it
-        return Naming(first, tuple(types), found.name)
+    if class_ := known(first):
+        types = sorted(class_.types, key=lambda kind: plain(kind) != stem(class_.name))  # the others only share it
+        return Naming(first, tuple(types), class_.name)
     for prefix, framework in _FRAMEWORKS.items():
         if first.startswith(prefix) and _own(rest := first.removeprefix(prefix), model_type):
             return Naming(first, name=rest, framework=framework)
@@ -69,48 +69,48 @@ def coded(c: Config, family: str, unread: Iterable[str]) -> tuple[str, ...]:
     """
     if not knows(family) or not any(name.startswith("AutoModel") for name in _coded(c)):
         return ()
-    own = declared(family)
-    read = {**own.keys, **dict(_sizes(c.facts()))}
-    return tuple(key for key in unread if any(not _said(one, read) for one in _sizes(_undeclared(c, key, own))))
+    class_ = declared(family)
+    read = {**class_.keys, **dict(_sizes(c.facts()))}
+    return tuple(key for key in unread if any(not _said(item, read) for item in _sizes(_undeclared(c, key, class_))))
 
 
 def refused(c: Config, keys: tuple[str, ...]) -> UnknownClass:
     """That the keys are for code of the repo's own."""
-    took = next(one for name, one in _coded(c).items() if name.startswith("AutoModel"))
-    said = (
-        f"auto_map takes {printable(took)} from the code that the repo brings, and config.json sizes it by keys that"
+    path = next(path for name, path in _coded(c).items() if name.startswith("AutoModel"))
+    text = (
+        f"auto_map takes {printable(path)} from the code that the repo brings, and config.json sizes it by keys that"
         f" {printable(c.family)} of transformers {version()} does not have: {_listed(keys)}. Its tensors are not known"
         " here."
     )
     fix = "If the weights are not of that code, remove auto_map and these keys."
-    return UnknownClass(f"{c.where}: {said}", key=keys[0], observed=keys, fix=fix)
+    return UnknownClass(f"{c.where}: {text}", key=keys[0], observed=keys, fix=fix)
 
 
 def elsewhere(c: Config, named: Naming, reason: str) -> UnknownClass:
     """That no family describes a class of another type."""
-    said = (
+    text = (
         f"architectures names {printable(named.architecture, 60)}, a class of model_type {named.types[0]}, and"
         f" model_type is {printable(str(c.value('model_type')), 60)}. What that class has is not known here: {reason}"
     )
     fix = "Name a class of the model_type in architectures, or correct model_type."
-    return UnknownClass(f"{c.where}: {said}", key="architectures", observed=named.architecture, fix=fix)
+    return UnknownClass(f"{c.where}: {text}", key="architectures", observed=named.architecture, fix=fix)
 
 
 def _unknown(c: Config, name: str, model_type: str) -> UnknownClass:
-    took = next((one for one in _coded(c).values() if one.rpartition(".")[2] == name), "")
+    path = next((path for path in _coded(c).values() if path.rpartition(".")[2] == name), "")
     whose = (
-        f"auto_map takes it from the code that the repo brings: {printable(took)}" if took else "it is code of its own"
+        f"auto_map takes it from the code that the repo brings: {printable(path)}" if path else "it is code of its own"
     )
-    said = (
+    text = (
         f"{printable(name, 60) or 'an empty name'}, which architectures names, is no class of"
         f" {printable(model_type, 60)} that transformers {version()} or hfcount knows; {whose}. Its tensors are not"
         " known here."
     )
     ending = HEAD.search(name)
-    alike = [one for one in classes(model_type) if ending and one.endswith(ending[0])] or classes(model_type)
+    alike = [class_ for class_ in classes(model_type) if ending and class_.endswith(ending[0])] or classes(model_type)
     such = min(alike, key=len, default="")
     fix = f"If the weights are of a known class, name that in architectures, such as {such}." if such else None
-    return UnknownClass(f"{c.where}: {said}", key="architectures", observed=name, fix=fix)
+    return UnknownClass(f"{c.where}: {text}", key="architectures", observed=name, fix=fix)
 
 
 def _own(name: str, model_type: str) -> bool:
@@ -118,17 +118,17 @@ def _own(name: str, model_type: str) -> bool:
     there = classes(model_type)
     if name in there or families.described(name, model_type):
         return True
-    if any(stem(one) == plain(model_type) for one in there):
+    if any(stem(class_) == plain(model_type) for class_ in there):
         return plain(name) in map(plain, there)
     # transformers builds the type by another's classes, or has none: then the code that it was published with named it.
-    alike = {plain(one) for one in families.together(model_type)}
+    alike = {plain(family) for family in families.together(model_type)}
     return stem(name) in alike or plain(name) in alike
 
 
 def _coded(c: Config) -> dict[str, str]:
     """The classes of the repo's own code, by transformers' auto class."""
-    found = c.value("auto_map")
-    return {name: one for name, one in found.items() if isinstance(one, str)} if isinstance(found, dict) else {}
+    classes = c.value("auto_map")
+    return {name: path for name, path in classes.items() if isinstance(path, str)} if isinstance(classes, dict) else {}
 
 
 # Words that sizes of the same thing differ by, and those that any size may have.
@@ -154,25 +154,25 @@ def _above_one(value: Any) -> bool:
     return type(value) is int and value > 1
 
 
-def _said(one: tuple[str, Any], read: Mapping[str, Any]) -> bool:
+def _said(item: tuple[str, Any], read: Mapping[str, Any]) -> bool:
     """Whether a key only says again, by a longer or shorter name, what another one says that was read."""
-    words = set(one[0].split("_")) - _SAME
-    alike = [set(name.split("_")) - _SAME for name, value in read.items() if value == one[1]]
+    words = set(item[0].split("_")) - _SAME
+    alike = [set(name.split("_")) - _SAME for name, value in read.items() if value == item[1]]
     return any(words and others and (words <= others or others <= words) for others in alike)
 
 
-def _undeclared(c: Config, key: str, own: Declared) -> dict[str, Any]:
+def _undeclared(c: Config, key: str, class_: Declared) -> dict[str, Any]:
     """What is written at the path of a key, as far as transformers' class does not declare it, too."""
     first, *further = key.split(".")
     value = c.value(first)
     for step in further:
-        own, value = declared(own.part(first, None).kind), value.get(step) if isinstance(value, dict) else None
+        class_, value = declared(class_.part(first, None).kind), value.get(step) if isinstance(value, dict) else None
         first = step
-    if first in own.keys or first in own.names:
+    if first in class_.keys or first in class_.names:
         return {}
-    part = declared(own.part(first, None).kind) if first in own.parts else None
+    part = declared(class_.part(first, None).kind) if first in class_.parts else None
     if part and isinstance(value, dict):
-        value = {name: one for name, one in value.items() if name not in (*part.keys, *part.names, *part.parts)}
+        value = {name: inner for name, inner in value.items() if name not in (*part.keys, *part.names, *part.parts)}
     return {key: value}
 
 

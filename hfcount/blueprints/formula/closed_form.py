@@ -52,17 +52,17 @@ class Formula:
     def __init__(self, spec: Spec, leaves: Sequence[Leaf]) -> None:
         total = spec.layer_count
         counts = Counts(spec.layers, total if total == spec.depth and has_key(total) else spec.depth)
-        whole = Split(counts, ((leaf.component, leaf.formula) for leaf in leaves))
+        split = Split(counts, ((leaf.component, leaf.formula) for leaf in leaves))
         active = Split(counts, ((leaf.component, leaf.active_formula) for leaf in leaves))
-        self.kinds = _kinds(spec.layers, whole.layers, active.layers)
-        self.components, self.active_components = whole.gathered(), active.gathered()
+        self.kinds = _kinds(spec.layers, split.layers, active.layers)
+        self.components, self.active_components = split.gathered(), active.gathered()
         self.total, self.active = _sum(self.components), _sum(self.active_components)
         self.names = _names(atoms(self.total) | atoms(self.active))
         self._numbers = {atom: f"{atom.value:,}" for atom in self.names}
         within = {
             atom: f"{which(numbered([part.indices]), atom.value)} of the {name}"
-            for name, one in _inside(spec)
-            for part in one.layers
+            for name, inner in _inside(spec)
+            for part in inner.layers
             if not part.indices.worked
             for atom in atoms(polynomial(part.indices.count))
         }
@@ -98,9 +98,9 @@ class Formula:
 
 def _inside(spec: Spec) -> Iterator[tuple[str, Spec]]:
     """The parts of a model and theirs, by name."""
-    for name, one in spec.parts.items():
-        yield name, one
-        yield from _inside(one)
+    for name, part in spec.parts.items():
+        yield name, part
+        yield from _inside(part)
 
 
 def _kinds(layers: Sequence[Layers], shares: Sequence[Share], active: Sequence[Share]) -> list[Kind]:
@@ -135,9 +135,9 @@ def _sum(parts: Share) -> Polynomial:
     return total
 
 
-def _names(found: Iterable[Atom]) -> dict[Atom, str]:
+def _names(symbols: Iterable[Atom]) -> dict[Atom, str]:
     """The name of each symbol; one with several values gets numbered names, by value."""
-    rivals = {symbol: list(group) for symbol, group in groupby(sorted(found), key=lambda atom: atom.symbol)}
+    rivals = {symbol: list(group) for symbol, group in groupby(sorted(symbols), key=lambda atom: atom.symbol)}
     return {
         atom: symbol if len(group) == 1 else f"{symbol}{place}"
         for symbol, group in rivals.items()

@@ -129,8 +129,8 @@ def _quotient(above: int, below: int) -> Polynomial:
     over, under = render(polynomial(above)), render(polynomial(below))
     over = f"({over})" if " " in over else over
     under = f"({under})" if " " in under or "·" in under else under
-    whole, part = arithmetic(polynomial(above)), grouped(arithmetic(polynomial(below)))
-    source = f"{grouped(whole) if len(polynomial(above)) > 1 else whole} / {part}"
+    dividend, divisor = arithmetic(polynomial(above)), grouped(arithmetic(polynomial(below)))
+    source = f"{grouped(dividend) if len(polynomial(above)) > 1 else dividend} / {divisor}"
     return {(Atom(f"({over}/{under})", int(above) // int(below), source),): 1}
 
 
@@ -198,12 +198,12 @@ def polynomial(value: int) -> Polynomial:
     return {(): value} if value else {}
 
 
-def portion(whole: int, some: int, of: int) -> int:
+def portion(size: int, part: int, of: int) -> int:
     """Replaces the factor `of` of `whole` by `some`, e.g. all experts by active ones; a plain int if not a factor."""
-    if some is of or not of:  # of no experts, there are no elements
-        return whole
+    if part is of or not of:  # of no experts, there are no elements
+        return size
     if not isinstance(of, Dim):
-        return whole if some == of else int(whole) * int(some) // int(of)
-    value = int(whole) * int(some) // int(of)
-    rest = quotient(whole.terms, of.terms) if isinstance(whole, Dim) else None
-    return value if rest is None else Dim.of(value, multiply(rest, polynomial(some)))
+        return size if part == of else int(size) * int(part) // int(of)
+    value = int(size) * int(part) // int(of)
+    rest = quotient(size.terms, of.terms) if isinstance(size, Dim) else None
+    return value if rest is None else Dim.of(value, multiply(rest, polynomial(part)))
