@@ -5,7 +5,7 @@ from typing import Any
 
 from hfcount.architectures import families
 from hfcount.blueprints.blueprint import Blueprint
-from hfcount.blueprints.model_class import Naming, coded, elsewhere, naming, refused
+from hfcount.blueprints.model_class import Naming, custom_code_error, custom_code_keys, naming, other_type_error
 from hfcount.errors import ConfigError, UnknownArchitecture
 from hfcount.mapper import Config
 from hfcount.mapper.per_layer_config import check_alike
@@ -55,7 +55,7 @@ def build(config: Config, whatever_class: bool = False) -> Blueprint:
     config, spec, tree = _tensors(config, named)
     ignored = () if spec.vocab else ("tie_word_embeddings",)  # of a model without words there is nothing to tie
     unread = tuple(config.unread(ignored))
-    keys = coded(config, spec.family, unread)
+    keys = custom_code_keys(config, spec.family, unread)
     return Blueprint(
         spec,
         tree,
@@ -65,7 +65,7 @@ def build(config: Config, whatever_class: bool = False) -> Blueprint:
         config.token_ids,
         naming=named,
         other=_other(config, named),
-        custom_code=refused(config, keys) if keys else None,
+        custom_code=custom_code_error(config, keys) if keys else None,
         ties_otherwise=config.ties_otherwise(spec.tied),
         rotary_otherwise=config.rotary_otherwise,
         moved=config.moved,
@@ -114,5 +114,5 @@ def _other(config: Config, named: Naming) -> dict[str, Blueprint | ConfigError]:
         except UnknownArchitecture as error:
             reason = reason or str(error)
     if named.types:
-        raise elsewhere(config, named, reason)
+        raise other_type_error(config, named, reason)
     return {}

@@ -9,14 +9,14 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-from hfcount.blueprints.derive_transformers import Derived, check_sizes, component_of, laid_out, limited
+from hfcount.blueprints.derive_transformers import Derived, check_sizes, component_of, module_limit, tree_of
 from hfcount.errors import ConfigError, UnknownArchitecture
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Kind, Node, Tensor
 from hfcount.text import printable
 
 
-def derived(values: Mapping[str, Any], where: str) -> Derived:
+def derive(values: Mapping[str, Any], where: str) -> Derived:
     """The blueprint of a config.json by diffusers.
 
     Args:
@@ -38,7 +38,7 @@ def derived(values: Mapping[str, Any], where: str) -> Derived:
     check_sizes(values, where)
     given = {key: value for key, value in values.items() if key != "model_type"}
     diffusers.utils.logging.set_verbosity_error()
-    with warnings.catch_warnings(), limited(where), import_module("torch").device("meta"):
+    with warnings.catch_warnings(), module_limit(where), import_module("torch").device("meta"):
         warnings.simplefilter("ignore")
         try:
             model: Any = kind(**kind.extract_init_dict(given)[0])
@@ -54,7 +54,7 @@ def derived(values: Mapping[str, Any], where: str) -> Derived:
         layers=(),
         uncounted="names and shapes are all that is known",
     )
-    return Derived(spec, laid_out(model, _tensors(model)), derived_with=by)
+    return Derived(spec, tree_of(model, _tensors(model)), derived_with=by)
 
 
 def _tensors(model: Any) -> dict[str, Node]:

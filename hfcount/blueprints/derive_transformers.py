@@ -62,7 +62,7 @@ class Derived(Blueprint):
         return Spellings(compiled({}), prefix=self.base)
 
 
-def derived(values: Mapping[str, Any], where: str) -> Derived:
+def derive(values: Mapping[str, Any], where: str) -> Derived:
     """The blueprint of a config.json by transformers.
 
     Args:
@@ -80,7 +80,7 @@ def derived(values: Mapping[str, Any], where: str) -> Derived:
     if not isinstance(name, str) or name not in transformers.CONFIG_MAPPING:
         raise UnknownArchitecture(f"{where}: {by} has no model_type {printable(str(name), 60)}, and no family has it.")
     check_sizes(values, where)
-    with _quiet(), limited(where):
+    with _quiet(), module_limit(where):
         try:
             config = transformers.CONFIG_MAPPING[name].from_dict(dict(values))
             chosen = _class(transformers, config, values, name)
@@ -127,7 +127,7 @@ def _class(transformers: Any, config: Any, values: Mapping[str, Any], name: str)
     return class_[0] if isinstance(class_, tuple) else class_
 
 
-def laid_out(model: Any, nodes: dict[str, Node]) -> Block:
+def tree_of(model: Any, nodes: dict[str, Node]) -> Block:
     """The tree of the tensors of a model by their names, with those of linear maps as such."""
     nn = import_module("torch.nn")
     for path, module in model.named_modules():
@@ -164,7 +164,7 @@ def _tree(model: Any) -> Block:
             shape = tuple(map(int, state[name].shape))
             weight = name.endswith(".weight")
             nodes[name] = Tied(to, shape, component_of(name)) if weight else Tensor(shape, presence="spare")
-    return laid_out(model, nodes)
+    return tree_of(model, nodes)
 
 
 def component_of(name: str) -> Component:
@@ -232,11 +232,11 @@ def check_sizes(values: Any, where: str) -> None:
 
 
 @contextmanager
-def limited(where: str) -> Iterator[None]:
+def module_limit(where: str) -> Iterator[None]:
     """Stops a model that has too many modules while it is built."""
     count = 0
 
-    def seen(_module: Any, _name: str, _child: Any) -> None:
+    def count_module(_module: Any, _name: str, _child: Any) -> None:
         nonlocal count
         count += 1
         if count > MOST_MODULES:
@@ -244,7 +244,7 @@ def limited(where: str) -> Iterator[None]:
                 f"{where}: it asks for more than {MOST_MODULES:,} modules, which are not built.", variant="out-of-range"
             )
 
-    handle = import_module("torch.nn.modules.module").register_module_module_registration_hook(seen)
+    handle = import_module("torch.nn.modules.module").register_module_module_registration_hook(count_module)
     try:
         yield
     finally:

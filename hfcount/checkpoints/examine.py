@@ -215,10 +215,12 @@ def _blueprint(config: Config, values: Mapping[str, Any], options: Options) -> B
             raise
     if known and not (known.unmodeled and options.derive_with):
         return known
-    from hfcount.blueprints.derive import derived  # which imports torch
-
+    if options.derive_with == "diffusers":
+        from hfcount.blueprints.derive_diffusers import derive  # which imports torch
+    else:
+        from hfcount.blueprints.derive_transformers import derive
     try:
-        return derived(options.derive_with, values, config.where)
+        return derive(values, config.where)
     except UnknownArchitecture:
         if known is None:
             raise

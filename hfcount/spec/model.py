@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, cast
 
 from hfcount.spec.components import Frozen, Patches, symbol
 from hfcount.spec.layers import Entries, Lacking, Layers, Window, known_as, numbered
-from hfcount.spec.nesting import keyed, nested, symbol_within
+from hfcount.spec.nesting import nested, symbol_within, symbols_of
 from hfcount.spec.tree.dims import Dim, has_key
 
 if TYPE_CHECKING:
@@ -187,7 +187,7 @@ class Spec(Frozen, Generic[Own]):
         if self.place or not any("_" in part.letter for part in self.layers):  # else they keep those of their place
             self.__dict__["layers"] = numbered(self.layers, letter)
         if any(part.place != name for name, part in self.parts.items()):
-            known = keyed({**self.__dict__, "parts": ()}) if self.parts.keys() - _SAME else set()
+            known = symbols_of({**self.__dict__, "parts": ()}) if self.parts.keys() - _SAME else set()
             parts = {name: _placed(part, name, known) for name, part in self.parts.items()}
             self.__dict__["parts"] = parts
 

@@ -50,7 +50,7 @@ def symbol_within(symbol: str, letter: str) -> str:
     return f"{match[1]}{match[2]}_{letter}{match[3] or ''}{match[4]}" if match else symbol
 
 
-def keyed(value: object) -> set[tuple[str, str]]:
+def symbols_of(value: object) -> set[tuple[str, str]]:
     """(symbol, source) of every size within a value."""
     return {(size.symbol, size.source) for size in _sizes(value)}
 

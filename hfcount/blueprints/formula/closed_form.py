@@ -55,7 +55,7 @@ class Formula:
         split = Split(counts, ((leaf.component, leaf.formula) for leaf in leaves))
         active = Split(counts, ((leaf.component, leaf.active_formula) for leaf in leaves))
         self.kinds = _kinds(spec.layers, split.layers, active.layers)
-        self.components, self.active_components = split.gathered(), active.gathered()
+        self.components, self.active_components = split.combined(), active.combined()
         self.total, self.active = _sum(self.components), _sum(self.active_components)
         self.names = _names(atoms(self.total) | atoms(self.active))
         self._numbers = {atom: f"{atom.value:,}" for atom in self.names}
@@ -63,7 +63,7 @@ class Formula:
             atom: f"{which(numbered([part.indices]), atom.value)} of the {name}"
             for name, inner in _inside(spec)
             for part in inner.layers
-            if not part.indices.worked
+            if not part.indices.is_computed
             for atom in atoms(polynomial(part.indices.count))
         }
         self.keys = {name: within.get(atom, atom.source) for atom, name in self.names.items()}
@@ -106,7 +106,7 @@ def _inside(spec: Spec) -> Iterator[tuple[str, Spec]]:
 def _kinds(layers: Sequence[Layers], shares: Sequence[Share], active: Sequence[Share]) -> list[Kind]:
     alike: dict[object, list[int]] = {}
     for place, both in enumerate(zip(shares, active, strict=True)):
-        alike.setdefault(tuple(_frozen(share) for share in both), []).append(place)
+        alike.setdefault(tuple(_hashable(share) for share in both), []).append(place)
     return [
         Kind(
             " or ".join(dict.fromkeys(made_of(layers[place].layer) for place in places)),
@@ -119,7 +119,7 @@ def _kinds(layers: Sequence[Layers], shares: Sequence[Share], active: Sequence[S
     ]
 
 
-def _frozen(share: Share) -> object:
+def _hashable(share: Share) -> object:
     return frozenset((component, frozenset(terms.items())) for component, terms in share.items())
 
 

@@ -50,9 +50,9 @@ class Counts:
         if places == self._every and has_key(self._depth):
             return origin(self._depth)
         parts, others, sources = self._of(places), self._of(self._every - places), list[str]()
-        if all(part.worked for part in parts):
+        if all(part.is_computed for part in parts):
             sources.append(origin(_total(parts)))
-        if has_key(self._depth) and all(part.worked for part in others):
+        if has_key(self._depth) and all(part.is_computed for part in others):
             sources.append(origin(unnamed(self._depth) - _total(others)))
         words = "all layers" if places == self._every else which(numbered(parts), self._count(places))
         return min(sources, key=lambda source: len(source.partition(", ")[0]), default=words)
@@ -88,7 +88,7 @@ class Split:
             for places in owners.values():
                 counts.add(frozenset(places))
 
-    def gathered(self) -> dict[Component, Polynomial]:
+    def combined(self) -> dict[Component, Polynomial]:
         """The terms of each component, each written once and multiplied by the number of layers that have it."""
         return {
             component: add(

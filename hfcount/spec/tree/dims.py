@@ -79,22 +79,22 @@ class Dim(int):
         return lambda value: numbers(first(value), second(value))
 
     def __add__(self, other: int) -> "Dim":
-        return _worked(_SUM, self, other)
+        return _computed(_SUM, self, other)
 
     def __sub__(self, other: int) -> "Dim":
-        return _worked(_DIFFERENCE, self, other)
+        return _computed(_DIFFERENCE, self, other)
 
     def __rsub__(self, other: int) -> "Dim":
-        return _worked(_DIFFERENCE, other, self)
+        return _computed(_DIFFERENCE, other, self)
 
     def __mul__(self, other: int) -> "Dim":
-        return _worked(_PRODUCT, self, other)
+        return _computed(_PRODUCT, self, other)
 
     def __floordiv__(self, other: int) -> "Dim":
-        return _worked(_QUOTIENT, self, other)
+        return _computed(_QUOTIENT, self, other)
 
     def __rfloordiv__(self, other: int) -> "Dim":
-        return _worked(_QUOTIENT, other, self)
+        return _computed(_QUOTIENT, other, self)
 
     __radd__ = __add__
     __rmul__ = __mul__
@@ -138,7 +138,7 @@ _SUM, _DIFFERENCE = _Operation(int.__add__, _sum), _Operation(int.__sub__, _diff
 _PRODUCT, _QUOTIENT = _Operation(int.__mul__, _product), _Operation(int.__floordiv__, _quotient)
 
 
-def _worked(how: _Operation, left: int, right: int) -> Dim:
+def _computed(how: _Operation, left: int, right: int) -> Dim:
     value = how.numbers(left, right)
     if value is NotImplemented:  # the other operand is not an int
         return cast(Dim, value)
@@ -149,7 +149,7 @@ def _worked(how: _Operation, left: int, right: int) -> Dim:
 
 def scaled(factor: float, source: str, size: int) -> Dim:
     """`factor` times `size`, rounded down; `source` is where the factor is from."""
-    return _worked(_Operation(partial(_scale, factor), partial(_scaled, factor, source)), size, 1)
+    return _computed(_Operation(partial(_scale, factor), partial(_scaled, factor, source)), size, 1)
 
 
 def _scale(factor: float, size: int, _: int) -> int:

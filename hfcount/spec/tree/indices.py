@@ -47,9 +47,9 @@ class Indices:
         return cls(base, count if count == len(base) else len(base), ends=(start, stop, step))
 
     @property
-    def worked(self) -> bool:
+    def is_computed(self) -> bool:
         """Whether the count is arithmetic over keys and constants, not counted from a list of a config."""
-        return (self.ends is not None or has_key(self.count)) and all(other.worked for other in self.without)
+        return (self.ends is not None or has_key(self.count)) and all(other.is_computed for other in self.without)
 
     @classmethod
     def fixed(cls, *numbers: int) -> "Indices":
@@ -66,9 +66,9 @@ class Indices:
     def difference(self, *others: "Indices") -> "Indices":
         """This set without `others`, which must be disjoint subsets of it."""
         others = tuple(other for other in others if other.count)
-        worked = self.worked and all(other.worked for other in others)
-        gone = sum(unnamed(other.count) if worked else int(other.count) for other in others)
-        count = unnamed(self.count) - gone if worked else int(self.count) - int(gone)
+        computed = self.is_computed and all(other.is_computed for other in others)
+        gone = sum(unnamed(other.count) if computed else int(other.count) for other in others)
+        count = unnamed(self.count) - gone if computed else int(self.count) - int(gone)
         return Indices(self.base, count, self.without + others, self.ends)
 
     def shifted(self, by: int) -> "Indices":
