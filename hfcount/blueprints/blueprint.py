@@ -24,7 +24,7 @@ LISTING_LIMIT = 5_000_000
 """Tensors: more are counted, but not listed one by one."""
 
 
-class Stored(NamedTuple):
+class NamedTensor(NamedTuple):
     """One tensor: its name, its shape in elements, the component it is counted under, and its kind."""
 
     name: str
@@ -210,7 +210,7 @@ class Blueprint:
         """Leaves that a checkpoint must store: parameters and buffers."""
         return [leaf for leaf in self.leaves if leaf.stored]
 
-    def tensors(self, stored: bool = True) -> Iterator[Stored]:
+    def tensors(self, stored: bool = True) -> Iterator[NamedTensor]:
         """Names and shapes, one by one.
 
         Args:
@@ -227,7 +227,7 @@ class Blueprint:
                 " rows() folds them.",
                 variant="out-of-range",
             )
-        return (Stored(name, leaf.shape, leaf.component, leaf.label) for leaf in chosen for name in leaf.names())
+        return (NamedTensor(name, leaf.shape, leaf.component, leaf.label) for leaf in chosen for name in leaf.names())
 
     def rows(self) -> list[Row]:
         """All tensors, folded into names with index ranges; `kind` marks tied copies and obsolete buffers."""

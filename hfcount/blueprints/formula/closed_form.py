@@ -17,7 +17,7 @@ from hfcount.spec.tree.polynomials import Atom, Polynomial, add, atoms, render, 
 _ORDER: tuple[Component, ...] = ("embedding", "lm_head", "norm", "mlp", "router", "experts", "attention")
 
 
-class Kind(NamedTuple):
+class LayerTerms(NamedTuple):
     """Layers with the same parameters: their parts, their numbers, how many they are, and one layer by component."""
 
     name: str
@@ -103,12 +103,12 @@ def _inside(spec: Spec) -> Iterator[tuple[str, Spec]]:
         yield from _inside(part)
 
 
-def _kinds(layers: Sequence[Layers], shares: Sequence[Share], active: Sequence[Share]) -> list[Kind]:
+def _kinds(layers: Sequence[Layers], shares: Sequence[Share], active: Sequence[Share]) -> list[LayerTerms]:
     alike: dict[object, list[int]] = {}
     for place, both in enumerate(zip(shares, active, strict=True)):
         alike.setdefault(tuple(_hashable(share) for share in both), []).append(place)
     return [
-        Kind(
+        LayerTerms(
             " or ".join(dict.fromkeys(made_of(layers[place].layer) for place in places)),
             numbered([layers[place].indices for place in places]),
             sum(int(layers[place].indices.count) for place in places),
