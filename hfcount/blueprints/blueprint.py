@@ -24,7 +24,7 @@ LISTING_LIMIT = 5_000_000
 """Tensors: more are counted, but not listed one by one."""
 
 
-class Stored(NamedTuple):
+class NamedTensor(NamedTuple):
     """One tensor: its name, its shape in elements, the component it is counted under, and its kind."""
 
     name: str
@@ -174,11 +174,11 @@ class Blueprint:
     @cached_property
     def other_heads(self) -> list[Leaf]:
         """Leaves that other classes of this architecture have and the config's class lacks."""
-        own, found = {leaf.name for leaf in self.leaves}, dict[str, Leaf]()
+        names, others = {leaf.name for leaf in self.leaves}, dict[str, Leaf]()
         for head in self.spec.heads:
             if head not in ("base", self.spec.head):
-                found |= {leaf.name: leaf for leaf in _beyond(own, leaves(self._tree_with(head)))}
-        return [leaf for leaf in found.values() if leaf.counted or leaf.tied_to]
+                others |= {leaf.name: leaf for leaf in _beyond(names, leaves(self._tree_with(head)))}
+        return [leaf for leaf in others.values() if leaf.counted or leaf.tied_to]
 
     @cached_property
     def spellings(self) -> "Spellings":
@@ -191,17 +191,17 @@ class Blueprint:
         within = {f"^{escape(known.within[0])}": known.within[1]} if known.within and known.within[1] else {}
         rules = Spellings(compiled({**within, **known.spellings}))
         named = prefix(self.spec.architecture, self.spec.family)
-        own = self._base_name(rules.common) if named is None else f"{named}." if named else ""
-        return replace(rules, prefix=own, merged=known.merged, transposed=known.transposed)
+        base = self._base_name(rules.common) if named is None else f"{named}." if named else ""
+        return replace(rules, prefix=base, merged=known.merged, transposed=known.transposed)
 
     def _base_name(self, common: Callable[[str], str]) -> str:
         """What classes with a head put before the names of the base model; "" if it is no single attribute's name."""
         bare = self.spec.head == "base"
         heads: list[Head] = [head for head in self.spec.heads if head not in ("base", "question_answering")]
         alone = leaves(self.tree if bare else self._tree_with("base"))
-        whole = leaves(self._tree_with(heads[0])) if bare and heads else self.leaves
-        found = _prefix(common(alone[0].name), [common(leaf.name) for leaf in whole]) if alone else ""
-        return "" if found.count(".") > 1 else found
+        headed = leaves(self._tree_with(heads[0])) if bare and heads else self.leaves
+        base = _prefix(common(alone[0].name), [common(leaf.name) for leaf in headed]) if alone else ""
+        return "" if base.count(".") > 1 else base
 
     def _tree_with(self, head: Head) -> Block:
         return families.tree(self.spec.replace(head=head))
@@ -210,7 +210,7 @@ class Blueprint:
         """Leaves that a checkpoint must store: parameters and buffers."""
         return [leaf for leaf in self.leaves if leaf.stored]
 
-    def tensors(self, stored: bool = True) -> Iterator[Stored]:
+    def tensors(self, stored: bool = True) -> Iterator[NamedTensor]:
         """Names and shapes, one by one.
 
         Args:
@@ -227,7 +227,7 @@ class Blueprint:
                 " rows() folds them.",
                 variant="out-of-range",
             )
-        return (Stored(name, leaf.shape, leaf.component, leaf.label) for leaf in chosen for name in leaf.names())
+        return (NamedTensor(name, leaf.shape, leaf.component, leaf.label) for leaf in chosen for name in leaf.names())
 
     def rows(self) -> list[Row]:
         """All tensors, folded into names with index ranges; `kind` marks tied copies and obsolete buffers."""
@@ -248,13 +248,13 @@ class Blueprint:
 
 def _prefix(name: str, names: list[str]) -> str:
     """What stands before a base model's name in the names of a class with a head; "" if nothing does."""
-    return "" if name in names else next((one.removesuffix(name) for one in names if one.endswith(f".{name}")), "")
+    return "" if name in names else next((full.removesuffix(name) for full in names if full.endswith(f".{name}")), "")
 
 
-def _beyond(known: Iterable[str], found: Iterable[Leaf]) -> list[Leaf]:
+def _beyond(known: Iterable[str], candidates: Iterable[Leaf]) -> list[Leaf]:
     """The leaves that are not among the known names; a prefix for the base model makes no difference."""
     names = {form for name in known for form in _forms(name)}
-    return [leaf for leaf in found if names.isdisjoint(_forms(leaf.name))]
+    return [leaf for leaf in candidates if names.isdisjoint(_forms(leaf.name))]
 
 
 def _forms(name: str) -> list[str]:

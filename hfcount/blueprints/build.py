@@ -5,7 +5,7 @@ from typing import Any
 
 from hfcount.architectures import families
 from hfcount.blueprints.blueprint import Blueprint
-from hfcount.blueprints.model_class import Naming, coded, elsewhere, naming, refused
+from hfcount.blueprints.model_class import Naming, custom_code_error, custom_code_keys, naming, other_type_error
 from hfcount.errors import ConfigError, UnknownArchitecture
 from hfcount.mapper import Config
 from hfcount.mapper.per_layer_config import check_alike
@@ -19,14 +19,14 @@ def blueprint(config: Mapping[str, Any]) -> Blueprint:
 
     >>> config = {"model_type": "llama", "vocab_size": 50, "hidden_size": 8, "intermediate_size": 16,
     ...           "num_hidden_layers": 2, "num_attention_heads": 2, "tie_word_embeddings": True}
-    >>> found = blueprint(config)
-    >>> found.total, found.by_component["mlp"]
+    >>> model = blueprint(config)
+    >>> model.total, model.by_component["mlp"]
     (1720, Measure(total=768, active=768))
-    >>> next(row for row in found.rows() if "q_proj" in row.name).name
+    >>> next(row for row in model.rows() if "q_proj" in row.name).name
     'model.layers.{0-1}.self_attn.q_proj.weight'
-    >>> str(found.formula())
+    >>> str(model.formula())
     'N·(2·d + 3·d·d_ff + 2·h·h_d·d + 2·h_kv·h_d·d) + d·(|V| + 1)'
-    >>> sum(one.kind == "parameter" for one in found.tensors())
+    >>> sum(tensor.kind == "parameter" for tensor in model.tensors())
     20
 
     Raises:
@@ -40,10 +40,10 @@ def blueprint(config: Mapping[str, Any]) -> Blueprint:
     for key in config:
         if not isinstance(key, str):
             raise TypeError(f"config has the key {typed(key)}, and every key must be a str.")
-    found = build(Config(config))
-    if found.custom_code:
-        raise found.custom_code
-    return found
+    model = build(Config(config))
+    if model.custom_code:
+        raise model.custom_code
+    return model
 
 
 def build(config: Config, whatever_class: bool = False) -> Blueprint:
@@ -55,7 +55,7 @@ def build(config: Config, whatever_class: bool = False) -> Blueprint:
     config, spec, tree = _tensors(config, named)
     ignored = () if spec.vocab else ("tie_word_embeddings",)  # of a model without words there is nothing to tie
     unread = tuple(config.unread(ignored))
-    keys = coded(config, spec.family, unread)
+    keys = custom_code_keys(config, spec.family, unread)
     return Blueprint(
         spec,
         tree,
@@ -65,7 +65,7 @@ def build(config: Config, whatever_class: bool = False) -> Blueprint:
         config.token_ids,
         naming=named,
         other=_other(config, named),
-        custom_code=refused(config, keys) if keys else None,
+        custom_code=custom_code_error(config, keys) if keys else None,
         ties_otherwise=config.ties_otherwise(spec.tied),
         rotary_otherwise=config.rotary_otherwise,
         moved=config.moved,
@@ -91,9 +91,9 @@ def _tensors(config: Config, named: Naming) -> tuple[Config, Spec, Block]:
             spec = families.read(config)
         tree = families.tree(spec)
     except ZeroDivisionError:
-        own = [problem for problem in config.problems if problem.observed == 0]
+        zeros = [problem for problem in config.problems if problem.observed == 0]
         raise (
-            own[0] if own else ConfigError(f"{config.where}: a size of 0 is to be shared.", variant="not-divisible")
+            zeros[0] if zeros else ConfigError(f"{config.where}: a size of 0 is to be shared.", variant="not-divisible")
         ) from None
     check_alike(config)
     return config, spec, tree
@@ -114,5 +114,5 @@ def _other(config: Config, named: Naming) -> dict[str, Blueprint | ConfigError]:
         except UnknownArchitecture as error:
             reason = reason or str(error)
     if named.types:
-        raise elsewhere(config, named, reason)
+        raise other_type_error(config, named, reason)
     return {}

@@ -25,18 +25,18 @@ class RecentBlueprints:
     def __call__(self, raw: bytes, build: Callable[[], Blueprint]) -> Blueprint:
         """The blueprint of a config's bytes; raises as `build` does."""
         with self._lock:
-            found = self._built.pop(raw, None)
-        if found is None:
-            found = build()
-        elif not found.keep_names:
-            found = replace(found, keep_names=found.tensor_count <= _NAMES // 2)
+            blueprint = self._built.pop(raw, None)
+        if blueprint is None:
+            blueprint = build()
+        elif not blueprint.keep_names:
+            blueprint = replace(blueprint, keep_names=blueprint.tensor_count <= _NAMES // 2)
         # What is wrong with a config is told with the place where it was read.
-        if not (found.problems or found.other or found.custom_code or found.derived_with):
+        if not (blueprint.problems or blueprint.other or blueprint.custom_code or blueprint.derived_with):
             with self._lock:
-                self._built[raw] = found
+                self._built[raw] = blueprint
                 while len(self._built) > _MOST or self._names() > _NAMES:
                     del self._built[next(iter(self._built))]
-        return found
+        return blueprint
 
     def _names(self) -> int:
-        return sum(one.tensor_count for one in self._built.values() if one.keep_names)
+        return sum(blueprint.tensor_count for blueprint in self._built.values() if blueprint.keep_names)

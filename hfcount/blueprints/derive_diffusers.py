@@ -9,14 +9,14 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-from hfcount.blueprints.derive_transformers import Derived, check_sizes, component_of, laid_out, limited
+from hfcount.blueprints.derive_transformers import Derived, check_sizes, component_of, module_limit, tree_of
 from hfcount.errors import ConfigError, UnknownArchitecture
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Kind, Node, Tensor
 from hfcount.text import printable
 
 
-def derived(values: Mapping[str, Any], where: str) -> Derived:
+def derive(values: Mapping[str, Any], where: str) -> Derived:
     """The blueprint of a config.json by diffusers.
 
     Args:
@@ -36,17 +36,17 @@ def derived(values: Mapping[str, Any], where: str) -> Derived:
     if not hasattr(kind, "extract_init_dict") or not issubclass(kind, diffusers.ModelMixin):
         raise UnknownArchitecture(f"{where}: {by} has no model class {printable(str(name), 60)}, and no family has it.")
     check_sizes(values, where)
-    given = {key: one for key, one in values.items() if key != "model_type"}
+    given = {key: value for key, value in values.items() if key != "model_type"}
     diffusers.utils.logging.set_verbosity_error()
-    with warnings.catch_warnings(), limited(where), import_module("torch").device("meta"):
+    with warnings.catch_warnings(), module_limit(where), import_module("torch").device("meta"):
         warnings.simplefilter("ignore")
         try:
             model: Any = kind(**kind.extract_init_dict(given)[0])
         except (ConfigError, UnknownArchitecture):
             raise
         except Exception as error:  # whatever a modeling file of any class may raise
-            said = f"{type(error).__name__}: {printable(' '.join(str(error).split()), 300)}"
-            raise UnknownArchitecture(f"{where}: {by} builds no model of it: {said}") from None
+            text = f"{type(error).__name__}: {printable(' '.join(str(error).split()), 300)}"
+            raise UnknownArchitecture(f"{where}: {by} builds no model of it: {text}") from None
     spec = Spec(
         family=kind.__name__,
         architecture=kind.__name__,
@@ -54,15 +54,15 @@ def derived(values: Mapping[str, Any], where: str) -> Derived:
         layers=(),
         uncounted="names and shapes are all that is known",
     )
-    return Derived(spec, laid_out(model, _tensors(model)), derived_with=by)
+    return Derived(spec, tree_of(model, _tensors(model)), derived_with=by)
 
 
 def _tensors(model: Any) -> dict[str, Node]:
     """What `save_pretrained` writes: every parameter, and the buffers that are kept."""
     parameters = {name for name, _ in model.named_parameters(remove_duplicate=False)}
-    found: dict[str, Node] = {}
+    nodes: dict[str, Node] = {}
     for name, tensor in model.state_dict().items():
-        whole = not (tensor.is_floating_point() or tensor.is_complex())
+        integers = not (tensor.is_floating_point() or tensor.is_complex())
         kind: Kind = "parameter" if name in parameters else "buffer"
-        found[name] = Tensor(tuple(map(int, tensor.shape)), kind, component=component_of(name), whole=whole)
-    return found
+        nodes[name] = Tensor(tuple(map(int, tensor.shape)), kind, component=component_of(name), whole=integers)
+    return nodes

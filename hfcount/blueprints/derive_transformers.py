@@ -62,7 +62,7 @@ class Derived(Blueprint):
         return Spellings(compiled({}), prefix=self.base)
 
 
-def derived(values: Mapping[str, Any], where: str) -> Derived:
+def derive(values: Mapping[str, Any], where: str) -> Derived:
     """The blueprint of a config.json by transformers.
 
     Args:
@@ -80,7 +80,7 @@ def derived(values: Mapping[str, Any], where: str) -> Derived:
     if not isinstance(name, str) or name not in transformers.CONFIG_MAPPING:
         raise UnknownArchitecture(f"{where}: {by} has no model_type {printable(str(name), 60)}, and no family has it.")
     check_sizes(values, where)
-    with _quiet(), limited(where):
+    with _quiet(), module_limit(where):
         try:
             config = transformers.CONFIG_MAPPING[name].from_dict(dict(values))
             chosen = _class(transformers, config, values, name)
@@ -90,8 +90,8 @@ def derived(values: Mapping[str, Any], where: str) -> Derived:
         except (ConfigError, UnknownArchitecture):
             raise
         except Exception as error:  # whatever a configuration or modeling file of any type may raise
-            said = f"{type(error).__name__}: {printable(' '.join(str(error).split()), 300)}"
-            raise UnknownArchitecture(f"{where}: {by} builds no model of it: {said}") from None
+            text = f"{type(error).__name__}: {printable(' '.join(str(error).split()), 300)}"
+            raise UnknownArchitecture(f"{where}: {by} builds no model of it: {text}") from None
     dtype = values.get("dtype", values.get("torch_dtype"))
     spec = Spec(
         family=name,
@@ -113,30 +113,30 @@ def _class(transformers: Any, config: Any, values: Mapping[str, Any], name: str)
     """
     named = values.get("architectures")
     if isinstance(named, list) and named and isinstance(named[0], str):
-        one = getattr(transformers, named[0], None)
-        if not (isinstance(one, type) and issubclass(one, transformers.PreTrainedModel)):
+        class_ = getattr(transformers, named[0], None)
+        if not (isinstance(class_, type) and issubclass(class_, transformers.PreTrainedModel)):
             raise UnknownArchitecture(
                 f"transformers {transformers.__version__} has no class {printable(named[0], 80)} for {name}, and code"
                 " that a repo brings is not run."
             )
-        return one
+        return class_
     known = transformers.MODEL_MAPPING
     if type(config) not in known:
         raise UnknownArchitecture(f"the config names no class, and transformers has no base model for {name}.")
-    one = known[type(config)]
-    return one[0] if isinstance(one, tuple) else one
+    class_ = known[type(config)]
+    return class_[0] if isinstance(class_, tuple) else class_
 
 
-def laid_out(model: Any, found: dict[str, Node]) -> Block:
+def tree_of(model: Any, nodes: dict[str, Node]) -> Block:
     """The tree of the tensors of a model by their names, with those of linear maps as such."""
     nn = import_module("torch.nn")
     for path, module in model.named_modules():
-        weight = found.get(f"{path}.weight")
+        weight = nodes.get(f"{path}.weight")
         if type(module) is nn.Linear and isinstance(weight, Tensor) and len(weight.shape) == 2:
-            del found[f"{path}.weight"]
-            bias = found.pop(f"{path}.bias", None) is not None
-            found[path] = Linear(weight.shape[1], weight.shape[0], bias, weight.component)
-    return Block(dict(_children(_nested(found))))
+            del nodes[f"{path}.weight"]
+            bias = nodes.pop(f"{path}.bias", None) is not None
+            nodes[path] = Linear(weight.shape[1], weight.shape[0], bias, weight.component)
+    return Block(dict(_children(_nested(nodes))))
 
 
 def _tree(model: Any) -> Block:
@@ -148,21 +148,23 @@ def _tree(model: Any) -> Block:
     stored = loading.revert_weight_conversion(model, saving.remove_tied_weights_from_state_dict(dict(state), model))
     parameters = {name for name, _ in model.named_parameters(remove_duplicate=False)}
     buffers = {name for name, _ in model.named_buffers(remove_duplicate=False)}
-    found: dict[str, Node] = {}
+    nodes: dict[str, Node] = {}
     for name, tensor in stored.items():
-        kept = name in buffers and name not in parameters
-        whole = not (tensor.is_floating_point() or tensor.is_complex())
+        is_buffer = name in buffers and name not in parameters
+        integers = not (tensor.is_floating_point() or tensor.is_complex())
         shape = tuple(map(int, tensor.shape))
-        found[name] = Tensor(shape, "buffer" if kept else "parameter", component=component_of(name), whole=whole)
-    for name in buffers - parameters - state.keys() - found.keys():  # older versions stored some
+        nodes[name] = Tensor(
+            shape, "buffer" if is_buffer else "parameter", component=component_of(name), whole=integers
+        )
+    for name in buffers - parameters - state.keys() - nodes.keys():  # older versions stored some
         buffer = model.get_buffer(name)
-        found[name] = Tensor(tuple(buffer.shape), "buffer", "obsolete", whole=not buffer.is_floating_point())
+        nodes[name] = Tensor(tuple(buffer.shape), "buffer", "obsolete", whole=not buffer.is_floating_point())
     for name, to in getattr(model, "all_tied_weights_keys", {}).items():
-        if name in state and name not in found and to in found:
+        if name in state and name not in nodes and to in nodes:
             shape = tuple(map(int, state[name].shape))
             weight = name.endswith(".weight")
-            found[name] = Tied(to, shape, component_of(name)) if weight else Tensor(shape, presence="spare")
-    return laid_out(model, found)
+            nodes[name] = Tied(to, shape, component_of(name)) if weight else Tensor(shape, presence="spare")
+    return tree_of(model, nodes)
 
 
 def component_of(name: str) -> Component:
@@ -173,10 +175,10 @@ def component_of(name: str) -> Component:
 _Nest = dict[str, Any]
 
 
-def _nested(found: Mapping[str, Node]) -> _Nest:
+def _nested(nodes: Mapping[str, Node]) -> _Nest:
     """The nodes by the segments of their names."""
     nest: _Nest = {}
-    for name, node in found.items():
+    for name, node in nodes.items():
         *above, last = name.split(".")
         inner = nest
         for segment in above:
@@ -186,7 +188,7 @@ def _nested(found: Mapping[str, Node]) -> _Nest:
 
 
 def _children(nest: _Nest) -> Iterator[tuple[str, Node]]:
-    return ((name, _folded(one) if isinstance(one, dict) else one) for name, one in nest.items())
+    return ((name, _folded(child) if isinstance(child, dict) else child) for name, child in nest.items())
 
 
 def _folded(nest: _Nest) -> Node:
@@ -218,11 +220,9 @@ def check_sizes(values: Any, where: str) -> None:
     """Refuses numbers of layers that would take all memory before a module is built."""
     for key, value in values.items() if isinstance(values, Mapping) else ():
         if isinstance(value, int) and "layer" in str(key) and value > MOST_LAYERS:
-            said = (
-                f"{where}: {printable(str(key), 60)} is {value:,}, and transformers would build each of them; at most"
-            )
             raise ConfigError(
-                f"{said} {MOST_LAYERS:,} are.",
+                f"{where}: {printable(str(key), 60)} is {value:,}, and transformers would build each of them; at most"
+                f" {MOST_LAYERS:,} are.",
                 variant="out-of-range",
                 key=str(key),
                 expected=MOST_LAYERS,
@@ -232,11 +232,11 @@ def check_sizes(values: Any, where: str) -> None:
 
 
 @contextmanager
-def limited(where: str) -> Iterator[None]:
+def module_limit(where: str) -> Iterator[None]:
     """Stops a model that has too many modules while it is built."""
     count = 0
 
-    def seen(_module: Any, _name: str, _child: Any) -> None:
+    def count_module(_module: Any, _name: str, _child: Any) -> None:
         nonlocal count
         count += 1
         if count > MOST_MODULES:
@@ -244,7 +244,7 @@ def limited(where: str) -> Iterator[None]:
                 f"{where}: it asks for more than {MOST_MODULES:,} modules, which are not built.", variant="out-of-range"
             )
 
-    handle = import_module("torch.nn.modules.module").register_module_module_registration_hook(seen)
+    handle = import_module("torch.nn.modules.module").register_module_module_registration_hook(count_module)
     try:
         yield
     finally:

@@ -46,89 +46,90 @@ def naming(c: Config) -> Naming:
     named, model_type = c.value("architectures"), c.value("model_type")
     first = named[0] if isinstance(named, list) and named and isinstance(named[0], str) else None
     if not model_type:
-        return Naming(
-            first or "", untyped=not (by_timm(c) or families.of_speculators(c)), reading=_coded(c).get("AutoConfig", "")
-        )
+        untyped = not (by_timm(c) or families.of_speculators(c))
+        return Naming(first or "", untyped=untyped, reading=_auto_map(c).get("AutoConfig", ""))
     if first is None or not isinstance(model_type, str) or families.find(model_type) is None:
         return Naming()
-    if _own(first, model_type) or families.described(first):
+    if _is_of_type(first, model_type) or families.described(first):
         return Naming(first)
-    if found := known(first):
-        types = sorted(found.types, key=lambda one: plain(one) != stem(found.name))  # the others only share it
-        return Naming(first, tuple(types), found.name)
+    if class_ := known(first):
+        types = sorted(class_.types, key=lambda kind: plain(kind) != stem(class_.name))  # the others only share it
+        return Naming(first, tuple(types), class_.name)
     for prefix, framework in _FRAMEWORKS.items():
-        if first.startswith(prefix) and _own(rest := first.removeprefix(prefix), model_type):
+        if first.startswith(prefix) and _is_of_type(rest := first.removeprefix(prefix), model_type):
             return Naming(first, name=rest, framework=framework)
-    raise _unknown(c, first, model_type)
+    raise _unknown_class_error(c, first, model_type)
 
 
-def coded(c: Config, family: str, unread: Iterable[str]) -> tuple[str, ...]:
+def custom_code_keys(c: Config, family: str, unread: Iterable[str]) -> tuple[str, ...]:
     """Keys that size a model in code that the repo brings, and that no family reads; empty where there is no such code.
 
     Only a family that is from transformers is another implementation than the repo's.
     """
-    if not knows(family) or not any(name.startswith("AutoModel") for name in _coded(c)):
+    if not knows(family) or not any(name.startswith("AutoModel") for name in _auto_map(c)):
         return ()
-    own = declared(family)
-    read = {**own.keys, **dict(_sizes(c.facts()))}
-    return tuple(key for key in unread if any(not _said(one, read) for one in _sizes(_undeclared(c, key, own))))
+    class_ = declared(family)
+    read = {**class_.keys, **dict(_sizes(c.facts()))}
+    return tuple(
+        key for key in unread if any(not _restates(item, read) for item in _sizes(_undeclared(c, key, class_)))
+    )
 
 
-def refused(c: Config, keys: tuple[str, ...]) -> UnknownClass:
+def custom_code_error(c: Config, keys: tuple[str, ...]) -> UnknownClass:
     """That the keys are for code of the repo's own."""
-    took = next(one for name, one in _coded(c).items() if name.startswith("AutoModel"))
-    said = (
-        f"auto_map takes {printable(took)} from the code that the repo brings, and config.json sizes it by keys that"
-        f" {printable(c.family)} of transformers {version()} does not have: {_listed(keys)}. Its tensors are not known"
+    path = next(path for name, path in _auto_map(c).items() if name.startswith("AutoModel"))
+    text = (
+        f"auto_map takes {printable(path)} from the code that the repo brings, and config.json sizes it by keys that"
+        f" {printable(c.family)} of transformers {version()} does not have: {_joined(keys)}. Its tensors are not known"
         " here."
     )
     fix = "If the weights are not of that code, remove auto_map and these keys."
-    return UnknownClass(f"{c.where}: {said}", key=keys[0], observed=keys, fix=fix)
+    return UnknownClass(f"{c.where}: {text}", key=keys[0], observed=keys, fix=fix)
 
 
-def elsewhere(c: Config, named: Naming, reason: str) -> UnknownClass:
+def other_type_error(c: Config, named: Naming, reason: str) -> UnknownClass:
     """That no family describes a class of another type."""
-    said = (
+    text = (
         f"architectures names {printable(named.architecture, 60)}, a class of model_type {named.types[0]}, and"
         f" model_type is {printable(str(c.value('model_type')), 60)}. What that class has is not known here: {reason}"
     )
     fix = "Name a class of the model_type in architectures, or correct model_type."
-    return UnknownClass(f"{c.where}: {said}", key="architectures", observed=named.architecture, fix=fix)
+    return UnknownClass(f"{c.where}: {text}", key="architectures", observed=named.architecture, fix=fix)
 
 
-def _unknown(c: Config, name: str, model_type: str) -> UnknownClass:
-    took = next((one for one in _coded(c).values() if one.rpartition(".")[2] == name), "")
+def _unknown_class_error(c: Config, name: str, model_type: str) -> UnknownClass:
+    path = next((path for path in _auto_map(c).values() if path.rpartition(".")[2] == name), "")
     whose = (
-        f"auto_map takes it from the code that the repo brings: {printable(took)}" if took else "it is code of its own"
+        f"auto_map takes it from the code that the repo brings: {printable(path)}" if path else "it is code of its own"
     )
-    said = (
+    text = (
         f"{printable(name, 60) or 'an empty name'}, which architectures names, is no class of"
         f" {printable(model_type, 60)} that transformers {version()} or hfcount knows; {whose}. Its tensors are not"
         " known here."
     )
     ending = HEAD.search(name)
-    alike = [one for one in classes(model_type) if ending and one.endswith(ending[0])] or classes(model_type)
+    alike = [class_ for class_ in classes(model_type) if ending and class_.endswith(ending[0])] or classes(model_type)
     such = min(alike, key=len, default="")
     fix = f"If the weights are of a known class, name that in architectures, such as {such}." if such else None
-    return UnknownClass(f"{c.where}: {said}", key="architectures", observed=name, fix=fix)
+    return UnknownClass(f"{c.where}: {text}", key="architectures", observed=name, fix=fix)
 
 
-def _own(name: str, model_type: str) -> bool:
+def _is_of_type(name: str, model_type: str) -> bool:
     """Whether a class is one of a type's."""
     there = classes(model_type)
     if name in there or families.described(name, model_type):
         return True
-    if any(stem(one) == plain(model_type) for one in there):
+    if any(stem(class_) == plain(model_type) for class_ in there):
         return plain(name) in map(plain, there)
     # transformers builds the type by another's classes, or has none: then the code that it was published with named it.
-    alike = {plain(one) for one in families.together(model_type)}
+    alike = {plain(family) for family in families.together(model_type)}
     return stem(name) in alike or plain(name) in alike
 
 
-def _coded(c: Config) -> dict[str, str]:
+def _auto_map(c: Config) -> dict[str, str]:
     """The classes of the repo's own code, by transformers' auto class."""
-    found = c.value("auto_map")
-    return {name: one for name, one in found.items() if isinstance(one, str)} if isinstance(found, dict) else {}
+    classes = c.value("auto_map")
+    return {name: path for name, path in classes.items() if isinstance(path, str)} if isinstance(classes, dict) else {}
 
 
 # Words that sizes of the same thing differ by, and those that any size may have.
@@ -142,11 +143,11 @@ def _sizes(values: Mapping[str, Any], within: str = "") -> Iterator[tuple[str, A
         path = f"{within}.{key}"
         if isinstance(value, dict):
             yield from _sizes(value, path)
-        elif re.search(_SIZING, path) and may_bear(key, value) and any(map(_above_one, _all(value))):
+        elif re.search(_SIZING, path) and may_bear(key, value) and any(map(_above_one, _as_list(value))):
             yield path.rpartition(".")[2], value
 
 
-def _all(value: Any) -> list[Any]:
+def _as_list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
@@ -154,28 +155,28 @@ def _above_one(value: Any) -> bool:
     return type(value) is int and value > 1
 
 
-def _said(one: tuple[str, Any], read: Mapping[str, Any]) -> bool:
+def _restates(item: tuple[str, Any], read: Mapping[str, Any]) -> bool:
     """Whether a key only says again, by a longer or shorter name, what another one says that was read."""
-    words = set(one[0].split("_")) - _SAME
-    alike = [set(name.split("_")) - _SAME for name, value in read.items() if value == one[1]]
+    words = set(item[0].split("_")) - _SAME
+    alike = [set(name.split("_")) - _SAME for name, value in read.items() if value == item[1]]
     return any(words and others and (words <= others or others <= words) for others in alike)
 
 
-def _undeclared(c: Config, key: str, own: Declared) -> dict[str, Any]:
+def _undeclared(c: Config, key: str, class_: Declared) -> dict[str, Any]:
     """What is written at the path of a key, as far as transformers' class does not declare it, too."""
     first, *further = key.split(".")
     value = c.value(first)
     for step in further:
-        own, value = declared(own.part(first, None).kind), value.get(step) if isinstance(value, dict) else None
+        class_, value = declared(class_.part(first, None).kind), value.get(step) if isinstance(value, dict) else None
         first = step
-    if first in own.keys or first in own.names:
+    if first in class_.keys or first in class_.names:
         return {}
-    part = declared(own.part(first, None).kind) if first in own.parts else None
+    part = declared(class_.part(first, None).kind) if first in class_.parts else None
     if part and isinstance(value, dict):
-        value = {name: one for name, one in value.items() if name not in (*part.keys, *part.names, *part.parts)}
+        value = {name: inner for name, inner in value.items() if name not in (*part.keys, *part.names, *part.parts)}
     return {key: value}
 
 
-def _listed(keys: tuple[str, ...]) -> str:
+def _joined(keys: tuple[str, ...]) -> str:
     shown = ", ".join(printable(key, 60) for key in keys[:5])
     return f"{shown} and {len(keys) - 5:,} more" if len(keys) > 5 else shown

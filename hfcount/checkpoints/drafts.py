@@ -38,7 +38,7 @@ _WRITING = ("causal_lm", "conditional_generation")
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class NamedModel:
     """A draft or its target: what it is called, its blueprint and its config."""
 
     name: str
@@ -65,7 +65,7 @@ def with_target(inspection: Inspection, request: Request) -> Inspection:
     if request.target is None or inspection.blueprint is None:
         return inspection
     target = _target(request.target, request)
-    draft = Side(
+    draft = NamedModel(
         printable(request.model), inspection.blueprint, parse_object(inspection.documents.config, endless=True)
     )
     inspection.outcome.checks.extend(compared(draft, target))
@@ -75,7 +75,7 @@ def with_target(inspection: Inspection, request: Request) -> Inspection:
     return inspection._replace(target=target.name)
 
 
-def _target(named: str, request: Request) -> Side:
+def _target(named: str, request: Request) -> NamedModel:
     document = base_config(named, request)
     values = parse_object(document, endless=True)
     blueprint = build(Config(values, where=document.where))
@@ -92,7 +92,7 @@ def _target(named: str, request: Request) -> Side:
         raise UnknownArchitecture(
             f"{document.where}: {family}{named} writes no tokens one by one, and so is no target of a draft."
         )
-    return Side(printable(named), blueprint, values)
+    return NamedModel(printable(named), blueprint, values)
 
 
 def _writes(blueprint: Blueprint) -> bool:
@@ -102,7 +102,7 @@ def _writes(blueprint: Blueprint) -> bool:
     return bool(spec.vocab and spec.causal and headed)
 
 
-def compared(draft: Side, target: Side) -> Iterator[Check]:
+def compared(draft: NamedModel, target: NamedModel) -> Iterator[Check]:
     """The sizes that both have to have in common."""
     spec, theirs, text = draft.blueprint.spec, target.blueprint.spec, f"by the config of {target.name}"
     if spec.vocab:
@@ -112,7 +112,7 @@ def compared(draft: Side, target: Side) -> Iterator[Check]:
         yield Check("target_width", int(theirs.hidden), int(width), text)
 
 
-def differences(draft: Side, target: Side, evidence: Evidence) -> Iterator[Finding]:
+def differences(draft: NamedModel, target: NamedModel, evidence: Evidence) -> Iterator[Finding]:
     """What does not fit, by both configs and by what the draft stores.
 
     Raises:
@@ -137,7 +137,7 @@ def differences(draft: Side, target: Side, evidence: Evidence) -> Iterator[Findi
         yield DraftDtypeDiffers(expected=theirs.dtype, observed=spec.dtype, target=target.name, key="dtype")
 
 
-def _read(draft: Side, target: Side, needs: Needs) -> Iterator[Finding]:
+def _read(draft: NamedModel, target: NamedModel, needs: Needs) -> Iterator[Finding]:
     """The states that it reads of the target."""
     width, depth = int(target.blueprint.spec.hidden), int(target.blueprint.spec.depth)
     if needs.width is not None and needs.width != width:
@@ -151,7 +151,7 @@ def _read(draft: Side, target: Side, needs: Needs) -> Iterator[Finding]:
         )
 
 
-def _masked(draft: Side, target: Side) -> Iterator[Finding]:
+def _masked(draft: NamedModel, target: NamedModel) -> Iterator[Finding]:
     """The token that fills a block: one of the target's, whose embedding it is looked up in."""
     within = draft.values.get("dflash_config")
     for place, values in (("dflash_config.", within if isinstance(within, dict) else {}), ("", draft.values)):
@@ -174,7 +174,7 @@ def _key(values: Values) -> str:
     return _IDS[0]
 
 
-def _shared(draft: Side, target: Side, needs: Needs, evidence: Evidence) -> Iterator[Finding]:
+def _shared(draft: NamedModel, target: NamedModel, needs: Needs, evidence: Evidence) -> Iterator[Finding]:
     """The tensors that it does not store, and takes from the target."""
     stored, width = _stored(evidence), int(target.blueprint.spec.hidden)
     hidden = int(draft.blueprint.spec.hidden)
@@ -194,7 +194,7 @@ def _stored(evidence: Evidence) -> set[str] | None:
     return {name for shard in evidence.shards.values() if shard.header for name in shard.header.tensors}
 
 
-def _named(draft: Side, target: Side, needs: Needs) -> Iterator[Finding]:
+def _named(draft: NamedModel, target: NamedModel, needs: Needs) -> Iterator[Finding]:
     """What its config says of the target, and the positions of a layer of the target's."""
     depth = int(target.blueprint.spec.depth)
     if needs.depth is not None and needs.depth != depth:
@@ -238,7 +238,7 @@ def _rotary(values: Values) -> dict[str, Any]:
     return scaled | ({} if base is None else {"rope_theta": base})
 
 
-def _length(draft: Side, target: Side) -> Iterator[Finding]:
+def _length(draft: NamedModel, target: NamedModel) -> Iterator[Finding]:
     mine, theirs = limit_of(draft.blueprint, draft.values), limit_of(target.blueprint, target.values)
     if mine and theirs and mine.tokens < theirs.tokens:
         yield DraftContextShorter(

@@ -11,23 +11,9 @@ from typing import Any
 from hfcount.blueprints.blueprint import Blueprint
 from hfcount.blueprints.build import build
 from hfcount.blueprints.libraries import Library, as_read
-from hfcount.checkpoints.forms import (
-    CONTAINERS,
-    PICKLE,
-    SAFETENSORS,
-    has_other_config,
-    holds_pickles,
-    weights_form,
-)
+from hfcount.checkpoints.forms import CONTAINERS, PICKLE, SAFETENSORS, has_other_config, holds_pickles, weights_form
 from hfcount.checkpoints.inspection import Evidence, Inspection, Model, Options
-from hfcount.errors import (
-    BadSetting,
-    ConfigError,
-    DocumentError,
-    FetchError,
-    UnknownArchitecture,
-    UnknownClass,
-)
+from hfcount.errors import BadSetting, ConfigError, DocumentError, FetchError, UnknownArchitecture, UnknownClass
 from hfcount.fetcher import Request, finish
 from hfcount.fetcher.fixtures import record
 from hfcount.fetcher.interface import Documents, Reads
@@ -229,10 +215,12 @@ def _blueprint(config: Config, values: Mapping[str, Any], options: Options) -> B
             raise
     if known and not (known.unmodeled and options.derive_with):
         return known
-    from hfcount.blueprints.derive import derived  # which imports torch
-
+    if options.derive_with == "diffusers":
+        from hfcount.blueprints.derive_diffusers import derive  # which imports torch
+    else:
+        from hfcount.blueprints.derive_transformers import derive
     try:
-        return derived(options.derive_with, values, config.where)
+        return derive(values, config.where)
     except UnknownArchitecture:
         if known is None:
             raise

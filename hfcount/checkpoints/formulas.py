@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from hfcount.blueprints.formula.closed_form import Formula, Kind
+from hfcount.blueprints.formula.closed_form import Formula, LayerTerms
 from hfcount.report.figures import ClosedForm, ComponentCount, FormulaPart, LayerKind
 from hfcount.spec.tree.polynomials import Polynomial, evaluate
 from hfcount.text import printable
@@ -47,7 +47,7 @@ def layer_kinds(formula: Formula) -> tuple[LayerKind, ...]:
     return tuple(map(_layers, formula.kinds))
 
 
-def _layers(kind: Kind) -> LayerKind:
+def _layers(kind: LayerTerms) -> LayerKind:
     components = tuple(
         ComponentCount(
             name=name,

@@ -3,15 +3,7 @@
 from collections.abc import Iterator
 
 from hfcount.architectures.components.timm.arguments import SIZING
-from hfcount.architectures.components.timm.catalogue import (
-    VERSION,
-    Model,
-    Sizes,
-    known,
-    names,
-    near,
-    tensors,
-)
+from hfcount.architectures.components.timm.catalogue import VERSION, TimmModel, TimmSizes, known, names, near, tensors
 from hfcount.architectures.components.timm.names import COLOURS
 from hfcount.errors import UnknownArchitecture
 from hfcount.spec.tree.leaves import leaves
@@ -38,7 +30,7 @@ def lines(named: str) -> Iterator[str]:
             f" known.{nearest}"
         )
     patches = (model.image.usual[0] // model.image.patch[0]) * (model.image.usual[1] // model.image.patch[1])
-    leaves_ = leaves(tensors(model, f"={model.pool}", Sizes(_CLASSES, COLOURS, patches)))
+    leaves_ = leaves(tensors(model, f"={model.pool}", TimmSizes(_CLASSES, COLOURS, patches)))
     parameters = sum(leaf.elements for leaf in leaves_ if leaf.label == "parameter")
     count = sum(int(leaf.count) for leaf in leaves_)
     yield f"{PREFIX}{name}: {parameters:,} parameters, {plural(count, 'tensor')}, with {_CLASSES:,} classes"
@@ -55,7 +47,7 @@ def lines(named: str) -> Iterator[str]:
         yield f"  {row:12}{text}"
 
 
-def _images(model: Model) -> str:
+def _images(model: TimmModel) -> str:
     """The effect of the image size."""
     height, width = model.image.usual
     usual, by_patch = f"{height} by {width} pixels", "x".join(map(str, model.image.patch))

@@ -11,7 +11,7 @@ from hfcount.checkpoints.gguf.table import folded
 from hfcount.checkpoints.gguf.values import Changes, changes
 from hfcount.diffing.fused_tensors import Bytes
 from hfcount.diffing.tensors import Inventory, Logical, keyed
-from hfcount.formats.gguf.header import Header, Tensor
+from hfcount.formats.gguf.header import GgufHeader, GgufTensor
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.leaves import Leaf
 
@@ -21,7 +21,7 @@ _HEADS = {"heads": "", "kv": "_kv"}
 class _GgufFile(NamedTuple):
     """A GGUF file with its architecture and conversion."""
 
-    header: Header
+    header: GgufHeader
     name: str
     values: Changes | None
 
@@ -35,7 +35,7 @@ class _GgufFile(NamedTuple):
         return 0 if end is None else self.header.number(f"{self.name}.attention.head_count{end}")
 
 
-def converted(header: Header, blueprint: Blueprint, model_type: str) -> Inventory:
+def converted(header: GgufHeader, blueprint: Blueprint, model_type: str) -> Inventory:
     """The inventory of a file by the model's keys; `bytes` is None for changed or unknown values."""
     name = architecture(header)
     known = _GgufFile(header, name, changes(model_type, name))
@@ -73,7 +73,7 @@ def _of(known: _GgufFile, leaf: Leaf, conversion: Conversion) -> Iterator[Logica
 
 
 def _pieces(
-    known: _GgufFile, there: Mapping[str, Tensor], size: int, place: int, count: int
+    known: _GgufFile, there: Mapping[str, GgufTensor], size: int, place: int, count: int
 ) -> tuple[Bytes, ...] | None:
     """The bytes of one tensor of `size` elements, at `place` among `count` in a stack; None if values were changed."""
     ((name, tensor),) = list(there.items())[:1]
@@ -89,7 +89,7 @@ def _pieces(
     return (Bytes(name, 0, bytes_, (rows, prod(tensor.shape[1:]))),)
 
 
-def _joined(known: _GgufFile, there: Mapping[str, Tensor], shape: Sequence[int]) -> tuple[Bytes, ...] | None:
+def _joined(known: _GgufFile, there: Mapping[str, GgufTensor], shape: Sequence[int]) -> tuple[Bytes, ...] | None:
     """The bytes of a tensor that was split into equal parts, in its order."""
     parts = sorted(there, key=known.change)
     if [known.change(name) for name in parts] != [f"part{place}" for place in range(len(parts))]:

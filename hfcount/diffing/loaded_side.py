@@ -20,7 +20,7 @@ from hfcount.fetcher.interface import Documents, Reads
 from hfcount.fetcher.layout import PIPELINE_LAYOUT
 from hfcount.fetcher.location import Place
 from hfcount.fetcher.weights import weights
-from hfcount.formats.gguf.header import Header
+from hfcount.formats.gguf.header import GgufHeader
 from hfcount.formats.index import read_index
 from hfcount.formats.json import parse_object
 from hfcount.formats.model_index import Entry
@@ -52,7 +52,7 @@ class LoadedSide:
     shards: Mapping[str, Shard] | None = None
     error: HfcountError | None = None
     pipeline: bool = False
-    gguf: Header | None = None
+    gguf: GgufHeader | None = None
     parts: tuple[str, ...] = ()
     adapter: Settings | None = None
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from hfcount.blueprints.blueprint import Blueprint
-from hfcount.checkpoints.adapter.modules import Era, Module, containers, modules
+from hfcount.checkpoints.adapter.modules import Era, ModuleSet, containers, modules
 from hfcount.checkpoints.adapter.settings import ADAPTER_CONFIG, Settings, read_settings
 from hfcount.checkpoints.adapter.targets import Patterns, Refused, Unread, choose
 from hfcount.diffing.tensors import keyed
@@ -79,7 +79,7 @@ def _settings(named: str, like: Request) -> Settings:
         raise Unmerged(str(error)) from None
 
 
-def _allowed(settings: Settings, known: Sequence[Module]) -> list[str]:
+def _allowed(settings: Settings, known: Sequence[ModuleSet]) -> list[str]:
     """Tensors saved in full, trained biases, and embeddings with trained token rows."""
     saved = settings.saved
     biases = settings.values.get("bias") in ("all", "lora_only")

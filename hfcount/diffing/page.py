@@ -8,17 +8,7 @@ from markupsafe import Markup
 
 from hfcount.diffing import picture
 from hfcount.diffing.model import Diff
-from hfcount.diffing.text import (
-    EFFECTS,
-    TITLES,
-    expected,
-    facts,
-    key_row,
-    lists,
-    share,
-    side_facts,
-    value_line,
-)
+from hfcount.diffing.text import EFFECTS, TITLES, expected, facts, key_row, lists, share, side_facts, value_line
 from hfcount.report.renderers import pages
 from hfcount.text import plural
 

@@ -9,7 +9,7 @@ from hfcount.checkpoints.inspection import Inspection
 from hfcount.checkpoints.stored_rows import component
 from hfcount.diffing.fused_tensors import Bytes, relaid
 from hfcount.formats import dtypes
-from hfcount.formats.gguf.header import Header
+from hfcount.formats.gguf.header import GgufHeader
 from hfcount.formats.safetensors import Entry
 from hfcount.spec.tree.leaves import Leaf, joined, split
 from hfcount.spec.tree.name_patterns import Alike, filled
@@ -99,7 +99,7 @@ def by_entries(entries: Mapping[str, Entry], key: Callable[[str], str] = str) ->
     return Inventory({key(name): _plain(name, entry) for name, entry in entries.items()})
 
 
-def of_gguf(header: Header) -> Inventory:
+def of_gguf(header: GgufHeader) -> Inventory:
     """The tensors of a GGUF file; dtypes are GGML types."""
     return Inventory(
         {

@@ -13,7 +13,7 @@ from urllib3.exceptions import HTTPError
 
 from hfcount.errors import FetchError, FetchKind
 from hfcount.fetcher.addresses import joined, origin, where
-from hfcount.fetcher.connections import Adapter
+from hfcount.fetcher.connections import DeadlineAdapter
 from hfcount.fetcher.interface import TRANSIENT
 from hfcount.fetcher.meter import Meter
 from hfcount.fetcher.response_bodies import claimed_length, content_range, spend, too_long, unpacker
@@ -30,7 +30,7 @@ _SKIPPED = 1 << 20  # bytes that are read in vain
 _COMMIT = "X-Repo-Commit"
 
 
-class Answer(NamedTuple):
+class Reply(NamedTuple):
     """An HTTP answer: headers, and the requested part of the body."""
 
     headers: Mapping[str, str]
@@ -99,7 +99,7 @@ class Client:
         self._session.headers.update(headers)
         self._session.headers["Accept-Encoding"] = "identity"
         self._session.cookies.set_policy(DefaultCookiePolicy(allowed_domains=[]))
-        adapter = Adapter(deadline)
+        adapter = DeadlineAdapter(deadline)
         self._session.mount("https://", adapter)
         self._session.mount("http://", adapter)
         self._settings: dict[tuple[str | None, str | None, int | None], Any] = {}
@@ -111,7 +111,7 @@ class Client:
         self.deadline.end()
         self._session.close()
 
-    def document(self, what: str, url: str, cap: int) -> Answer:
+    def document(self, what: str, url: str, cap: int) -> Reply:
         """A whole document of at most `cap` bytes, whatever length is claimed.
 
         Raises:
@@ -119,7 +119,7 @@ class Client:
             FetchError: it could not be had, or is longer.
         """
 
-        def read(response: requests.Response) -> Answer:
+        def read(response: requests.Response) -> Reply:
             claimed, encoding = claimed_length(response), response.headers.get("Content-Encoding")
             if claimed is not None and claimed > cap:
                 raise too_long(what, f"{claimed:,} bytes", cap)
@@ -130,7 +130,7 @@ class Client:
                     raise too_long(what, "more bytes", cap)
             if encoding is None and claimed is not None and body.tell() < claimed:
                 raise BrokenOff(f"the answer broke off after {body.tell():,} of {claimed:,} bytes")
-            return Answer(response.headers, body.getvalue())
+            return Reply(response.headers, body.getvalue())
 
         return self._try(what, url, {}, read)
 

@@ -22,7 +22,7 @@ def workers(round_trip: float) -> int:
     return int(max(FEWEST, min(MOST, round_trip / _EACH)))
 
 
-class Adapter(HTTPAdapter):
+class DeadlineAdapter(HTTPAdapter):
     """An adapter whose connections end when the time is up, whatever a server trickles."""
 
     def __init__(self, deadline: Deadline) -> None:

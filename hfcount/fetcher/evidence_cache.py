@@ -19,16 +19,7 @@ from zlib import crc32
 from hfcount.errors import DocumentError, FetchError
 from hfcount.fetcher import files
 from hfcount.fetcher.fixtures import RecordedShards, recorded_pickles
-from hfcount.fetcher.interface import (
-    COMPANIONS,
-    TOKENS,
-    Documents,
-    Pickles,
-    Request,
-    Shards,
-    is_inside,
-    label,
-)
+from hfcount.fetcher.interface import COMPANIONS, TOKENS, Documents, Pickles, Request, Shards, is_inside, label
 from hfcount.fetcher.layout import CONFIG, HEADERS, INDEX
 from hfcount.formats.json import Document, parse_object
 from hfcount.formats.recording import read_recording, recorded_shard, recording

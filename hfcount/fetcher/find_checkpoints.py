@@ -11,16 +11,7 @@ from typing import NamedTuple
 from hfcount.errors import DocumentError, FetchError
 from hfcount.fetcher.gitignore import Rules, ignored, rules_above, rules_in
 from hfcount.fetcher.interface import SHORT
-from hfcount.fetcher.layout import (
-    ADAPTER,
-    BIN_INDEX,
-    CONFIG,
-    HEADERS,
-    INDEX,
-    MODEL_INDEX,
-    MODULES,
-    layout_of,
-)
+from hfcount.fetcher.layout import ADAPTER, BIN_INDEX, CONFIG, HEADERS, INDEX, MODEL_INDEX, MODULES, layout_of
 from hfcount.fetcher.module_files import named_modules
 from hfcount.formats.json import Document
 from hfcount.formats.model_index import read_pipeline

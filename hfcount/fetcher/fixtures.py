@@ -10,17 +10,7 @@ from typing import TYPE_CHECKING, Any
 from hfcount.errors import DocumentError, FetchError
 from hfcount.fetcher import files
 from hfcount.fetcher.folder import local_path, read_folder
-from hfcount.fetcher.interface import (
-    COMPANIONS,
-    Documents,
-    Pickles,
-    Progress,
-    Reads,
-    Request,
-    Shards,
-    label,
-    top_level,
-)
+from hfcount.fetcher.interface import COMPANIONS, Documents, Pickles, Progress, Reads, Request, Shards, label, top_level
 from hfcount.fetcher.layout import CONFIG, HEADERS, HF_LAYOUT, MODEL_INDEX, MODULES, layout_of
 from hfcount.fetcher.location import Place
 from hfcount.formats.recording import Recording, read_recording, recorded_shard, recording

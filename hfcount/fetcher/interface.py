@@ -7,17 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from hfcount.errors import FetchError
-from hfcount.fetcher.layout import (
-    BIN_INDEX,
-    CONFIG,
-    HEADERS,
-    HF_LAYOUT,
-    INDEX,
-    MODULES,
-    OPEN_CLIP,
-    PARAMS,
-    Layout,
-)
+from hfcount.fetcher.layout import BIN_INDEX, CONFIG, HEADERS, HF_LAYOUT, INDEX, MODULES, OPEN_CLIP, PARAMS, Layout
 from hfcount.fetcher.location import Place, SourceName
 from hfcount.formats.json import Document
 from hfcount.formats.safetensors import Shard

@@ -6,15 +6,7 @@ from hfcount.errors import DocumentError
 from hfcount.fetcher.interface import is_inside
 from hfcount.fetcher.layout import CONFIG, MODULES, SINGLE
 from hfcount.formats.json import Document
-from hfcount.formats.modules_json import (
-    EMBEDDING,
-    KIND,
-    ROUTERS,
-    TRANSFORMERS,
-    Module,
-    all_modules,
-    read_modules,
-)
+from hfcount.formats.modules_json import EMBEDDING, KIND, ROUTERS, TRANSFORMERS, Module, all_modules, read_modules
 
 _LEVELS = 4  # of routers within routers
 

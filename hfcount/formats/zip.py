@@ -26,7 +26,7 @@ _WIDE, _LARGE = 0xFFFF, 0xFFFFFFFF  # in the directory: the value is in the zip6
 _ENCRYPTED, _STORED, _DEFLATED = 1 | 64 | 8192, 0, 8
 
 
-class Record(NamedTuple):
+class ZipRecord(NamedTuple):
     """One record: where its local header begins, its bytes in the archive and unpacked, its method and checksum."""
 
     offset: int
@@ -52,7 +52,7 @@ class Archive:
     """
 
     where: str
-    records: Mapping[str, Record]
+    records: Mapping[str, ZipRecord]
     start: int
     end: int
 
@@ -85,7 +85,7 @@ class Archive:
         if window.peek(record.offset, record.offset + 4) not in (None, b"PK\3\4"):
             raise self._broken(name, f"is not at byte {record.offset:,}, where the directory has it")
 
-    def _next(self, record: Record) -> int:
+    def _next(self, record: ZipRecord) -> int:
         return min(
             (other.offset for other in self.records.values() if other.offset > record.offset), default=self.start
         )
@@ -171,8 +171,8 @@ def _wide(where: str, window: Window, end: int) -> tuple[int, ...] | None:
     return _END64.unpack(record)[4:]
 
 
-def _records(where: str, raw: bytes, count: int) -> dict[str, Record]:
-    records: dict[str, Record] = {}
+def _records(where: str, raw: bytes, count: int) -> dict[str, ZipRecord]:
+    records: dict[str, ZipRecord] = {}
     folded: set[str] = set()
     place = 0
     for number in range(count):
@@ -185,7 +185,7 @@ def _records(where: str, raw: bytes, count: int) -> dict[str, Record]:
         name = _name(where, raw[place + _RECORD.size : after])
         if _LARGE in (packed, size, offset):
             size, packed, offset = _large(raw[after : after + extra], size, packed, offset)
-        record = Record(offset, packed, size, method, crc)
+        record = ZipRecord(offset, packed, size, method, crc)
         problem = _problem(record, flags, disk)
         if problem:
             raise DocumentError(f"{where}: its record {printable(name)} {problem}.", "HF003")
@@ -206,7 +206,7 @@ def _name(where: str, raw: bytes) -> str:
         ) from None
 
 
-def _problem(record: Record, flags: int, disk: int) -> str | None:
+def _problem(record: ZipRecord, flags: int, disk: int) -> str | None:
     """What no reader of torch takes of a record, as the end of a sentence."""
     if flags & _ENCRYPTED:
         return "is encrypted"
@@ -233,7 +233,7 @@ def _large(extra: bytes, *values: int) -> list[int]:
     return [next(numbers, value) if value == _LARGE else value for value in values]
 
 
-def _check_places(where: str, records: Mapping[str, Record], start: int) -> None:
+def _check_places(where: str, records: Mapping[str, ZipRecord], start: int) -> None:
     """Raises DocumentError if records overlap each other or the directory."""
     before, end = "", 0
     for name, record in sorted(records.items(), key=lambda item: item[1].offset):

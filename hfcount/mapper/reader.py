@@ -10,14 +10,7 @@ from hfcount.errors import ConfigError
 from hfcount.formats.dtypes import MODELS
 from hfcount.mapper.accepted_values import ABSENT, accepted_values
 from hfcount.mapper.class_defaults import version
-from hfcount.mapper.loader_differences import (
-    MovedSizes,
-    RotaryDifference,
-    TieDifference,
-    moved,
-    rotary,
-    ties,
-)
+from hfcount.mapper.loader_differences import MovedSizes, RotaryDifference, TieDifference, moved, rotary, ties
 from hfcount.mapper.refusals import Refusal, read_by_own_code, refusals
 from hfcount.mapper.token_ids import TokenId, token_ids
 from hfcount.mapper.tracking import REQUIRED, UNSAID, Tracked, plain

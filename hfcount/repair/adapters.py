@@ -15,7 +15,7 @@ from hfcount.formats.json import Document
 from hfcount.formats.safetensors import LENGTH_BYTES, Shard
 from hfcount.repair.headers import renamed
 from hfcount.repair.state import Proposal, State
-from hfcount.repair.working_copy import Change, Draft, NewHeader
+from hfcount.repair.working_copy import Change, NewHeader, WorkingCopy
 from hfcount.text import plural
 
 _NAMES = ("HF722", "HF728")
@@ -81,7 +81,7 @@ class AdapterState(State):
 def adapter_state(folder: Path, place: Place, base: str | None) -> AdapterState:
     """The state of an unchanged adapter folder."""
     document = place.reader.document(ADAPTER_CONFIG) or Document(ADAPTER_CONFIG, b"")
-    return AdapterState(Draft(folder, documents_of(place, document, folder)), place, base)
+    return AdapterState(WorkingCopy(folder, documents_of(place, document, folder)), place, base)
 
 
 def adapter_names(state: State) -> Iterator[Proposal]:

@@ -22,7 +22,7 @@ from hfcount.repair.names import respelled, unwrapped
 from hfcount.repair.pickled_index import reindexed
 from hfcount.repair.proof import objections, remaining, unfinished
 from hfcount.repair.state import TOTALS, Proposal, State
-from hfcount.repair.working_copy import Draft
+from hfcount.repair.working_copy import WorkingCopy
 from hfcount.text import printable
 
 REPAIRS: tuple[Callable[[State], Iterator[Proposal]], ...] = (
@@ -81,7 +81,7 @@ def read_state(folder: Path, base: str | None = None) -> State:
     if documents.layout is PIPELINE_LAYOUT:
         where = printable(str(folder))
         raise Unrepaired(f"{where} is a pipeline of several models: fix one, by the name of its folder in {where}.")
-    return State(Draft(folder, documents))
+    return State(WorkingCopy(folder, documents))
 
 
 def planned(

@@ -15,7 +15,7 @@ from hfcount.fetcher.weights import weights
 from hfcount.formats.index import read_index
 from hfcount.formats.json import parse_object
 from hfcount.formats.safetensors import Shard
-from hfcount.repair.working_copy import Change, Draft
+from hfcount.repair.working_copy import Change, WorkingCopy
 from hfcount.report.model import Report
 from hfcount.verifier.finding import Finding
 
@@ -60,7 +60,7 @@ class State:
         FetchError, UnknownArchitecture: as a run on the folder would.
     """
 
-    draft: Draft
+    draft: WorkingCopy
 
     @cached_property
     def run(self) -> Inspection:
@@ -94,7 +94,7 @@ class State:
     def gone(self) -> tuple[str, ...]:
         """Tensors named by the original index that no file holds."""
         if self.draft.changes:
-            return State(Draft(self.draft.folder, self.draft.read)).gone
+            return State(WorkingCopy(self.draft.folder, self.draft.read)).gone
         held = {name for shard in self.shards.values() if shard.header for name in shard.header.tensors}
         return tuple(name for name in self._announced if name not in held)
 

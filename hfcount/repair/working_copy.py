@@ -24,14 +24,14 @@ Change: TypeAlias = bytes | NewHeader | None
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class WorkingCopy:
     """A folder as read, and the pending changes by file name."""
 
     folder: Path
     read: Documents
     changes: Mapping[str, Change] = field(default_factory=dict)
 
-    def changed(self, more: Mapping[str, Change]) -> "Draft":
+    def changed(self, more: Mapping[str, Change]) -> "WorkingCopy":
         """The draft with more changes, which replace earlier ones of the same file."""
         merged = dict(self.changes)
         for name, change in more.items():

@@ -15,21 +15,7 @@ from typing import NamedTuple
 
 from hfcount.blueprints.blueprint import Blueprint
 from hfcount.formats import dtypes
-from hfcount.spec import (
-    GQA,
-    LRU,
-    MLA,
-    MLSTM,
-    RWKV,
-    SSM,
-    DeltaNet,
-    Layer,
-    Layers,
-    Lightning,
-    Mixer,
-    ShortConv,
-    Spec,
-)
+from hfcount.spec import GQA, LRU, MLA, MLSTM, RWKV, SSM, DeltaNet, Layer, Layers, Lightning, Mixer, ShortConv, Spec
 from hfcount.spec.names import called
 from hfcount.spec.tree.indices import Indices, intersection
 from hfcount.spec.tree.leaves import Leaf

@@ -22,21 +22,21 @@ class Frozen(Record):
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        found = {
-            name: one.letter
+        symbols = {
+            name: mark.letter
             for name, hint in cls.__annotations__.items()
             for part in (hint, *get_args(hint))
-            for one in getattr(part, "__metadata__", ())
-            if isinstance(one, symbol)
+            for mark in getattr(part, "__metadata__", ())
+            if isinstance(mark, symbol)
         }
-        cls._symbols = {**cls._symbols, **found}
+        cls._symbols = {**cls._symbols, **symbols}
 
     def _settle(self) -> None:
-        own = self.__dict__
+        fields = self.__dict__
         for name, letter in self._symbols.items():
-            value = own[name]
+            value = fields[name]
             if value is not None and not isinstance(value, Nested):
-                own[name] = Dim.named(letter, value)
+                fields[name] = Dim.named(letter, value)
 
 
 class GQA(Frozen):

@@ -14,11 +14,11 @@ class Lacking(TypeError):
     """A layer, a model or a part lacks what the family asks of it, since it is of another kind."""
 
 
-def known_as(own: object, kind: type[Other], whose: str) -> Other:
+def known_as(sizes: object, kind: type[Other], whose: str) -> Other:
     """The sizes of a layer or model that is known to have them of this kind; Lacking says whose they are not."""
-    if not isinstance(own, kind):
+    if not isinstance(sizes, kind):
         raise Lacking(f"this {whose} has no {kind.__name__}")
-    return own
+    return sizes
 
 
 class Layer(Frozen):
@@ -125,7 +125,7 @@ class Layers(Frozen):
 def numbered(parts: tuple[Layers, ...], letter: str) -> tuple[Layers, ...]:
     """The kinds of layers with counts called N1, N2, ..., so that equal counts stay two symbols."""
     letters = [f"{letter}{place}" for place in range(1, len(parts) + 1)] if len(parts) > 1 else [letter]
-    return tuple(part.replace(letter=own) for part, own in zip(parts, letters, strict=False))
+    return tuple(part.replace(letter=label) for part, label in zip(parts, letters, strict=False))
 
 
 class Window(Frozen):

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, cast
 
 from hfcount.spec.components import Frozen, Patches, symbol
 from hfcount.spec.layers import Entries, Lacking, Layers, Window, known_as, numbered
-from hfcount.spec.nesting import keyed, nested, symbol_within
+from hfcount.spec.nesting import nested, symbol_within, symbols_of
 from hfcount.spec.tree.dims import Dim, has_key
 
 if TYPE_CHECKING:
@@ -187,7 +187,7 @@ class Spec(Frozen, Generic[Own]):
         if self.place or not any("_" in part.letter for part in self.layers):  # else they keep those of their place
             self.__dict__["layers"] = numbered(self.layers, letter)
         if any(part.place != name for name, part in self.parts.items()):
-            known = keyed({**self.__dict__, "parts": ()}) if self.parts.keys() - _SAME else set()
+            known = symbols_of({**self.__dict__, "parts": ()}) if self.parts.keys() - _SAME else set()
             parts = {name: _placed(part, name, known) for name, part in self.parts.items()}
             self.__dict__["parts"] = parts
 
@@ -219,9 +219,9 @@ class Spec(Frozen, Generic[Own]):
         """The sizes and switches of a part that is known to have them of this kind."""
         return known_as(self.own, kind, f"model of type {self.family}")
 
-    def having(self, own: Other) -> "Spec[Other]":
+    def having(self, sizes: Other) -> "Spec[Other]":
         """A copy with what only this architecture has."""
-        return cast("Spec[Other]", self.replace(own=own))
+        return cast("Spec[Other]", self.replace(own=sizes))
 
     def part(self, role: Role) -> "Spec":
         """A part that the model is known to have."""
@@ -237,7 +237,7 @@ class Spec(Frozen, Generic[Own]):
 
     def without(self, part: str) -> "Spec":
         """A copy without a part; the model need not have it."""
-        return self.replace(parts={name: one for name, one in self.parts.items() if name != part})
+        return self.replace(parts={name: spec for name, spec in self.parts.items() if name != part})
 
 
 _SAME = {"text", "mtp"}
@@ -246,5 +246,5 @@ _SAME = {"text", "mtp"}
 
 def _placed(part: Spec, name: str, known: set[tuple[str, str]]) -> Spec:
     """Gives a part its place; only parts with sizes of their own get symbols marked with their letter."""
-    own = part if name in _SAME or part.place else nested(part, name[0], known)
-    return own.replace(place=name)
+    placed = part if name in _SAME or part.place else nested(part, name[0], known)
+    return placed.replace(place=name)

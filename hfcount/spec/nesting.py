@@ -27,18 +27,18 @@ def nested(value: T, letter: str, known: Collection[tuple[str, str]]) -> T:
     """
     made: Any = value
     if isinstance(value, Dim):
-        own = isinstance(value, Nested) or not value.symbol or (value.symbol, value.source) in known
-        made = value if own else Nested.named(symbol_within(value.symbol, letter), value)
+        fixed = isinstance(value, Nested) or not value.symbol or (value.symbol, value.source) in known
+        made = value if fixed else Nested.named(symbol_within(value.symbol, letter), value)
     elif isinstance(value, tuple):
-        inner = [nested(one, letter, known) for one in value]
+        inner = [nested(item, letter, known) for item in value]
         made = value._make(inner) if hasattr(value, "_make") else tuple(inner)
     elif isinstance(value, Mapping):
-        made = {key: nested(one, letter, known) for key, one in value.items()}
+        made = {key: nested(item, letter, known) for key, item in value.items()}
     elif isinstance(value, Record):
         made = value.replace(**{name: nested(getattr(value, name), letter, known) for name in value._fields})
     elif is_dataclass(value) and not isinstance(value, type):
-        kept = {field.name: getattr(value, field.name) for field in fields(value)}
-        made = replace(value, **{name: nested(one, letter, known) for name, one in kept.items()})
+        items = {field.name: getattr(value, field.name) for field in fields(value)}
+        made = replace(value, **{name: nested(item, letter, known) for name, item in items.items()})
     return cast(T, made)
 
 
@@ -46,11 +46,11 @@ def symbol_within(symbol: str, letter: str) -> str:
     """A symbol with the letter of a part added; a symbol that is a key's name stays as it is."""
     if symbol in _IRREGULAR:
         return _IRREGULAR[symbol].format(letter)
-    found = re.fullmatch(_SYMBOL, symbol)
-    return f"{found[1]}{found[2]}_{letter}{found[3] or ''}{found[4]}" if found else symbol
+    match = re.fullmatch(_SYMBOL, symbol)
+    return f"{match[1]}{match[2]}_{letter}{match[3] or ''}{match[4]}" if match else symbol
 
 
-def keyed(value: object) -> set[tuple[str, str]]:
+def symbols_of(value: object) -> set[tuple[str, str]]:
     """(symbol, source) of every size within a value."""
     return {(size.symbol, size.source) for size in _sizes(value)}
 
@@ -65,5 +65,5 @@ def _sizes(value: object) -> Iterator[Dim]:
         for field in fields(value):
             yield from _sizes(getattr(value, field.name))
     elif isinstance(value, tuple | Mapping):
-        for one in value.values() if isinstance(value, Mapping) else value:
-            yield from _sizes(one)
+        for item in value.values() if isinstance(value, Mapping) else value:
+            yield from _sizes(item)

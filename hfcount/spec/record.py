@@ -33,26 +33,26 @@ class Record:
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        own = [name for name, kind in cls.__annotations__.items() if not (name.startswith("_") or _of_class(kind))]
-        cls._fields = tuple(dict.fromkeys((*cls._fields, *own)))
-        there = {name: cls.__dict__[name] for name in own if name in cls.__dict__}
-        readers = {name: one for name, one in there.items() if isinstance(one, Reader)}
-        values = {name: one for name, one in there.items() if name not in readers}
-        cls._readers = {name: one for name, one in cls._readers.items() if name not in own} | readers
-        cls._defaults = {name: one for name, one in cls._defaults.items() if name not in own} | values
+        names = [name for name, kind in cls.__annotations__.items() if not (name.startswith("_") or _of_class(kind))]
+        cls._fields = tuple(dict.fromkeys((*cls._fields, *names)))
+        there = {name: cls.__dict__[name] for name in names if name in cls.__dict__}
+        readers = {name: value for name, value in there.items() if isinstance(value, Reader)}
+        values = {name: value for name, value in there.items() if name not in readers}
+        cls._readers = {name: reader for name, reader in cls._readers.items() if name not in names} | readers
+        cls._defaults = {name: value for name, value in cls._defaults.items() if name not in names} | values
         for name in there:
             delattr(cls, name)
 
     if not TYPE_CHECKING:  # which knows the fields
 
         def __init__(self, **values: Any) -> None:
-            whole = {**self._defaults, **values} if self._defaults else values
-            if len(whole) != len(self._fields) or any(name not in whole for name in self._fields):
-                missing = ", ".join(name for name in self._fields if name not in whole)
-                unknown = ", ".join(name for name in whole if name not in self._fields)
-                said = " and ".join(filter(None, (missing and f"lacks {missing}", unknown and f"has no {unknown}")))
-                raise TypeError(f"{type(self).__name__} {said}")
-            self.__dict__.update(whole)
+            fields = {**self._defaults, **values} if self._defaults else values
+            if len(fields) != len(self._fields) or any(name not in fields for name in self._fields):
+                missing = ", ".join(name for name in self._fields if name not in fields)
+                unknown = ", ".join(name for name in fields if name not in self._fields)
+                text = " and ".join(filter(None, (missing and f"lacks {missing}", unknown and f"has no {unknown}")))
+                raise TypeError(f"{type(self).__name__} {text}")
+            self.__dict__.update(fields)
             self._settle()
 
         def __setattr__(self, name: str, value: object) -> NoReturn:

@@ -12,7 +12,7 @@ from hfcount.fetcher import cache, checksums
 from hfcount.fetcher.checksums import Content
 from hfcount.fetcher.interface import Request
 from hfcount.fetcher.listing import Listing
-from hfcount.sweeping.bases import Weights, compared, is_local, is_weights, place
+from hfcount.sweeping.bases import WeightSums, compared, is_local, is_weights, place
 from hfcount.sweeping.rows import Task
 
 _KEPT = 50_000  # bases whose checksums are kept
@@ -27,7 +27,7 @@ class BaseChecks:
 
     def __init__(self, ask: Callable[[Request], Listing | None]) -> None:
         self._ask = ask
-        self._bases: OrderedDict[str, Future[Weights | None]] = OrderedDict()
+        self._bases: OrderedDict[str, Future[WeightSums | None]] = OrderedDict()
         self._lock = Lock()
 
     def compared(self, task: Task, listing: Listing | None) -> Task:
@@ -57,10 +57,10 @@ class BaseChecks:
         wanted = (request.file or "").lower()
         return {name: content for name, content in contents.items() if wanted in name.lower()}
 
-    def _weights(self, model: str, request: Request) -> Weights | None:
+    def _weights(self, model: str, request: Request) -> WeightSums | None:
         """Weights of a base: from the folder of that name in the same tree, else from the current repo."""
         if request.fixtures is not None and (path := request.fixtures / model).is_dir():
-            return Weights(checksums.of_folder(path, is_weights))
+            return WeightSums(checksums.of_folder(path, is_weights))
         with self._lock:
             known = self._bases.get(model)
             future = known or Future()
@@ -72,12 +72,12 @@ class BaseChecks:
             self._read(model, future)
         return future.result()
 
-    def _read(self, model: str, future: "Future[Weights | None]") -> None:
+    def _read(self, model: str, future: "Future[WeightSums | None]") -> None:
         weights = None
         try:
             with suppress(FetchError, DocumentError):
                 request = Request(model, cache=False)
                 listing = None if cache.takes(request) else self._ask(request)
-                weights = Weights(checksums.of_listing(listing.pages)) if listing else None
+                weights = WeightSums(checksums.of_listing(listing.pages)) if listing else None
         finally:
             future.set_result(weights)

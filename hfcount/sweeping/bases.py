@@ -29,7 +29,7 @@ _WEIGHTS = re.compile(
 _KEY = b'"_name_or_path"'
 
 
-class Base(NamedTuple):
+class BaseLink(NamedTuple):
     """A base that a checkpoint names.
 
     Args:
@@ -48,7 +48,7 @@ class Base(NamedTuple):
     files: int | None = None
 
 
-class Weights:
+class WeightSums:
     """The checksums of weight files.
 
     Args:
@@ -78,7 +78,7 @@ def is_weights(path: str) -> bool:
     return _WEIGHTS.fullmatch(path) is not None
 
 
-def compared(base: Base, files: Mapping[str, Content], weights: Weights | None) -> Base:
+def compared(base: BaseLink, files: Mapping[str, Content], weights: WeightSums | None) -> BaseLink:
     """Compares the weight files at the checkpoint's top, or in its folders if there are none, with the base's.
 
     Args:
@@ -94,7 +94,7 @@ def compared(base: Base, files: Mapping[str, Content], weights: Weights | None) 
     return base._replace(weights=word, same=same, files=len(ours))
 
 
-def listed(entry: object) -> tuple[Base, ...]:
+def listed(entry: object) -> tuple[BaseLink, ...]:
     """The bases in a repo's Hub entry: by tags, else by card."""
     if not isinstance(entry, Mapping):
         return ()
@@ -103,7 +103,7 @@ def listed(entry: object) -> tuple[Base, ...]:
     )
 
 
-def of_pages(pages: Iterable[Document]) -> tuple[Base, ...]:
+def of_pages(pages: Iterable[Document]) -> tuple[BaseLink, ...]:
     """The bases in the listing of a repo."""
     for page in pages:
         with suppress(DocumentError):
@@ -111,7 +111,7 @@ def of_pages(pages: Iterable[Document]) -> tuple[Base, ...]:
     return ()
 
 
-def of_folder(request: Request) -> tuple[Base, ...]:
+def of_folder(request: Request) -> tuple[BaseLink, ...]:
     """The bases that a local checkpoint names: in its card, else in its config."""
     path = place(request)
     if by_card := _of_card(path):
@@ -122,7 +122,7 @@ def of_folder(request: Request) -> tuple[Base, ...]:
     return ()
 
 
-def read(request: Request, opened: "Documents | Place | None", report: "Report") -> tuple[Base, ...]:
+def read(request: Request, opened: "Documents | Place | None", report: "Report") -> tuple[BaseLink, ...]:
     """The bases of an inspected checkpoint whose listing names none, without requests.
 
     Args:
@@ -133,7 +133,7 @@ def read(request: Request, opened: "Documents | Place | None", report: "Report")
         return by_card
     adapter = report.adapter.base if report.adapter else None
     if adapter and model_card.is_repo(adapter):
-        return (Base(adapter, "adapter", "adapter"),)
+        return (BaseLink(adapter, "adapter", "adapter"),)
     return _of_config(opened.config) if isinstance(opened, Documents) else ()
 
 
@@ -148,27 +148,27 @@ def place(request: Request) -> Path:
     return (request.fixtures / request.model if request.fixtures else folder.local_path(request.model)) / inner
 
 
-def _of(source: Source, named: Iterable[NamedBase], entry: Mapping[str, object]) -> tuple[Base, ...]:
+def _of(source: Source, named: Iterable[NamedBase], entry: Mapping[str, object]) -> tuple[BaseLink, ...]:
     repo = entry.get("id")
-    return tuple(Base(base.model, base.relation, source) for base in named if base.model != repo)
+    return tuple(BaseLink(base.model, base.relation, source) for base in named if base.model != repo)
 
 
-def _of_card(path: Path) -> tuple[Base, ...]:
+def _of_card(path: Path) -> tuple[BaseLink, ...]:
     with suppress(FetchError), files.opened(path / CARD, CARD) as file:
         if file is not None:
             named = model_card.by_text((file.read(FRONT) or b"").decode("utf-8", "replace"))
-            return tuple(Base(base.model, base.relation, "card") for base in named)
+            return tuple(BaseLink(base.model, base.relation, "card") for base in named)
     return ()
 
 
-def _of_config(config: Document | None) -> tuple[Base, ...]:
+def _of_config(config: Document | None) -> tuple[BaseLink, ...]:
     """The base in `_name_or_path`, from which the model was loaded when it was saved."""
     if config is None or _KEY not in config.raw:
         return ()
     with suppress(DocumentError):
         named = parse_object(config, endless=True).get("_name_or_path")
         if isinstance(named, str) and model_card.is_repo(named):
-            return (Base(named, None, "config"),)
+            return (BaseLink(named, None, "config"),)
     return ()
 
 

@@ -17,7 +17,7 @@ from hfcount.sweeping.events import Retried, Watcher
 from hfcount.sweeping.pools import Pool
 from hfcount.sweeping.quota import Budget, Quota
 from hfcount.sweeping.rows import Task
-from hfcount.sweeping.worker import Answer, Order
+from hfcount.sweeping.worker import Order, OrderResult
 
 LOCAL, ASKED = 8, 4
 """Checkpoints in a batch: local ones, and those on the Hub, which use the quota."""
@@ -60,8 +60,8 @@ class Engine:
     ) -> None:
         self._pool, self._deadline, self._quota, self._keep = pool, deadline, quota, keep
         self._watcher = watcher
-        self._flying: dict[Future[Answer], Batch] = {}
-        self._budgets: dict[Future[Answer], Budget] = {}
+        self._flying: dict[Future[OrderResult], Batch] = {}
+        self._budgets: dict[Future[OrderResult], Budget] = {}
         self._lent: Budget | None = None
         self._suspects: deque[Batch] = deque()
         self._again: deque[Batch] = deque()
@@ -126,7 +126,7 @@ class Engine:
         for future in failed:
             self._suspect(self._flying.pop(future), future, alone)
 
-    def _taken(self, future: "Future[Answer]") -> bool:
+    def _taken(self, future: "Future[OrderResult]") -> bool:
         """Keeps the rows of a finished batch; returns whether it has an answer."""
         if not future.done() or future.cancelled() or future.exception() is not None:
             return False
@@ -141,7 +141,7 @@ class Engine:
             self._again.append(Batch(more))
         return True
 
-    def _suspect(self, batch: Batch, future: "Future[Answer]", alone: bool) -> None:
+    def _suspect(self, batch: Batch, future: "Future[OrderResult]", alone: bool) -> None:
         """Queues a batch whose worker died for the search, or records the checkpoint that killed it."""
         if budget := self._budgets.pop(future, None):
             budget.settle(batch.cost, batch.cost)
@@ -162,7 +162,7 @@ class Engine:
         self._watcher(Retried([task.model for task in tasks], why))
 
 
-def _broken(future: "Future[Answer]") -> bool:
+def _broken(future: "Future[OrderResult]") -> bool:
     """Whether the executor itself is broken."""
     return future.done() and not future.cancelled() and isinstance(future.exception(), BrokenExecutor)
 

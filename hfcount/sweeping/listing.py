@@ -31,7 +31,7 @@ from hfcount.fetcher.weights import pickled_names
 from hfcount.formats.json import Document, parse_value
 from hfcount.sweeping import bases
 from hfcount.sweeping.base_checks import BaseChecks
-from hfcount.sweeping.bases import Base
+from hfcount.sweeping.bases import BaseLink
 from hfcount.sweeping.prefilter import screened
 from hfcount.sweeping.quota import Gate, Quota
 from hfcount.sweeping.rows import Task, label
@@ -127,7 +127,7 @@ class Hub:
         """The task of an entry of a listing."""
         name, commit, names = entry["id"], entry.get("sha"), entry.get("files")
         sound = isinstance(commit, str) and COMMIT.fullmatch(commit) is not None
-        named = tuple(Base(*base) for base in entry.get("bases", ()))
+        named = tuple(BaseLink(*base) for base in entry.get("bases", ()))
         task = Task(label(name), commit if sound else None, None, entry.get("lastModified"), bases=named)
         if why := entry.get("why"):
             return replace(task, reason=why[0], message=why[1])

@@ -9,7 +9,7 @@ from multiprocessing import get_context
 from typing import cast
 
 from hfcount.errors import SweepError
-from hfcount.sweeping.worker import Answer, Order, prepare, ready, work
+from hfcount.sweeping.worker import Order, OrderResult, prepare, ready, work
 
 _STARTS, _PATIENCE = 3, 120.0  # how often workers may fail to start, and seconds for each
 _MOST = 4 << 30  # bytes that a worker may take
@@ -51,7 +51,7 @@ class Pool:
             self._executor = self._make()
             self._check()
 
-    def submit(self, order: Order) -> "Future[Answer]":
+    def submit(self, order: Order) -> "Future[OrderResult]":
         """Sends an order to a worker."""
         try:
             return self._executor.submit(work, order)

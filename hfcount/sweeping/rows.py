@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from hfcount.fetcher import Request
-from hfcount.sweeping.bases import Base
+from hfcount.sweeping.bases import BaseLink
 from hfcount.text import printable
 from hfcount.version import __version__
 
@@ -117,7 +117,7 @@ class Task:
     reason: str | None = None
     message: str | None = None
     cost: int = 0
-    bases: tuple[Base, ...] = ()
+    bases: tuple[BaseLink, ...] = ()
 
 
 def line(task: Task, report: "Report") -> bytes:

@@ -128,10 +128,10 @@ def html(summary: Summary, charts: Mapping[str, bytes]) -> str:
 def charts(summary: Summary) -> dict[str, bytes]:
     """Charts by file name: verdicts in total, by family and by scheme (extra `plot`)."""
     from hfcount.report.renderers.colours import ALL
-    from hfcount.report.renderers.plots import Row, drawn, lines
+    from hfcount.report.renderers.plots import BarRow, drawn, lines
 
-    def row(label: str, counts: Mapping[str, int]) -> Row:
-        return Row(lines(label), {"": {verdict: counts[verdict] for verdict in ALL if counts.get(verdict)}}, True)
+    def row(label: str, counts: Mapping[str, int]) -> BarRow:
+        return BarRow(lines(label), {"": {verdict: counts[verdict] for verdict in ALL if counts.get(verdict)}}, True)
 
     groups = {"verdicts": {"all": summary.verdicts}, "families": summary.families, "schemes": summary.schemes}
     return {

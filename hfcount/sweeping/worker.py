@@ -52,7 +52,7 @@ class Order:
 
 
 @dataclass(slots=True)
-class Answer:
+class OrderResult:
     """Rows in the order of tasks; None for a task that needs more requests or must wait.
 
     `spent` is the number of requests made, `limits` the reported quotas, `wait` the seconds until the next request.
@@ -68,7 +68,7 @@ class _TimedOut(BaseException):
     """The deadline has passed; a BaseException, so that no handler in between catches it."""
 
 
-def work(order: Order) -> Answer:
+def work(order: Order) -> OrderResult:
     """The rows of an order."""
     apart = os.getpid() != order.driver
     if apart and os.getppid() == order.driver:
@@ -80,8 +80,8 @@ def work(order: Order) -> Answer:
             _disarm()
 
 
-def _answer(order: Order, apart: bool) -> Answer:
-    answer = Answer()
+def _answer(order: Order, apart: bool) -> OrderResult:
+    answer = OrderResult()
     for task in order.tasks:
         meter = Meter(task.cost) if order.metered and task.cost else None
         if answer.wait:  # the Hub would refuse further requests

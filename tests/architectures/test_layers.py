@@ -4,26 +4,8 @@ from typing import Any
 
 import pytest
 
-from hfcount.architectures.layers import (
-    altered,
-    decoder,
-    gqa,
-    layer_norm,
-    moe,
-    network,
-    pre_norm,
-    rms_norm,
-    swiglu,
-)
-from hfcount.architectures.layers.convolution import (
-    batch_norm,
-    conv,
-    depthwise,
-    frozen,
-    led,
-    normed,
-    transposed,
-)
+from hfcount.architectures.layers import altered, decoder, gqa, layer_norm, moe, network, pre_norm, rms_norm, swiglu
+from hfcount.architectures.layers.convolution import batch_norm, conv, depthwise, frozen, led, normed, transposed
 from hfcount.spec import GQA, Dense, Head, Layer, Layers, MoE, Spec
 from hfcount.spec.tree.dims import Dim, polynomial
 from hfcount.spec.tree.indices import Indices

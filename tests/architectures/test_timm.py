@@ -10,7 +10,7 @@ import pytest
 from click import BadParameter
 
 import hfcount
-from hfcount.architectures.components.timm.catalogue import Sizes, known, names, tensors
+from hfcount.architectures.components.timm.catalogue import TimmSizes, known, names, tensors
 from hfcount.cli.info import type_lines
 from hfcount.errors import ConfigError, UnknownArchitecture
 
@@ -119,7 +119,7 @@ def test_the_wrapper_has_models_of_the_list_with_its_prefix() -> None:
 
 def test_every_listed_model_can_be_read() -> None:
     found = [known(name) for name in names()[::50]]
-    sizes = Sizes(5, 3, 9)
+    sizes = TimmSizes(5, 3, 9)
     assert all(
         model and tensors(model, root, sizes).children for model in found for root in (model.roots if model else ())
     )

@@ -10,7 +10,7 @@ from transformers_oracle import RECORDED, Json, torch, transformers
 
 import hfcount
 from hfcount.blueprints.build import build
-from hfcount.blueprints.derive_transformers import MOST_LAYERS, MOST_MODULES, derived
+from hfcount.blueprints.derive_transformers import MOST_LAYERS, MOST_MODULES, derive
 from hfcount.cli.main import main
 
 KINDS = ("bert", "deepseek_v3", "jamba", "mamba", "mixtral", "qwen2_vl", "swin", "t5", "wav2vec2", "whisper", "xlnet")
@@ -65,7 +65,7 @@ def checkpoint(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_tensors_are_those_of_a_family(kind: str) -> None:
-    found, known = derived(RECORDED[kind], "config.json"), build(hfcount.mapper.Config(RECORDED[kind]))
+    found, known = derive(RECORDED[kind], "config.json"), build(hfcount.mapper.Config(RECORDED[kind]))
     assert {(one.name, one.shape) for one in found.tensors()} == {(one.name, one.shape) for one in known.tensors()}
     assert found.total == known.total
     assert len(found.leaves) <= 3 * len(known.leaves)  # folded, too
@@ -116,14 +116,14 @@ def test_what_is_stored_besides_is_judged(
 )
 def test_what_cannot_be_built_is_refused(values: Json, error: type[Exception], said: str) -> None:
     with pytest.raises(error, match=said):
-        derived(values, "config.json")
+        derive(values, "config.json")
 
 
 def test_more_modules_than_can_be_built_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     assert MOST_MODULES > 1_000_000
     monkeypatch.setattr("hfcount.blueprints.derive_transformers.MOST_MODULES", 2)
     with pytest.raises(hfcount.ConfigError, match="more than 2 modules"):
-        derived(ODD, "config.json")
+        derive(ODD, "config.json")
 
 
 def test_nothing_is_derived_where_a_family_is_whole(checkpoint: Path) -> None:

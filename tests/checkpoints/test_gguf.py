@@ -16,22 +16,22 @@ from hfcount.checkpoints.gguf.names import expected
 from hfcount.checkpoints.gguf.split_set import check_pair, join, raw_part, split_name
 from hfcount.checkpoints.gguf.summary import Remark, bases, role, summary
 from hfcount.checkpoints.gguf.table import change, changed, folded, slots, table
-from hfcount.formats.gguf.header import Header
+from hfcount.formats.gguf.header import GgufHeader
 
 Shapes = Mapping[str, tuple[int, ...]]
 
 NONE: Mapping[str, Any] = {}
 
 
-def header(pairs: Mapping[str, Any], shapes: Shapes, kinds: Mapping[str, str] = NONE) -> Header:
+def header(pairs: Mapping[str, Any], shapes: Shapes, kinds: Mapping[str, str] = NONE) -> GgufHeader:
     return source(pairs, laid_out(shapes, kinds)).read()
 
 
-def sound(layers: int = 2, **changed: Any) -> Header:
+def sound(layers: int = 2, **changed: Any) -> GgufHeader:
     return header(*model(layers, **changed))
 
 
-def altered(metadata: Mapping[str, Any] = NONE, shapes: Shapes = NONE, without: str = "") -> Header:
+def altered(metadata: Mapping[str, Any] = NONE, shapes: Shapes = NONE, without: str = "") -> GgufHeader:
     pairs, held = model()
     kept = {name: shape for name, shape in held.items() if not without or without not in f" {name}"}
     return header({**pairs, **metadata}, {**kept, **shapes})
@@ -75,7 +75,7 @@ def _rows(parts: tuple[dict[str, Any], dict[str, tuple[int, ...]]]) -> Any:
         pytest.param(altered({"qwen3.attention.head_count_kv": 4}), ["shapes"], id="other heads"),
     ],
 )
-def test_what_metadata_does_not_describe(file: Header, what: list[str]) -> None:
+def test_what_metadata_does_not_describe(file: GgufHeader, what: list[str]) -> None:
     assert kinds(check(file)) == [("metadata-differs", "error", one) for one in what]
 
 
@@ -245,7 +245,7 @@ def test_every_recorded_type_is_named_whole() -> None:
 # Sets
 
 
-def split(count: int = 2) -> dict[str, Header]:
+def split(count: int = 2) -> dict[str, GgufHeader]:
     pairs, shapes = model()
     names = list(shapes)
     step = -(-len(names) // count)

@@ -8,7 +8,7 @@ from gguf_files import NUMBERS, Source, laid_out, model, row, source, text, valu
 from tables import over
 
 from hfcount.errors import DocumentError
-from hfcount.formats.gguf.header import Header, Long, Tensor, read_gguf, read_variant
+from hfcount.formats.gguf.header import GgufHeader, GgufTensor, Long, read_gguf, read_variant
 from hfcount.formats.gguf.types import TYPES
 from hfcount.formats.gguf.window import FIRST
 
@@ -41,7 +41,7 @@ def test_a_header_says_what_the_file_holds() -> None:
     file = source({"general.architecture": "x", "n": 3}, laid_out({"a": (2, 3), "b": (256,)}, {"b": "Q4_K"}))
     header = file.read()
     assert header.metadata == {"general.architecture": "x", "n": 3}
-    assert dict(header.tensors) == {"a": Tensor("F32", (2, 3), 0, 24), "b": Tensor("Q4_K", (256,), 32, 144)}
+    assert dict(header.tensors) == {"a": GgufTensor("F32", (2, 3), 0, 24), "b": GgufTensor("Q4_K", (256,), 32, 144)}
     assert (header.end, header.data + 32 + 144, header.alignment) == (file.size - 16, file.size - 16, 32)
     assert file.asked == [(0, file.size)]
 
@@ -93,7 +93,7 @@ def test_a_type_of_a_fork_takes_the_place_up_to_the_next_tensor() -> None:
     rows = [("a", (64,), NUMBERS["F32"], 0), ("b", (64,), 137, 256), ("c", (3,), 0, 320)]
     header = source({}, rows).read()
     assert header.foreign == ("b",)
-    assert header.tensors["b"] == Tensor("type 137", (64,), 256, 64)
+    assert header.tensors["b"] == GgufTensor("type 137", (64,), 256, 64)
 
 
 def test_bytes_after_the_end_and_a_last_tensor_without_padding_are_read() -> None:
@@ -206,7 +206,7 @@ def test_a_variant_takes_one_range(padding: int) -> None:
     assert other.asked[0][1] - other.asked[0][0] < 200_000
 
 
-def changed(**options: Any) -> tuple[Source, Header]:
+def changed(**options: Any) -> tuple[Source, GgufHeader]:
     pairs, shapes = model()
     known = source(pairs, laid_out(shapes)).read()
     return source(pairs, laid_out(options.get("shapes", shapes)), more=options.get("more", 0)), known

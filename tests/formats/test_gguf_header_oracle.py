@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from hfcount.formats.gguf.header import Header, read_gguf
+from hfcount.formats.gguf.header import GgufHeader, read_gguf
 from hfcount.formats.gguf.types import TYPES
 
 _EXTRA = "the oracle is not installed; `pip install -e '.[oracle]'` brings gguf"
@@ -16,7 +16,7 @@ OWN = "Q8_1"
 """A type of values in computation, which files do not hold: 40 bytes in gguf 0.19, 36 in ggml.h and later ones."""
 
 
-def read(path: Path) -> Header:
+def read(path: Path) -> GgufHeader:
     raw = path.read_bytes()
     return read_gguf(path.name, len(raw), lambda start, stop: raw[start:stop])
 

@@ -16,7 +16,7 @@ from hfcount.architectures import families
 from hfcount.errors import ConfigError
 from hfcount.mapper import Config, Sizes, count, derived, flag, optional, part, size
 from hfcount.spec import GQA, Layer, Layers, Record, Spec
-from hfcount.spec.nesting import keyed, nested
+from hfcount.spec.nesting import nested, symbols_of
 from hfcount.spec.tree.dims import Dim
 from hfcount.spec.tree.indices import Indices
 
@@ -146,7 +146,7 @@ def test_a_spec_is_pickled_whole(model_type: str) -> None:
     spec = families.read(Config(RECORDED[model_type]))
     copied = pickle.loads(pickle.dumps(spec))
     assert copied == spec
-    assert keyed(copied) == keyed(spec)
+    assert symbols_of(copied) == symbols_of(spec)
 
 
 class Run(Record):
@@ -168,8 +168,8 @@ def test_sizes_of_a_part_are_marked_with_its_letter_however_deep() -> None:
     layer = Layer(own=Run(width=_sized("t", "t")))
     layers = (Layers(indices=Indices.below(2), layer=layer),)
     made = nested(Spec(family="llama", hidden=2, layers=layers).having(own), "v", {("R2", "q")})
-    assert keyed(own) == {("w", "kernel"), ("R", "r"), ("R2", "q")}
-    seen = {(symbol, source) for symbol, source in keyed(made) if not source.endswith("fixed")}
+    assert symbols_of(own) == {("w", "kernel"), ("R", "r"), ("R2", "q")}
+    seen = {(symbol, source) for symbol, source in symbols_of(made) if not source.endswith("fixed")}
     assert seen == {("w_v", "kernel"), ("R_v", "r"), ("R2", "q"), ("t_v", "t")}
     assert made.sizes(Runs).plain is False
     assert made.layers[0].layer.sizes(Run).width == 3

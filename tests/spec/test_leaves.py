@@ -6,18 +6,7 @@ import pytest
 
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.leaves import Finder, Leaf, is_index, leaves
-from hfcount.spec.tree.nodes import (
-    Block,
-    Component,
-    Linear,
-    Node,
-    Repeat,
-    Tensor,
-    Tied,
-    block,
-    buffer,
-    obsolete,
-)
+from hfcount.spec.tree.nodes import Block, Component, Linear, Node, Repeat, Tensor, Tied, block, buffer, obsolete
 
 NINE = Tensor((3, 3))
 

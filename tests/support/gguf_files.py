@@ -7,7 +7,7 @@ from math import prod
 from types import MappingProxyType
 from typing import Any
 
-from hfcount.formats.gguf.header import Header, read_gguf
+from hfcount.formats.gguf.header import GgufHeader, read_gguf
 from hfcount.formats.gguf.types import TYPES
 
 NUMBERS = {kind.name: number for number, kind in TYPES.items()}
@@ -44,7 +44,7 @@ class Source:
         stop = min(stop, self.size)
         return self.head[start:stop] + bytes(max(0, stop - max(start, len(self.head))))
 
-    def read(self, name: str = "model.gguf") -> Header:
+    def read(self, name: str = "model.gguf") -> GgufHeader:
         return read_gguf(name, self.size, self)
 
 

@@ -20,7 +20,7 @@ from hfcount.fetcher.endpoint import settings
 from hfcount.fetcher.interface import Request
 from hfcount.fetcher.model_card import NamedBase, by_metadata, by_tags, by_text
 from hfcount.sweeping.base_checks import BaseChecks
-from hfcount.sweeping.bases import Base, Weights, compared, is_weights
+from hfcount.sweeping.bases import BaseLink, WeightSums, compared, is_weights
 from hfcount.sweeping.parts import parts, read, read_part
 from hfcount.sweeping.rows import Task
 from hfcount.sweeping.summary import summed, tables
@@ -101,16 +101,16 @@ def content(text: str, size: int | None = 4, kind: str = "sha256") -> Content:
 def test_weight_files_are_compared_by_content(
     ours: Mapping[str, str], theirs: Mapping[str, str] | None, told: tuple[object, ...]
 ) -> None:
-    base = Weights({name: content(one) for name, one in theirs.items()}) if theirs is not None else None
-    found = compared(Base("org/a", None, "tags"), {name: content(one) for name, one in ours.items()}, base)
+    base = WeightSums({name: content(one) for name, one in theirs.items()}) if theirs is not None else None
+    found = compared(BaseLink("org/a", None, "tags"), {name: content(one) for name, one in ours.items()}, base)
     assert found[3:] == told
 
 
 def test_sums_of_other_kinds_tell_nothing_but_sizes_do() -> None:
-    base = Weights({SINGLE: content("a", 4)})
+    base = WeightSums({SINGLE: content("a", 4)})
     told = [base.has(content("b", size, "git")) for size in (4, 5, None)]
     assert told == [None, False, None]
-    assert Weights({SINGLE: content("7 7", 4, "place")}).has(content("7 8", 4, "place")) is None
+    assert WeightSums({SINGLE: content("7 7", 4, "place")}).has(content("7 8", 4, "place")) is None
 
 
 @pytest.mark.parametrize("name", ["a/model.safetensors", "x.gguf", "pytorch_model-00001-of-2.bin", "consolidated.pt"])
@@ -311,7 +311,7 @@ def test_offline_no_base_is_asked_for(tree: Path, tmp_path: Path, monkeypatch: p
     def ask(request: Request) -> None:
         asked.append(request.model)
 
-    task = Task("copy", None, Request("org/copy", fixtures=tree), bases=(Base("org/none", None, "card"),))
+    task = Task("copy", None, Request("org/copy", fixtures=tree), bases=(BaseLink("org/none", None, "card"),))
     checks = BaseChecks(ask)
     assert [checks.compared(task, None).bases[0].weights for _ in range(2)] == ["unknown"] * 2
     assert asked == ["org/none"]

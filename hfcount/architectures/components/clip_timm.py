@@ -1,7 +1,7 @@
 """Vision towers of open_clip that are models of timm, with a projection after them."""
 
 from hfcount.architectures.components.timm.arguments import UNCOUNTED, Listed, form, listed
-from hfcount.architectures.components.timm.catalogue import Sizes
+from hfcount.architectures.components.timm.catalogue import TimmSizes
 from hfcount.architectures.layers import mlp
 from hfcount.errors import UnknownArchitecture
 from hfcount.mapper import Config
@@ -42,7 +42,7 @@ class TimmTower(Record):
             raise UnknownArchitecture(f"{c.where}: timm_pool {pool} is not described.")
         extra = proj in ("linear", "mlp")
         root = form(asked, name, model, model.native.get(tag))
-        trunk = Listed(name=name, root=root.root, sizes=Sizes(_PROBE, _COLOURS, root.patches))
+        trunk = Listed(name=name, root=root.root, sizes=TimmSizes(_PROBE, _COLOURS, root.patches))
         sizes = cls(
             trunk=trunk,
             classes=0 if extra or proj == "none" else out,

@@ -1,15 +1,6 @@
 """SAM and its successors (arXiv:2304.02643, arXiv:2408.00714): prompts, masks, and the vision tower."""
 
-from hfcount.architectures.keys import (
-    dim,
-    encoding,
-    grid,
-    layer_count,
-    multi_head,
-    numbered,
-    patches,
-    split,
-)
+from hfcount.architectures.keys import dim, encoding, grid, layer_count, multi_head, numbered, patches, split
 from hfcount.architectures.layers.ffn import mlp
 from hfcount.architectures.layers.norms import layer_norm
 from hfcount.architectures.layers.stacks import stack

@@ -3,15 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 
-from hfcount.architectures.components.unet_keys import (
-    Kind,
-    Stage,
-    Stages,
-    check_depths,
-    check_heads,
-    depths,
-    each,
-)
+from hfcount.architectures.components.unet_keys import Stage, StageKind, Stages, check_depths, check_heads, depths, each
 from hfcount.architectures.layers import diffusion
 from hfcount.architectures.layers.convolution import conv as convolution
 from hfcount.architectures.layers.convolution import led
@@ -21,16 +13,16 @@ from hfcount.mapper import Config
 from hfcount.spec import Record
 from hfcount.spec.tree.nodes import Block, Linear, Node, Tensor, block
 
-PLAIN, TEXT = Kind(), Kind("text")
+PLAIN, TEXT = StageKind(), StageKind("text")
 
 
-def kinds(c: Config, end: str, widths: Sequence[int]) -> tuple[tuple[Kind, ...], tuple[Kind, ...]]:
+def kinds(c: Config, end: str, widths: Sequence[int]) -> tuple[tuple[StageKind, ...], tuple[StageKind, ...]]:
     """The kinds of stages down and up, of names that end in `end`: those that attend to text, and others.
 
     Raises:
         ConfigError: there are not as many as widths, or one is unknown.
     """
-    both = list[tuple[Kind, ...]]()
+    both = list[tuple[StageKind, ...]]()
     for way in ("Down", "Up"):
         key, known = f"{way.lower()}_block_types", {f"{way}Block{end}": PLAIN, f"CrossAttn{way}Block{end}": TEXT}
         names = diffusion.stage_kinds(c, key, known, len(widths))
@@ -78,7 +70,7 @@ def read_stages(c: Config, end: str, key: str, exactly: bool = False) -> Stages:
         text = f"transformer_layers_per_block has lists, and {upward} is null."
         raise c.error("contradiction", text, upward, "Give it too.")
 
-    def stages(kinds: Sequence[Kind], step: int) -> tuple[Stage, ...]:
+    def stages(kinds: Sequence[StageKind], step: int) -> tuple[Stage, ...]:
         rows = zip(
             kinds, *(column[::step] for column in (widths, columns.layers, columns.heads, columns.memory)), strict=True
         )
@@ -96,7 +88,7 @@ def read_stages(c: Config, end: str, key: str, exactly: bool = False) -> Stages:
     return Stages(down=way, middle=middle, up=stages(up, -1))
 
 
-def stage(kind: Kind, width: int, layers: int, heads: int, memory: int) -> Stage:
+def stage(kind: StageKind, width: int, layers: int, heads: int, memory: int) -> Stage:
     """A stage without transformers, to which these are still to be given."""
     return Stage(kind=kind, width=width, layers=layers, heads=heads, head_dim=1, depths=(), memory=memory, only=False)
 

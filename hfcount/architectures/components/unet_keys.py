@@ -9,7 +9,7 @@ from hfcount.spec import Record
 from hfcount.text import shown
 
 
-class Kind(NamedTuple):
+class StageKind(NamedTuple):
     """A kind of stage.
 
     Args:
@@ -34,7 +34,7 @@ class Stage(Record):
         only: whether they attend to nothing else.
     """
 
-    kind: Kind
+    kind: StageKind
     width: int
     layers: int
     heads: int

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 
 from hfcount.architectures.components.unet_keys import (
     Depths,
-    Kind,
     Stage,
+    StageKind,
     Stages,
     check_depths,
     check_heads,
@@ -17,24 +17,24 @@ from hfcount.mapper import Config
 from hfcount.spec import Record
 from hfcount.text import shown
 
-_PLAIN, _RESIDUAL = Kind(), Kind(resize="residual")
+_PLAIN, _RESIDUAL = StageKind(), StageKind(resize="residual")
 _STEMS = {
     "": _PLAIN,
-    "CrossAttn": Kind("text"),
-    "SimpleCrossAttn": Kind("added", resize="residual"),
-    "Attn": Kind("image"),
-    "Skip": Kind(body="skip", resize=""),
-    "AttnSkip": Kind("image", "skip", ""),
-    "K": Kind(body="k", resize=""),
-    "KCrossAttn": Kind("k", "k", ""),
+    "CrossAttn": StageKind("text"),
+    "SimpleCrossAttn": StageKind("added", resize="residual"),
+    "Attn": StageKind("image"),
+    "Skip": StageKind(body="skip", resize=""),
+    "AttnSkip": StageKind("image", "skip", ""),
+    "K": StageKind(body="k", resize=""),
+    "KCrossAttn": StageKind("k", "k", ""),
 }
 DOWN = {f"{stem}DownBlock2D": kind for stem, kind in _STEMS.items()} | {"ResnetDownsampleBlock2D": _RESIDUAL}
 UP = {f"{stem}UpBlock2D": kind for stem, kind in _STEMS.items()} | {"ResnetUpsampleBlock2D": _RESIDUAL}
 
 MIDDLES = {
-    "UNetMidBlock2DCrossAttn": Kind("text", resize=""),
-    "UNetMidBlock2D": Kind(resize=""),
-    "UNetMidBlock2DSimpleCrossAttn": Kind("added", resize=""),
+    "UNetMidBlock2DCrossAttn": StageKind("text", resize=""),
+    "UNetMidBlock2D": StageKind(resize=""),
+    "UNetMidBlock2DSimpleCrossAttn": StageKind("added", resize=""),
 }
 """Kinds of middle blocks; the last is for U-Nets alone, not for ControlNets."""
 _USUAL = "UNetMidBlock2DCrossAttn"
@@ -96,7 +96,7 @@ class _Rows(Record):
     memory: Sequence[int]
     only: Sequence[bool]
 
-    def stages(self, c: Config, kinds: Sequence[Kind], deep: Sequence[Depths], step: int) -> tuple[Stage, ...]:
+    def stages(self, c: Config, kinds: Sequence[StageKind], deep: Sequence[Depths], step: int) -> tuple[Stage, ...]:
         """The stages of one way: down with a step of 1, and up with one of -1."""
         columns = (column[::step] for column in (self.widths, self.layers, self.heads, self.memory, self.only))
         made = list[Stage]()

@@ -1,4 +1,4 @@
-"""What brings the texts of two encoders to the language model of AudioLDM 2 (arXiv:2308.05734)."""
+"""The projections of two text encoders into the language model of AudioLDM 2 (arXiv:2308.05734)."""
 
 from hfcount.architectures.layers import diffusion
 from hfcount.mapper import Config, Sizes, derived, size
@@ -9,7 +9,7 @@ MODEL_TYPES = ("AudioLDM2ProjectionModel",)  # diffusers 0.42.1: modeling_audiol
 
 
 def _positions(c: Config) -> int | None:
-    """The rows of the table of positions, which any value but null asks for."""
+    """The rows of the table of positions; None if the key is null."""
     learned = not c.is_null("use_learned_position_embedding")
     return diffusion.sized(c, "max_seq_length", "n_p") if learned else None
 

@@ -1,14 +1,7 @@
 """The autoencoder of Stable Diffusion, Flux and many others, whose latents are drawn (arXiv:2112.10752)."""
 
 from hfcount.architectures.layers import diffusion
-from hfcount.architectures.layers.diffusion.layers import (
-    OLD_ATTENTION,
-    conv,
-    decoder,
-    encoder,
-    ending,
-    middle,
-)
+from hfcount.architectures.layers.diffusion.layers import OLD_ATTENTION, conv, decoder, encoder, ending, middle
 from hfcount.mapper import Config, Sizes, count, flag, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block, block

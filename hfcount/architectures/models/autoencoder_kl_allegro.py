@@ -2,13 +2,7 @@
 
 from hfcount.architectures.layers import diffusion, layer_norm
 from hfcount.architectures.layers.convolution import conv as convolution
-from hfcount.architectures.layers.diffusion.layers import (
-    OLD_ATTENTION,
-    conv,
-    image_attention,
-    resampling,
-    residual,
-)
+from hfcount.architectures.layers.diffusion.layers import OLD_ATTENTION, conv, image_attention, resampling, residual
 from hfcount.architectures.layers.diffusion.video import level
 from hfcount.mapper import Config, Sizes, count, size
 from hfcount.spec import Spec

@@ -3,14 +3,7 @@
 from math import prod
 
 from hfcount.architectures.layers import diffusion
-from hfcount.architectures.layers.diffusion.layers import (
-    OLD_ATTENTION,
-    conv,
-    decoder,
-    encoder,
-    ending,
-    middle,
-)
+from hfcount.architectures.layers.diffusion.layers import OLD_ATTENTION, conv, decoder, encoder, ending, middle
 from hfcount.mapper import Config, Sizes, count, flag, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block, block, buffer

@@ -4,16 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from hfcount.architectures import families, keys
-from hfcount.architectures.layers import (
-    altered,
-    embedding,
-    gqa,
-    rms_norm,
-    stack,
-    swiglu,
-    with_head,
-    within,
-)
+from hfcount.architectures.layers import altered, embedding, gqa, rms_norm, stack, swiglu, with_head, within
 from hfcount.architectures.layers.composite import rebased
 from hfcount.architectures.layers.vision import patch_projection
 from hfcount.mapper import Config, Sizes, flag, size

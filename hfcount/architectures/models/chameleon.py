@@ -1,16 +1,7 @@
 """Chameleon: Llama with normalised queries and keys, whose vocabulary also has images' codes (arXiv:2405.09818)."""
 
 from hfcount.architectures import families, keys
-from hfcount.architectures.layers import (
-    altered,
-    base,
-    embedding,
-    gqa,
-    layer_norm,
-    pre_norm,
-    swiglu,
-    with_head,
-)
+from hfcount.architectures.layers import altered, base, embedding, gqa, layer_norm, pre_norm, swiglu, with_head
 from hfcount.architectures.layers.convolution import conv
 from hfcount.mapper import Config, Sizes, count, size
 from hfcount.spec import Layer, Record, Spec

@@ -3,16 +3,7 @@
 from typing import cast
 
 from hfcount.architectures import families, keys
-from hfcount.architectures.layers import (
-    altered,
-    embedding,
-    fused_qkv,
-    fused_swiglu,
-    layer_norm,
-    mlp,
-    rms_norm,
-    stack,
-)
+from hfcount.architectures.layers import altered, embedding, fused_qkv, fused_swiglu, layer_norm, mlp, rms_norm, stack
 from hfcount.architectures.layers.classic import positions
 from hfcount.architectures.layers.composite import gated_projection
 from hfcount.architectures.layers.vision import convolution, patch_convolution

@@ -1,16 +1,7 @@
 """DeepSeek-V3.2: DeepSeek-V3 with attention to tokens selected by an indexer (arXiv:2512.02556)."""
 
 from hfcount.architectures import keys
-from hfcount.architectures.layers import (
-    altered,
-    decoder,
-    indexer,
-    mla,
-    network,
-    pre_norm,
-    predicting,
-    shared_moe,
-)
+from hfcount.architectures.layers import altered, decoder, indexer, mla, network, pre_norm, predicting, shared_moe
 from hfcount.architectures.layers.conversions import packed
 from hfcount.mapper import Config
 from hfcount.spec import Layer, Spec

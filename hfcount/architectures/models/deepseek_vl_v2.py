@@ -1,17 +1,7 @@
 """DeepSeek-VL2: SigLIP's tower, whose places are joined by fours, before DeepSeek-V2 (arXiv:2412.10302)."""
 
 from hfcount.architectures import families, keys
-from hfcount.architectures.layers import (
-    decoder,
-    gqa,
-    layer_norm,
-    mla,
-    mlp,
-    network,
-    pre_norm,
-    shared_moe,
-    stack,
-)
+from hfcount.architectures.layers import decoder, gqa, layer_norm, mla, mlp, network, pre_norm, shared_moe, stack
 from hfcount.architectures.layers.composite import rebased
 from hfcount.architectures.layers.vision import fused_square_attention, patch_convolution
 from hfcount.mapper import MAX_LAYERS, Config, Sizes

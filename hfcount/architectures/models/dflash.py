@@ -1,22 +1,8 @@
 """DFlash and what is built on it, DFlash 2, Domino, DSpark and XPress: drafts of a whole block (arXiv:2602.06036)."""
 
 from hfcount.architectures import keys
-from hfcount.architectures.components.draft_heads import (
-    Correction,
-    Markov,
-    Refinement,
-    Selection,
-    selection,
-)
-from hfcount.architectures.components.drafts import (
-    SAID,
-    Draft,
-    Needs,
-    Vocabulary,
-    layers_of,
-    numbers,
-    of_speculators,
-)
+from hfcount.architectures.components.draft_heads import Correction, Markov, Refinement, Selection, selection
+from hfcount.architectures.components.drafts import SAID, Draft, Needs, Vocabulary, layers_of, numbers, of_speculators
 from hfcount.architectures.layers import gqa, pre_norm, rms_norm, stack, swiglu
 from hfcount.architectures.layers.stacks import altered
 from hfcount.mapper import Config

@@ -3,16 +3,7 @@
 from collections.abc import Callable
 
 from hfcount.architectures import keys
-from hfcount.architectures.layers import (
-    altered,
-    decoder,
-    indexer,
-    mla,
-    network,
-    pre_norm,
-    rms_norm,
-    shared_moe,
-)
+from hfcount.architectures.layers import altered, decoder, indexer, mla, network, pre_norm, rms_norm, shared_moe
 from hfcount.architectures.layers.conversions import packed
 from hfcount.mapper import Config
 from hfcount.mapper.per_layer_config import overrides

@@ -2,11 +2,7 @@
 
 from hfcount.architectures.layers import diffusion, layer_norm, rms_norm
 from hfcount.architectures.layers.diffusion.layers import conv, feed_forward, time_embedding
-from hfcount.architectures.layers.diffusion.transformers import (
-    joint_attention,
-    modulated,
-    normed_attention,
-)
+from hfcount.architectures.layers.diffusion.transformers import joint_attention, modulated, normed_attention
 from hfcount.mapper import MAX_LAYERS, Config, Sizes, count, derived, flag, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.indices import Indices

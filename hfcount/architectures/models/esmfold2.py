@@ -2,13 +2,7 @@
 
 from hfcount.architectures import families, keys
 from hfcount.architectures.layers import embedding, fused_swiglu, layer_norm, stack
-from hfcount.architectures.layers.folding import (
-    aligned_layers,
-    atom_encoder,
-    atom_layers,
-    pair_layers,
-    transition,
-)
+from hfcount.architectures.layers.folding import aligned_layers, atom_encoder, atom_layers, pair_layers, transition
 from hfcount.mapper import MAX_LAYERS, Config, Sizes, count, derived, size
 from hfcount.spec import Dense, Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Node, Tensor, block, buffer

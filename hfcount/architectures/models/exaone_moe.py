@@ -1,15 +1,7 @@
 """K-EXAONE: EXAONE 4 with balanced experts beside shared ones (arXiv:2601.01739)."""
 
 from hfcount.architectures import keys
-from hfcount.architectures.layers import (
-    altered,
-    correction_bias,
-    decoder,
-    gqa,
-    network,
-    pre_norm,
-    shared_moe,
-)
+from hfcount.architectures.layers import altered, correction_bias, decoder, gqa, network, pre_norm, shared_moe
 from hfcount.architectures.layers.conversions import packed
 from hfcount.mapper import Config
 from hfcount.spec import Layer, MoE, Spec

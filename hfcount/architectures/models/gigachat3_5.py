@@ -1,16 +1,7 @@
 """GigaChat 3.5: Gated DeltaNet or gated latent attention, norms with gates (card of GigaChat3.5-432B-A28B)."""
 
 from hfcount.architectures import keys
-from hfcount.architectures.layers import (
-    altered,
-    decoder,
-    mla,
-    network,
-    predicting,
-    rms_norm,
-    shared_moe,
-    within,
-)
+from hfcount.architectures.layers import altered, decoder, mla, network, predicting, rms_norm, shared_moe, within
 from hfcount.architectures.layers.mixers import gated_delta_net
 from hfcount.mapper import Config, Sizes, derived, flag
 from hfcount.spec import MLA, DeltaNet, Layer, Layers, MoE, Spec

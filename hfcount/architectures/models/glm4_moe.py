@@ -1,16 +1,7 @@
 """GLM-4.5 to 4.7 with experts: biased queries, balanced experts, layers that predict further (arXiv:2508.06471)."""
 
 from hfcount.architectures import keys
-from hfcount.architectures.layers import (
-    altered,
-    decoder,
-    gqa,
-    network,
-    pre_norm,
-    predicting,
-    shared_moe,
-    stacked,
-)
+from hfcount.architectures.layers import altered, decoder, gqa, network, pre_norm, predicting, shared_moe, stacked
 from hfcount.architectures.layers.conversions import packed
 from hfcount.mapper import Config
 from hfcount.spec import Layer, MoE, Spec

@@ -1,16 +1,7 @@
 """GLM-5: latent attention to tokens selected by an indexer, which some layers share (arXiv:2603.12201)."""
 
 from hfcount.architectures import keys
-from hfcount.architectures.layers import (
-    altered,
-    decoder,
-    indexer,
-    mla,
-    network,
-    pre_norm,
-    predicting,
-    shared_moe,
-)
+from hfcount.architectures.layers import altered, decoder, indexer, mla, network, pre_norm, predicting, shared_moe
 from hfcount.architectures.layers.conversions import packed
 from hfcount.mapper import Config
 from hfcount.spec import Layer, Spec

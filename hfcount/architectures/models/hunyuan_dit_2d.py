@@ -6,12 +6,7 @@ Its ControlNet has the blocks of a part of the first half.
 from hfcount.architectures import keys
 from hfcount.architectures.layers import diffusion, layer_norm
 from hfcount.architectures.layers.diffusion.layers import feed_forward, time_embedding
-from hfcount.architectures.layers.diffusion.transformers import (
-    STEP_CHANNELS,
-    modulated,
-    normed_attention,
-    patches,
-)
+from hfcount.architectures.layers.diffusion.transformers import STEP_CHANNELS, modulated, normed_attention, patches
 from hfcount.mapper import Config, Sizes, derived, flag, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.indices import Indices

@@ -15,12 +15,7 @@ from hfcount.architectures.layers.diffusion.blocks import (
     token_refiner,
 )
 from hfcount.architectures.layers.diffusion.layers import time_embedding
-from hfcount.architectures.layers.diffusion.transformers import (
-    STEP_CHANNELS,
-    head_norm,
-    modulated,
-    patches,
-)
+from hfcount.architectures.layers.diffusion.transformers import STEP_CHANNELS, head_norm, modulated, patches
 from hfcount.mapper import Config, Sizes, count, derived, flag, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.indices import Indices

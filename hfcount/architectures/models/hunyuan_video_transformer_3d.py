@@ -7,12 +7,7 @@ from hfcount.architectures import keys
 from hfcount.architectures.layers import diffusion
 from hfcount.architectures.layers.diffusion.blocks import joint_block, single_block, token_refiner
 from hfcount.architectures.layers.diffusion.layers import time_embedding
-from hfcount.architectures.layers.diffusion.transformers import (
-    STEP_CHANNELS,
-    head_norm,
-    modulated,
-    patches,
-)
+from hfcount.architectures.layers.diffusion.transformers import STEP_CHANNELS, head_norm, modulated, patches
 from hfcount.mapper import Config, Sizes, count, derived, flag, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.indices import Indices

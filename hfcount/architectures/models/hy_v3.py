@@ -1,16 +1,7 @@
 """Hunyuan 3: normalised queries and keys, balanced experts beside shared ones (Hy3 model card)."""
 
 from hfcount.architectures import keys
-from hfcount.architectures.layers import (
-    correction_bias,
-    decoder,
-    experts,
-    gqa,
-    network,
-    pre_norm,
-    router,
-    swiglu,
-)
+from hfcount.architectures.layers import correction_bias, decoder, experts, gqa, network, pre_norm, router, swiglu
 from hfcount.architectures.layers.conversions import packed
 from hfcount.mapper import Config
 from hfcount.spec import Layer, MoE, Spec

@@ -1,17 +1,7 @@
 """Idefics: Llama with gated layers between, which attend to images, as in Flamingo (arXiv:2306.16527)."""
 
 from hfcount.architectures import families, keys
-from hfcount.architectures.layers import (
-    altered,
-    embedding,
-    gqa,
-    layer_norm,
-    lm_head,
-    pre_norm,
-    rms_norm,
-    stack,
-    swiglu,
-)
+from hfcount.architectures.layers import altered, embedding, gqa, layer_norm, lm_head, pre_norm, rms_norm, stack, swiglu
 from hfcount.mapper import MAX_LAYERS, Config, Sizes, count, derived, flag, size
 from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.indices import Indices

@@ -4,16 +4,7 @@ from dataclasses import replace
 
 from hfcount.architectures import families, keys
 from hfcount.architectures.components.inkling import INKLING_ATTENTION, Inkling, Reach, projections, spread
-from hfcount.architectures.layers import (
-    altered,
-    correction_bias,
-    embedding,
-    layer_norm,
-    mlp,
-    rms_norm,
-    stack,
-    stacked,
-)
+from hfcount.architectures.layers import altered, correction_bias, embedding, layer_norm, mlp, rms_norm, stack, stacked
 from hfcount.architectures.layers.composite import towers_beside_model
 from hfcount.architectures.layers.vision import patch_projection, square_attention
 from hfcount.mapper import Config, Sizes, flag, size

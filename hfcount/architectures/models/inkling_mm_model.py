@@ -3,14 +3,7 @@
 from itertools import pairwise
 
 from hfcount.architectures import families, keys
-from hfcount.architectures.components.inkling import (
-    INKLING_ATTENTION,
-    Inkling,
-    Reach,
-    channels,
-    released,
-    scales,
-)
+from hfcount.architectures.components.inkling import INKLING_ATTENTION, Inkling, Reach, channels, released, scales
 from hfcount.architectures.layers import altered, embedding, rms_norm, stack, swiglu, with_head
 from hfcount.architectures.layers.attention import relative, spread
 from hfcount.architectures.layers.composite import towers_beside_model

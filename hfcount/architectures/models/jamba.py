@@ -1,17 +1,7 @@
 """Jamba: Mamba with attention in one layer of each period, and experts in others (arXiv:2403.19887)."""
 
 from hfcount.architectures import keys
-from hfcount.architectures.layers import (
-    embedding,
-    experts,
-    gqa,
-    network,
-    rms_norm,
-    router,
-    stack,
-    swiglu,
-    with_head,
-)
+from hfcount.architectures.layers import embedding, experts, gqa, network, rms_norm, router, stack, swiglu, with_head
 from hfcount.architectures.layers.conversions import packed
 from hfcount.architectures.layers.mixers import mamba
 from hfcount.mapper import Config

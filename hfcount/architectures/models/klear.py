@@ -1,15 +1,7 @@
 """Klear 46B: Qwen3 with experts that a bias balances, and coefficients that weigh what all tokens share (its card)."""
 
 from hfcount.architectures import keys
-from hfcount.architectures.layers import (
-    altered,
-    correction_bias,
-    decoder,
-    gqa,
-    network,
-    pre_norm,
-    shared_moe,
-)
+from hfcount.architectures.layers import altered, correction_bias, decoder, gqa, network, pre_norm, shared_moe
 from hfcount.mapper import Config
 from hfcount.spec import Layer, MoE, Spec
 from hfcount.spec.tree.nodes import Block, Linear

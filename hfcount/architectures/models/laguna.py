@@ -1,16 +1,7 @@
 """Laguna: gated attention with its own number of heads in each layer, balanced experts (Laguna model card)."""
 
 from hfcount.architectures import keys
-from hfcount.architectures.layers import (
-    altered,
-    decoder,
-    experts,
-    gqa,
-    network,
-    pre_norm,
-    shared_moe,
-    swiglu,
-)
+from hfcount.architectures.layers import altered, decoder, experts, gqa, network, pre_norm, shared_moe, swiglu
 from hfcount.architectures.layers.conversions import packed
 from hfcount.mapper import Config, Sizes
 from hfcount.spec import Layer, MoE, Spec

@@ -1,16 +1,7 @@
 """LFM2, dense or with routed experts: gated short convolutions and some attention (arXiv:2511.23404)."""
 
 from hfcount.architectures import keys
-from hfcount.architectures.layers import (
-    altered,
-    embedding,
-    gqa,
-    moe,
-    numbered_swiglu,
-    rms_norm,
-    stack,
-    with_head,
-)
+from hfcount.architectures.layers import altered, embedding, gqa, moe, numbered_swiglu, rms_norm, stack, with_head
 from hfcount.architectures.layers.conversions import W_EXPERTS
 from hfcount.architectures.layers.mixers import short_conv
 from hfcount.mapper import Config, Sizes

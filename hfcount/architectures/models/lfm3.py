@@ -1,15 +1,7 @@
 """LFM3: gated short convolutions, and attention with a gate per head in every other layer."""
 
 from hfcount.architectures import keys
-from hfcount.architectures.layers import (
-    altered,
-    embedding,
-    gqa,
-    numbered_swiglu,
-    rms_norm,
-    stack,
-    with_head,
-)
+from hfcount.architectures.layers import altered, embedding, gqa, numbered_swiglu, rms_norm, stack, with_head
 from hfcount.architectures.layers.mixers import short_conv
 from hfcount.mapper import Config, Sizes
 from hfcount.spec import Layer, ShortConv, Spec

@@ -1,15 +1,7 @@
 """EAGLE-3's drafts: a projection of several layers' states, few layers, a smaller vocabulary (arXiv:2503.01840)."""
 
 from hfcount.architectures import keys
-from hfcount.architectures.components.drafts import (
-    SAID,
-    Draft,
-    Needs,
-    Vocabulary,
-    layers_of,
-    numbers,
-    of_speculators,
-)
+from hfcount.architectures.components.drafts import SAID, Draft, Needs, Vocabulary, layers_of, numbers, of_speculators
 from hfcount.architectures.layers import altered, gqa, rms_norm, swiglu
 from hfcount.mapper import Config, flag
 from hfcount.spec import Layer, Spec

@@ -1,6 +1,6 @@
-"""What lies between the language model of LTX-2 and its transformer, and what says how long its sound is.
+"""The text connectors of LTX-2, one for its video and one for its audio, and the head that predicts durations.
 
-The connectors make of a text what the video and the sound attend to; the duration head reads both.
+A connector encodes the states of the language model for the transformer's cross-attention.
 """
 
 from hfcount.architectures import keys
@@ -17,9 +17,9 @@ MODEL_TYPES = ("LTX2TextConnectors", "LTX2DurationHead")
 
 
 class Connector(Record):
-    """What makes of a text what one of both attends to: `registers` are the tokens that it learns, None without.
+    """A transformer over the text for video or audio; `registers` is the number of its learned tokens, None for none.
 
-    `own` is the width that the text is projected to for it alone, None where both share a projection.
+    `own` is the width that the text is projected to for it alone, None if both share a projection.
     """
 
     heads: int

@@ -1,15 +1,7 @@
 """MiniMax-M2: routed experts in every layer, queries and keys normalised over all heads (MiniMax-M2 model card)."""
 
 from hfcount.architectures import keys
-from hfcount.architectures.layers import (
-    altered,
-    correction_bias,
-    decoder,
-    gqa,
-    moe,
-    numbered_swiglu,
-    pre_norm,
-)
+from hfcount.architectures.layers import altered, correction_bias, decoder, gqa, moe, numbered_swiglu, pre_norm
 from hfcount.architectures.layers.conversions import BLOCK_SPARSE, W_EXPERTS
 from hfcount.mapper import Config
 from hfcount.spec import Layer, Spec

@@ -1,4 +1,4 @@
-"""Nemotron 3.5 Transcribe: what is said and who says it, before Nemotron-H, stored under NeMo's names (model card)."""
+"""Nemotron 3.5 Transcribe under NeMo's names: speech and diarization encoders, then Nemotron-H (model card)."""
 
 from hfcount.architectures import families, keys
 from hfcount.architectures.layers import altered, layer_norm, stack
@@ -52,7 +52,7 @@ _TEXT = {
 
 
 class WordTimestamps(Sizes):
-    """What says when a word is said: the classes of a frame."""
+    """The head that predicts word timestamps, with its number of classes for each frame."""
 
     vocab_size: int = size("|V_w|")
 

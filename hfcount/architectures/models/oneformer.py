@@ -18,7 +18,7 @@ IGNORED = ("train_num_points", "ignore_value", "enforce_input_proj")
 _HEADS = keys.named(ForUniversalSegmentation="universal_segmentation", Model="base")
 
 
-class Told(Sizes):
+class TextTask(Sizes):
     """The width of a mask, what tells the task, and the encoder of captions, which only training needs."""
 
     mask_dim: int = size("d_m")
@@ -35,18 +35,18 @@ class Told(Sizes):
 
 class OneFormer(Record):
     masks: Masked
-    task: Told
+    task: TextTask
 
 
 def spec(c: Config) -> Spec[OneFormer]:
     backbone = families.backbone(c)
     widths = channels(chosen(c.part("backbone_config")), backbone)
-    task = Told.read(c)
+    task = TextTask.read(c)
     body = masking(c, _HEADS, backbone, widths, "conv_dim", "strides")
     return body.having(OneFormer(masks=body.own, task=task))
 
 
-def _texts(d: int, of: Told) -> Block:
+def _texts(d: int, of: TextTask) -> Block:
     """The encoder of captions."""
     wide = of.text_width
     norm = layer_norm(wide)

@@ -4,12 +4,7 @@ from hfcount.architectures import families, keys
 from hfcount.architectures.layers import layer_norm, rms_norm, stack
 from hfcount.architectures.layers.classic import positions
 from hfcount.architectures.layers.composite import rebased
-from hfcount.architectures.layers.vision import (
-    clip_layer,
-    fused_square_attention,
-    patch_convolution,
-    patch_projection,
-)
+from hfcount.architectures.layers.vision import clip_layer, fused_square_attention, patch_convolution, patch_projection
 from hfcount.errors import UnknownArchitecture
 from hfcount.mapper import Config, Sizes, flag, size
 from hfcount.spec import Dense, Head, Layer, Spec

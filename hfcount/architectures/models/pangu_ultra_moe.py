@@ -1,17 +1,7 @@
 """openPangu with experts: Ultra has latent attention, Pro sinks with keys of their own or none (arXiv:2505.04519)."""
 
 from hfcount.architectures import keys
-from hfcount.architectures.layers import (
-    altered,
-    decoder,
-    gqa,
-    mla,
-    network,
-    pre_norm,
-    predicting,
-    rms_norm,
-    shared_moe,
-)
+from hfcount.architectures.layers import altered, decoder, gqa, mla, network, pre_norm, predicting, rms_norm, shared_moe
 from hfcount.mapper import Config, Sizes, flag, size
 from hfcount.spec import GQA, MLA, Layer, Layers, MoE, Spec, Window
 from hfcount.spec.tree.indices import Indices

@@ -1,15 +1,7 @@
 """Phi-3.5-MoE: routed experts, and norms with biases (arXiv:2404.14219)."""
 
 from hfcount.architectures import keys
-from hfcount.architectures.layers import (
-    base,
-    experts,
-    gqa,
-    layer_norm,
-    numbered_swiglu,
-    pre_norm,
-    with_head,
-)
+from hfcount.architectures.layers import base, experts, gqa, layer_norm, numbered_swiglu, pre_norm, with_head
 from hfcount.architectures.layers.conversions import BLOCK_SPARSE, W_EXPERTS
 from hfcount.mapper import Config, Sizes
 from hfcount.spec import Layer, Spec

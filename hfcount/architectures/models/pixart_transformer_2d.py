@@ -2,12 +2,7 @@
 
 from hfcount.architectures.layers import diffusion, layer_norm
 from hfcount.architectures.layers.diffusion.layers import attention, feed_forward, time_embedding
-from hfcount.architectures.layers.diffusion.transformers import (
-    STEP_CHANNELS,
-    gated_self_attention,
-    patches,
-    table,
-)
+from hfcount.architectures.layers.diffusion.transformers import STEP_CHANNELS, gated_self_attention, patches, table
 from hfcount.mapper import Config, Sizes, count, derived, flag, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.indices import Indices

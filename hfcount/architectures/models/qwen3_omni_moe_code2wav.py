@@ -2,16 +2,7 @@
 
 from hfcount.architectures import keys
 from hfcount.architectures.components.vocoders import halved, snake
-from hfcount.architectures.layers import (
-    altered,
-    embedding,
-    gqa,
-    layer_norm,
-    pre_norm,
-    rms_norm,
-    stack,
-    swiglu,
-)
+from hfcount.architectures.layers import altered, embedding, gqa, layer_norm, pre_norm, rms_norm, stack, swiglu
 from hfcount.architectures.layers.mixers import conv1d
 from hfcount.architectures.layers.temporal import conv, upsampling
 from hfcount.mapper import MAX_LAYERS, Config, Sizes, derived, size

@@ -1,17 +1,7 @@
 """Qwen3-Omni's talker: layers with experts over the first code of a frame, others for the rest (arXiv:2509.17765)."""
 
 from hfcount.architectures import families, keys
-from hfcount.architectures.layers import (
-    altered,
-    embedding,
-    gated_moe,
-    gqa,
-    pre_norm,
-    rms_norm,
-    stack,
-    stacked,
-    swiglu,
-)
+from hfcount.architectures.layers import altered, embedding, gated_moe, gqa, pre_norm, rms_norm, stack, stacked, swiglu
 from hfcount.mapper import Config, Sizes
 from hfcount.spec import Layer, MoE, Record, Spec
 from hfcount.spec.tree.indices import Indices

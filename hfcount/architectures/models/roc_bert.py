@@ -2,13 +2,7 @@
 
 from hfcount.architectures import keys
 from hfcount.architectures.layers import embedding
-from hfcount.architectures.layers.encoders import (
-    bert_base,
-    bert_embeddings,
-    bert_heads,
-    bert_predictions,
-    pooler,
-)
+from hfcount.architectures.layers.encoders import bert_base, bert_embeddings, bert_heads, bert_predictions, pooler
 from hfcount.mapper import Config, Sizes, flag, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block, Linear, block

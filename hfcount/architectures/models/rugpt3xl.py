@@ -1,16 +1,7 @@
 """ruGPT-3 XL: GPT-3 with learned positions, biases throughout, and sparse attention by a mask (arXiv:2309.10931)."""
 
 from hfcount.architectures import keys
-from hfcount.architectures.layers import (
-    altered,
-    embedding,
-    gqa,
-    layer_norm,
-    mlp,
-    pre_norm,
-    stack,
-    with_head,
-)
+from hfcount.architectures.layers import altered, embedding, gqa, layer_norm, mlp, pre_norm, stack, with_head
 from hfcount.architectures.layers.classic import positions
 from hfcount.mapper import Config
 from hfcount.spec import Layer, Spec

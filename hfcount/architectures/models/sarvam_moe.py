@@ -1,16 +1,7 @@
 """Sarvam 30B: Ling under its own names, with norms of queries and keys and a bias that balances (its card)."""
 
 from hfcount.architectures import keys
-from hfcount.architectures.layers import (
-    altered,
-    embedding,
-    fused_qkv,
-    network,
-    rms_norm,
-    router,
-    shared_moe,
-    stack,
-)
+from hfcount.architectures.layers import altered, embedding, fused_qkv, network, rms_norm, router, shared_moe, stack
 from hfcount.architectures.layers.model import with_head
 from hfcount.mapper import Config
 from hfcount.spec import Layer, MoE, Spec

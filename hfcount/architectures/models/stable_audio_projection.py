@@ -1,4 +1,4 @@
-"""What embeds a text, and the start and the end of a sound, for Stable Audio (arXiv:2407.14358)."""
+"""The conditioners of Stable Audio: a projection of the text, embeddings of start and end time (arXiv:2407.14358)."""
 
 from hfcount.architectures.layers import diffusion
 from hfcount.mapper import Config, Sizes, size

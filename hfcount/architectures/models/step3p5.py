@@ -2,16 +2,7 @@
 
 from hfcount.architectures import keys
 from hfcount.architectures.components.step import step_layers, step_windows
-from hfcount.architectures.layers import (
-    altered,
-    correction_bias,
-    decoder,
-    gqa,
-    pre_norm,
-    rms_norm,
-    stacked,
-    swiglu,
-)
+from hfcount.architectures.layers import altered, correction_bias, decoder, gqa, pre_norm, rms_norm, stacked, swiglu
 from hfcount.architectures.layers.ffn import router
 from hfcount.mapper import Config, Sizes
 from hfcount.spec import Layer, MoE, Spec

@@ -3,15 +3,8 @@
 from collections.abc import Iterable, Sequence
 
 from hfcount.architectures.components.timm import older_names
-from hfcount.architectures.components.timm.arguments import (
-    UNCOUNTED,
-    Listed,
-    arguments,
-    form,
-    image_size,
-    listed,
-)
-from hfcount.architectures.components.timm.catalogue import VERSION, Sizes
+from hfcount.architectures.components.timm.arguments import UNCOUNTED, Listed, arguments, form, image_size, listed
+from hfcount.architectures.components.timm.catalogue import VERSION, TimmSizes
 from hfcount.architectures.keys import dim
 from hfcount.errors import UnknownArchitecture
 from hfcount.mapper import Config
@@ -47,7 +40,7 @@ def spec(c: Config) -> Spec[Listed]:
     size = image_size(args) or _fixed(about, args)
     chosen = form(args, name, model, size)
     channels = args.int("in_chans", default=_input(about)[0], minimum=1)
-    sizes = Sizes(_classes(c, about, args), dim("C", channels), chosen.patches)
+    sizes = TimmSizes(_classes(c, about, args), dim("C", channels), chosen.patches)
     tower = Spec(family=c.family, hidden=0, layers=(), causal=False, labels=sizes.classes, uncounted=UNCOUNTED)
     return tower.having(Listed(name=name, root=chosen.root, sizes=sizes))
 

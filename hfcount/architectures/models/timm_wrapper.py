@@ -13,15 +13,8 @@ from hfcount.architectures.components.perception_encoder import (
 )
 from hfcount.architectures.components.repvit import REPVITS, RepViT
 from hfcount.architectures.components.resnets import RESNETS, ResNet
-from hfcount.architectures.components.timm.arguments import (
-    UNCOUNTED,
-    Listed,
-    arguments,
-    form,
-    image_size,
-    listed,
-)
-from hfcount.architectures.components.timm.catalogue import Sizes
+from hfcount.architectures.components.timm.arguments import UNCOUNTED, Listed, arguments, form, image_size, listed
+from hfcount.architectures.components.timm.catalogue import TimmSizes
 from hfcount.architectures.components.timm.names import COLOURS
 from hfcount.architectures.layers import layer_norm, mlp, stack
 from hfcount.architectures.layers.classic import classifier
@@ -123,7 +116,7 @@ def _listed(c: Config, name: str) -> Spec[Listed]:
     args = arguments(c, name, model)
     tag = c.str("architecture").partition(".")[2]
     chosen = form(args, name, model, image_size(args) or model.native.get(tag) or model.native.get(""))
-    sizes = Sizes(0, keys.dim("C", args.int("in_chans", default=COLOURS, minimum=1)), chosen.patches)
+    sizes = TimmSizes(0, keys.dim("C", args.int("in_chans", default=COLOURS, minimum=1)), chosen.patches)
     tower = keys.imaging(c, (), _HEADS, hidden=0, uncounted=UNCOUNTED)
     return tower.having(Listed(name=name, root=chosen.root, sizes=sizes))
 

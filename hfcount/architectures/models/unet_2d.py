@@ -1,6 +1,6 @@
 """The U-Net of DDPM and of many models without a text (arXiv:2006.11239)."""
 
-from hfcount.architectures.components.unet_keys import Kind, Stage, Stages
+from hfcount.architectures.components.unet_keys import Stage, StageKind, Stages
 from hfcount.architectures.components.unet_stages import Halves
 from hfcount.architectures.components.unets import DOWN, MIDDLES, UP, check_groups
 from hfcount.architectures.layers import diffusion
@@ -83,7 +83,7 @@ def _way(c: Config, way: str, widths: tuple[int, ...]) -> tuple[Stage, ...]:
     return tuple(made)
 
 
-def _stage(c: Config, kind: Kind, width: int) -> Stage:
+def _stage(c: Config, kind: StageKind, width: int) -> Stage:
     head = _head_dim(c, width)
     if kind.attends and not 0 < head <= width:
         text = f"attention_head_dim is {int(head):,}, and a stage {int(width):,} wide."

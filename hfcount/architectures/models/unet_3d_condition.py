@@ -2,14 +2,7 @@
 
 from collections.abc import Mapping
 
-from hfcount.architectures.components.unet_frames import (
-    between,
-    kinds,
-    over_frames,
-    stage,
-    way_down,
-    way_up,
-)
+from hfcount.architectures.components.unet_frames import between, kinds, over_frames, stage, way_down, way_up
 from hfcount.architectures.components.unet_keys import Stage, Stages, each
 from hfcount.architectures.components.unet_stages import around, text_layer
 from hfcount.architectures.layers import diffusion, layer_norm

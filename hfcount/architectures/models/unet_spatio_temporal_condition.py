@@ -6,13 +6,7 @@ from hfcount.architectures.components.unet_frames import between, mixed, read_st
 from hfcount.architectures.components.unet_keys import Stage, Stages
 from hfcount.architectures.components.unet_stages import around, text_layer
 from hfcount.architectures.layers import diffusion, layer_norm
-from hfcount.architectures.layers.diffusion.layers import (
-    attention,
-    conv,
-    feed_forward,
-    numbered,
-    time_embedding,
-)
+from hfcount.architectures.layers.diffusion.layers import attention, conv, feed_forward, numbered, time_embedding
 from hfcount.mapper import Config, Sizes, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.indices import Indices

@@ -1,14 +1,7 @@
 """VQModel of diffusers: an autoencoder whose latents are rows of a table of codes (arXiv:2012.09841)."""
 
 from hfcount.architectures.layers import altered, diffusion
-from hfcount.architectures.layers.diffusion.layers import (
-    OLD_ATTENTION,
-    conv,
-    decoder,
-    encoder,
-    ending,
-    middle,
-)
+from hfcount.architectures.layers.diffusion.layers import OLD_ATTENTION, conv, decoder, encoder, ending, middle
 from hfcount.mapper import Config, Sizes, count, derived, flag, optional, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block, Node, Repeat, Tensor, block

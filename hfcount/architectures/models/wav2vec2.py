@@ -1,14 +1,7 @@
 """wav2vec 2.0, HuBERT, UniSpeech and WavLM: convolutions over the waveform, then layers (arXiv:2006.11477)."""
 
 from hfcount.architectures import keys
-from hfcount.architectures.components.speech import (
-    SPEECH_HEADS,
-    UNHEARD,
-    Codebooks,
-    Speech,
-    needed,
-    speech,
-)
+from hfcount.architectures.components.speech import SPEECH_HEADS, UNHEARD, Codebooks, Speech, needed, speech
 from hfcount.architectures.components.waveforms import Waveform, waveform_layer
 from hfcount.architectures.layers.classic import mha
 from hfcount.architectures.layers.conversions import WEIGHT_NORM

@@ -2,13 +2,7 @@
 
 from hfcount.architectures import keys
 from hfcount.architectures.layers import altered
-from hfcount.architectures.layers.encoders import (
-    bert_base,
-    bert_embeddings,
-    bert_heads,
-    bert_layer,
-    dense_classifier,
-)
+from hfcount.architectures.layers.encoders import bert_base, bert_embeddings, bert_heads, bert_layer, dense_classifier
 from hfcount.mapper import Config, Sizes
 from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block, buffer

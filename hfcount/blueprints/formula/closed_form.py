@@ -17,7 +17,7 @@ from hfcount.spec.tree.polynomials import Atom, Polynomial, add, atoms, render, 
 _ORDER: tuple[Component, ...] = ("embedding", "lm_head", "norm", "mlp", "router", "experts", "attention")
 
 
-class Kind(NamedTuple):
+class LayerTerms(NamedTuple):
     """Layers with the same parameters: their parts, their numbers, how many they are, and one layer by component."""
 
     name: str
@@ -52,18 +52,18 @@ class Formula:
     def __init__(self, spec: Spec, leaves: Sequence[Leaf]) -> None:
         total = spec.layer_count
         counts = Counts(spec.layers, total if total == spec.depth and has_key(total) else spec.depth)
-        whole = Split(counts, ((leaf.component, leaf.formula) for leaf in leaves))
+        split = Split(counts, ((leaf.component, leaf.formula) for leaf in leaves))
         active = Split(counts, ((leaf.component, leaf.active_formula) for leaf in leaves))
-        self.kinds = _kinds(spec.layers, whole.layers, active.layers)
-        self.components, self.active_components = whole.gathered(), active.gathered()
+        self.kinds = _kinds(spec.layers, split.layers, active.layers)
+        self.components, self.active_components = split.combined(), active.combined()
         self.total, self.active = _sum(self.components), _sum(self.active_components)
         self.names = _names(atoms(self.total) | atoms(self.active))
         self._numbers = {atom: f"{atom.value:,}" for atom in self.names}
         within = {
             atom: f"{which(numbered([part.indices]), atom.value)} of the {name}"
-            for name, one in _inside(spec)
-            for part in one.layers
-            if not part.indices.worked
+            for name, inner in _inside(spec)
+            for part in inner.layers
+            if not part.indices.is_computed
             for atom in atoms(polynomial(part.indices.count))
         }
         self.keys = {name: within.get(atom, atom.source) for atom, name in self.names.items()}
@@ -98,17 +98,17 @@ class Formula:
 
 def _inside(spec: Spec) -> Iterator[tuple[str, Spec]]:
     """The parts of a model and theirs, by name."""
-    for name, one in spec.parts.items():
-        yield name, one
-        yield from _inside(one)
+    for name, part in spec.parts.items():
+        yield name, part
+        yield from _inside(part)
 
 
-def _kinds(layers: Sequence[Layers], shares: Sequence[Share], active: Sequence[Share]) -> list[Kind]:
+def _kinds(layers: Sequence[Layers], shares: Sequence[Share], active: Sequence[Share]) -> list[LayerTerms]:
     alike: dict[object, list[int]] = {}
     for place, both in enumerate(zip(shares, active, strict=True)):
-        alike.setdefault(tuple(_frozen(share) for share in both), []).append(place)
+        alike.setdefault(tuple(_hashable(share) for share in both), []).append(place)
     return [
-        Kind(
+        LayerTerms(
             " or ".join(dict.fromkeys(made_of(layers[place].layer) for place in places)),
             numbered([layers[place].indices for place in places]),
             sum(int(layers[place].indices.count) for place in places),
@@ -119,7 +119,7 @@ def _kinds(layers: Sequence[Layers], shares: Sequence[Share], active: Sequence[S
     ]
 
 
-def _frozen(share: Share) -> object:
+def _hashable(share: Share) -> object:
     return frozenset((component, frozenset(terms.items())) for component, terms in share.items())
 
 
@@ -135,9 +135,9 @@ def _sum(parts: Share) -> Polynomial:
     return total
 
 
-def _names(found: Iterable[Atom]) -> dict[Atom, str]:
+def _names(symbols: Iterable[Atom]) -> dict[Atom, str]:
     """The name of each symbol; one with several values gets numbered names, by value."""
-    rivals = {symbol: list(group) for symbol, group in groupby(sorted(found), key=lambda atom: atom.symbol)}
+    rivals = {symbol: list(group) for symbol, group in groupby(sorted(symbols), key=lambda atom: atom.symbol)}
     return {
         atom: symbol if len(group) == 1 else f"{symbol}{place}"
         for symbol, group in rivals.items()

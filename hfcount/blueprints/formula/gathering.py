@@ -39,21 +39,23 @@ class Counts:
     def atom(self, places: frozenset[int]) -> Atom:
         """The symbol for the number of layers of these kinds."""
         if not self._symbols:
-            some = sorted(self._sets - {self._every}, key=sorted)
-            names = {self._every: "N"} | {own: f"N{number}" for number, own in enumerate(some, 1)}
-            self._symbols = {own: Atom(name, self._count(own), self._source(own)) for own, name in names.items()}
+            subsets = sorted(self._sets - {self._every}, key=sorted)
+            names = {self._every: "N"} | {kinds: f"N{number}" for number, kinds in enumerate(subsets, 1)}
+            self._symbols = {
+                kinds: Atom(name, self._count(kinds), self._source(kinds)) for kinds, name in names.items()
+            }
         return self._symbols[places]
 
     def _source(self, places: frozenset[int]) -> str:
         if places == self._every and has_key(self._depth):
             return origin(self._depth)
-        parts, others, found = self._of(places), self._of(self._every - places), list[str]()
-        if all(part.worked for part in parts):
-            found.append(origin(_total(parts)))
-        if has_key(self._depth) and all(part.worked for part in others):
-            found.append(origin(unnamed(self._depth) - _total(others)))
+        parts, others, sources = self._of(places), self._of(self._every - places), list[str]()
+        if all(part.is_computed for part in parts):
+            sources.append(origin(_total(parts)))
+        if has_key(self._depth) and all(part.is_computed for part in others):
+            sources.append(origin(unnamed(self._depth) - _total(others)))
         words = "all layers" if places == self._every else which(numbered(parts), self._count(places))
-        return min(found, key=lambda one: len(one.partition(", ")[0]), default=words)
+        return min(sources, key=lambda source: len(source.partition(", ")[0]), default=words)
 
     def _of(self, places: frozenset[int]) -> list[Indices]:
         return [self.layers[place].indices for place in sorted(places)]
@@ -78,15 +80,15 @@ class Split:
         for component, value in values:
             self._alone.setdefault(component, {})
             for monomial, coefficient in polynomial(value).items():
-                found = counts.place(monomial)
-                home, rest = (self.layers[found[0]], found[1]) if found else (self._alone, monomial)
+                match = counts.place(monomial)
+                home, rest = (self.layers[match[0]], match[1]) if match else (self._alone, monomial)
                 home[component] = add(home.get(component, {}), {rest: coefficient})
         self._owners = {component: self._owners_of(component) for component in self._alone}
         for owners in self._owners.values():
             for places in owners.values():
                 counts.add(frozenset(places))
 
-    def gathered(self) -> dict[Component, Polynomial]:
+    def combined(self) -> dict[Component, Polynomial]:
         """The terms of each component, each written once and multiplied by the number of layers that have it."""
         return {
             component: add(

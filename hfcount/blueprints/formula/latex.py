@@ -9,10 +9,10 @@ _TOKEN = re.compile(rf"{_NUMBER}|{_BARS}|{_SYMBOL}|·")
 
 def latex(text: str) -> str:
     """A formula such as `2·N·h_kv`; its bars become commands, since a bar would end a table's cell."""
-    return _TOKEN.sub(_written, text)
+    return _TOKEN.sub(_latex_of, text)
 
 
-def _written(token: re.Match[str]) -> str:
+def _latex_of(token: re.Match[str]) -> str:
     if token["number"]:
         return token["number"].replace(",", "{,}")
     if token["bars"]:

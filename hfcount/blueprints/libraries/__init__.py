@@ -87,8 +87,8 @@ class Library(NamedTuple):
         """Another blueprint, if names that are not the model's say that it is another model."""
         if not names or not self.drafts:
             return None
-        found: Blueprint | None = self._module.otherwise(blueprint, names)
-        return found
+        draft: Blueprint | None = self._module.otherwise(blueprint, names)
+        return draft
 
     @property
     def _module(self) -> Any:
@@ -102,8 +102,9 @@ def _is_mistral(file: str, values: Mapping[str, Any]) -> bool:
 
 def _is_diffusers(file: str, values: Mapping[str, Any]) -> bool:
     del file
-    own = not values.get("model_type") or "_diffusers_version" in values  # which an argument of the class may be, too
-    return isinstance(values.get("_class_name"), str) and own
+    # model_type may also be an argument of the class
+    others = values.get("model_type") and "_diffusers_version" not in values
+    return isinstance(values.get("_class_name"), str) and not others
 
 
 def _is_open_clip(file: str, values: Mapping[str, Any]) -> bool:
@@ -138,7 +139,7 @@ LIBRARIES = (
 
 def library_of(file: str, values: Mapping[str, Any]) -> Library | None:
     """The library that reads a config, by the name of its file and its values; None for transformers."""
-    return next((one for one in LIBRARIES if one.reads(file, values)), None)
+    return next((library for library in LIBRARIES if library.reads(file, values)), None)
 
 
 def as_read(documents: Documents, values: dict[str, Any]) -> tuple[Library | None, Documents, dict[str, Any]]:

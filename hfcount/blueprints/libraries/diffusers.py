@@ -18,7 +18,7 @@ def config(values: Mapping[str, Any], where: str) -> dict[str, Any]:
     """
     del where  # nothing is refused here
     key = "_class_name" if values.get("model_type") else "model_type"
-    return {**{name: one for name, one in values.items() if name[:1] != "_"}, key: values["_class_name"]}
+    return {**{name: value for name, value in values.items() if name[:1] != "_"}, key: values["_class_name"]}
 
 
 def built(config: Config) -> Blueprint:

@@ -67,10 +67,10 @@ def config(values: Mapping[str, Any], where: str) -> dict[str, Any]:
     policy = values["type"]
     if policy not in POLICIES:
         inner = f"It is around {_AROUND[policy]}, which config.json does not hold." if policy in _AROUND else ""
-        said = f"{where}: {printable(policy, 60)} is a policy of LeRobot that is not described."
+        text = f"{where}: {printable(policy, 60)} is a policy of LeRobot that is not described."
         described = f"Described are {', '.join(POLICIES)}."
-        raise UnknownArchitecture(f"{said} {inner or described}")
-    kept = {key: _plain(one) if key in _FEATURES else one for key, one in values.items() if key not in _SHARED}
+        raise UnknownArchitecture(f"{text} {inner or described}")
+    kept = {key: _plain(value) if key in _FEATURES else value for key, value in values.items() if key not in _SHARED}
     known: dict[str, Any] = {"model_type": f"lerobot_{policy}", **kept}
     return _around_gemma(known, where) if policy in ("pi0", "pi05") else known
 
@@ -84,15 +84,15 @@ def _around_gemma(values: dict[str, Any], where: str) -> dict[str, Any]:
     values.pop("dtype", None)  # whichever it is, some tensors stay in float32
     sides = values.pop("image_resolution", [224, 224])
     if not isinstance(sides, list) or len(sides) != 2 or sides[0] != sides[1] or type(sides[0]) is not int:
-        said = f"{where} has {shown(sides)} for image_resolution, and must give a height and a width that are equal."
-        raise ConfigError(said, variant="out-of-range", key="image_resolution")
+        message = f"{where} has {shown(sides)} for image_resolution, and must give a height and a width that are equal."
+        raise ConfigError(message, variant="out-of-range", key="image_resolution")
     return {**values, "text_config": text, "expert_config": acts, "vision_config": {**_TOWER, "image_size": sides[0]}}
 
 
 def _gemma(variant: object, key: str, where: str) -> dict[str, Any]:
     if not isinstance(variant, str) or variant not in _GEMMAS:
-        said = f"{where} has {shown(variant)} for {key}, and must have one of {', '.join(_GEMMAS)}."
-        raise ConfigError(said, variant="unknown-kind", key=key)
+        text = f"{where} has {shown(variant)} for {key}, and must have one of {', '.join(_GEMMAS)}."
+        raise ConfigError(text, variant="unknown-kind", key=key)
     width, inner = _GEMMAS[variant]
     return {**_GEMMA, "hidden_size": width, "intermediate_size": inner}
 
@@ -108,18 +108,18 @@ def with_named(config: dict[str, Any], named: Mapping[str, Any] | None, where: s
         raise UnknownArchitecture(
             f"{where}: the policy is built around {name}, whose config is not here: give its config with --base."
         )
-    whole, text, most = {**named}, named.get("text_config"), config.get("num_vlm_layers", 16)
+    vlm, text, most = {**named}, named.get("text_config"), config.get("num_vlm_layers", 16)
     if isinstance(text, Mapping) and type(most) is int and most > 0:
         count = text.get("num_hidden_layers")
-        whole["text_config"] = {**text, "num_hidden_layers": min(most, count) if type(count) is int else count}
-    return {**config, "vlm_config": whole}
+        vlm["text_config"] = {**text, "num_hidden_layers": min(most, count) if type(count) is int else count}
+    return {**config, "vlm_config": vlm}
 
 
 def _plain(features: object) -> object:
     """Features by names without dots, which part the keys of nested objects, if that leaves them different."""
     if not isinstance(features, Mapping):
         return features
-    plain = {name.replace(".", "_"): one for name, one in features.items()}
+    plain = {name.replace(".", "_"): feature for name, feature in features.items()}
     return plain if len(plain) == len(features) else features
 
 

@@ -161,9 +161,9 @@ def config(params: Mapping[str, Any], where: str) -> dict[str, Any]:
     text |= {"tie_word_embeddings": truth(params, "tied_embeddings", where), "sliding_window": None}
     text |= _experts(params, where) | packed
     text |= {} if text["model_type"] == "deepseek_v3" else _windows(params, text, where)
-    vision, heard = params.get("vision_encoder"), params.get("multimodal")
-    if heard is not None:
-        return voxtral.config(text, known(heard, "multimodal", ("whisper_model_args",), where), where)
+    vision, multimodal = params.get("vision_encoder"), params.get("multimodal")
+    if multimodal is not None:
+        return voxtral.config(text, known(multimodal, "multimodal", ("whisper_model_args",), where), where)
     if vision is None:
         return {**text, "architectures": [_CLASSES[text["model_type"]]]}
     return _seeing(text, known(vision, "vision_encoder", (*_VISION, *_AROUND), where), where)
@@ -184,16 +184,18 @@ def _windows(params: Mapping[str, Any], text: Mapping[str, Any], where: str) -> 
     if not isinstance(given, list):
         return {"sliding_window": size(params, "sliding_window", where, least=0) or None} if given is not None else {}
     layers = int(text["num_hidden_layers"])
-    sizes = [size({"sliding_window": one}, "sliding_window", where) for one in given if one is not None]
+    sizes = [size({"sliding_window": window}, "sliding_window", where) for window in given if window is not None]
     if not sizes:
         return {}
     if layers % len(given) or layers > _MOST or len({*sizes}) > 1:
-        said = f"{where}: sliding_window lists {len(given):,} windows for {layers:,} layers: their number must divide"
+        message = (
+            f"{where}: sliding_window lists {len(given):,} windows for {layers:,} layers: their number must divide"
+        )
         fix = f"that of the layers, which may be {_MOST:,} at most, and all that are not null must be alike."
-        raise ConfigError(f"{said} {fix}", variant="list-length", key="sliding_window")
+        raise ConfigError(f"{message} {fix}", variant="list-length", key="sliding_window")
     if text["model_type"] != "mistral":
         raise UnknownArchitecture(f"{where}: windows of some layers alone are not described beside moe.")
-    kinds = ["full_attention" if one is None else "sliding_attention" for one in given] * (layers // len(given))
+    kinds = ["full_attention" if window is None else "sliding_attention" for window in given] * (layers // len(given))
     return {"model_type": "ministral", "layer_types": kinds, "sliding_window": sizes[0]}
 
 
@@ -224,9 +226,9 @@ def _experts(params: Mapping[str, Any], where: str) -> dict[str, Any]:
         dense = {"num_experts": 1, "num_shared_experts": 1, "num_experts_per_tok": 1}
         dense |= {"expert_hidden_dim": params["hidden_dim"], "first_k_dense_replace": params["n_layers"]}
         inner = {**dense, "num_expert_groups": 1, "num_expert_groups_per_tok": 1}
-    some = {"num_expert_groups": 1, "num_expert_groups_per_tok": 1, **inner}
+    grouped = {"num_expert_groups": 1, "num_expert_groups_per_tok": 1, **inner}
     text |= {
-        new: size(some, key, where, least=0 if key == "first_k_dense_replace" else 1) for key, new in _SHARED.items()
+        new: size(grouped, key, where, least=0 if key == "first_k_dense_replace" else 1) for key, new in _SHARED.items()
     }
     return {**text, "model_type": "deepseek_v3", "num_nextn_predict_layers": 0}
 
@@ -237,42 +239,42 @@ def _seeing(text: dict[str, Any], vision: Mapping[str, Any], where: str) -> dict
     tower["model_type"] = "pixtral"
     tied, bias = text.pop("tie_word_embeddings"), vision.get("adapter_bias", True)
     above = {"quantization_config": text.pop("quantization_config")} if "quantization_config" in text else {}
-    whole: dict[str, Any] = {"text_config": text, "vision_config": tower, "tie_word_embeddings": tied, **above}
-    whole["multimodal_projector_bias"] = bool(bias)
-    whole["vision_feature_layer"] = -1
+    model: dict[str, Any] = {"text_config": text, "vision_config": tower, "tie_word_embeddings": tied, **above}
+    model["multimodal_projector_bias"] = bool(bias)
+    model["vision_feature_layer"] = -1
     if vision.get("mm_projector_id") == "patch_merge":
         if vision.get("add_pre_mm_projector_layer_norm") is not True:
             raise UnknownArchitecture(f"{where}: merged patches without a norm before are not described.")
         merge = size(vision, "spatial_merge_size", where, 2)
         names = ["Mistral3ForConditionalGeneration"]
-        return {**whole, "model_type": "mistral3", "spatial_merge_size": merge, "architectures": names}
-    return {**whole, "model_type": "llava", "architectures": ["LlavaForConditionalGeneration"]}
+        return {**model, "model_type": "mistral3", "spatial_merge_size": merge, "architectures": names}
+    return {**model, "model_type": "llava", "architectures": ["LlavaForConditionalGeneration"]}
 
 
 def _renamed(tree: Block) -> dict[str, Node]:
     """The children of a block under the names of this layout."""
-    found: dict[str, Node] = {}
+    children: dict[str, Node] = {}
     for name, child in tree.children.items():
         if name in LEFT_OUT:
             continue
         if isinstance(child, Block) and (name in _LIFTED or (name == "mlp" and "experts" in child.children)):
-            found |= _renamed(child)
+            children |= _renamed(child)
         elif name == "multi_modal_projector" and isinstance(child, Block):
-            found |= _projector(child)
+            children |= _projector(child)
         else:
-            found[_NAMES.get(name, name)] = _node(child)
-    return found
+            children[_NAMES.get(name, name)] = _node(child)
+    return children
 
 
 def _projector(block: Block) -> dict[str, Node]:
     parts = dict(block.children)
     adapter = Block({"w_in": parts.pop("linear_1"), "w_out": parts.pop("linear_2")}, block.component)
-    found: dict[str, Node] = {"vision_language_adapter": adapter}
+    nodes: dict[str, Node] = {"vision_language_adapter": adapter}
     if "norm" in parts:
-        found["pre_mm_projector_norm"] = parts["norm"]
+        nodes["pre_mm_projector_norm"] = parts["norm"]
     if "patch_merger" in parts:
-        found["patch_merger"] = parts["patch_merger"]
-    return found
+        nodes["patch_merger"] = parts["patch_merger"]
+    return nodes
 
 
 def _node(node: Node) -> Node:
@@ -287,4 +289,4 @@ def _node(node: Node) -> Node:
 
 def _path(name: str) -> str:
     """The name of a tensor under this layout."""
-    return ".".join(_NAMES.get(one, one) for one in name.split(".") if one not in _LIFTED)
+    return ".".join(_NAMES.get(segment, segment) for segment in name.split(".") if segment not in _LIFTED)

@@ -27,8 +27,8 @@ def config_of(name: str, documents: Documents) -> Values | None:
         try:
             document = read(name, True)
         except FetchError as error:
-            said = f"{documents.config.where}: the config of {printable(name, 60)} is needed, and could not be read"
-            raise UnknownArchitecture(f"{said}: {error}") from None
+            text = f"{documents.config.where}: the config of {printable(name, 60)} is needed, and could not be read"
+            raise UnknownArchitecture(f"{text}: {error}") from None
     return parse_object(document, endless=True) if document else None
 
 
@@ -61,9 +61,9 @@ def _mt5(width: int, inner: int, layers: int, heads: int) -> Values:
 
 def _nllb(layers: int, inner: int) -> Values:
     sides = {
-        f"{side}_{key}": one
+        f"{side}_{key}": value
         for side in ("encoder", "decoder")
-        for key, one in (("layers", layers), ("ffn_dim", inner), ("attention_heads", 16))
+        for key, value in (("layers", layers), ("ffn_dim", inner), ("attention_heads", 16))
     }
     return {"model_type": "m2m_100", "vocab_size": 256206, "d_model": 1024, "max_position_embeddings": 1024, **sides}
 
@@ -71,7 +71,7 @@ def _nllb(layers: int, inner: int) -> Values:
 def _smolvlm(text: tuple[int, int, int, int, int], vision: tuple[int, int, int, int], scale: int) -> Values:
     """By width, layers, heads, heads of keys and network of the text; width, layers, image and patch of the tower."""
     width, layers, heads, kv_heads, inner = text
-    seen, depth, image, patch = vision
+    vision_width, depth, image, patch = vision
     return {
         "model_type": "smolvlm",
         "scale_factor": scale,
@@ -88,10 +88,10 @@ def _smolvlm(text: tuple[int, int, int, int, int], vision: tuple[int, int, int, 
         },
         "vision_config": {
             "model_type": "smolvlm_vision",
-            "hidden_size": seen,
-            "intermediate_size": 4304 if seen == 1152 else 4 * seen,
+            "hidden_size": vision_width,
+            "intermediate_size": 4304 if vision_width == 1152 else 4 * vision_width,
             "num_hidden_layers": depth,
-            "num_attention_heads": 16 if seen == 1152 else 12,
+            "num_attention_heads": 16 if vision_width == 1152 else 12,
             "image_size": image,
             "patch_size": patch,
             "num_channels": 3,

@@ -64,7 +64,7 @@ def of_clip(blueprint: Blueprint) -> dict[str, tuple[int, ...]] | None:
     """
     if blueprint.spec.family != "clip" or blueprint.spec.head != "base":
         return None
-    found = dict[str, tuple[int, ...]]()
+    shapes = dict[str, tuple[int, ...]]()
     for row in blueprint.rows():
         if row.kind != "parameter" or re.search(r"self_attn\.[kv]_proj\.", row.name):
             continue
@@ -73,8 +73,8 @@ def of_clip(blueprint: Blueprint) -> dict[str, tuple[int, ...]] | None:
             name = re.sub(rf"(?:^|(?<=\.)){pattern}", new, name)
         if ".in_proj_" in name:
             shape = (3 * shape[0], *shape[1:])
-        found[name] = shape[::-1] if name in ("visual.proj", "text_projection") else shape
-    return found
+        shapes[name] = shape[::-1] if name in ("visual.proj", "text_projection") else shape
+    return shapes
 
 
 def config(values: Mapping[str, Any], where: str) -> dict[str, Any]:
@@ -108,8 +108,8 @@ def _object(values: Mapping[str, Any], name: str, where: str) -> Mapping[str, An
         raise ConfigError(f"{where} has no {name}.", "HF101", key=name, fix="Download it again.")
     inner = values[name]
     if not isinstance(inner, Mapping):
-        said = f"{where}: {name} is {shown(inner)}, and must be an object."
-        raise ConfigError(said, variant="unknown-kind", key=name)
+        text = f"{where}: {name} is {shown(inner)}, and must be an object."
+        raise ConfigError(text, variant="unknown-kind", key=name)
     return inner
 
 

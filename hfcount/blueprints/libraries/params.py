@@ -39,8 +39,8 @@ def size(values: Mapping[str, Any], key: str, where: str, default: int | None = 
     if value is None:
         raise ConfigError(f"{where} has no {key}.", "HF101", key=key, fix="Download it again, or add the key.")
     if type(value) is not int or value < least:
-        said = f"{where} has {shown(value)} for {key}, and must give a positive number."
-        raise ConfigError(said, variant="out-of-range", key=key)
+        text = f"{where} has {shown(value)} for {key}, and must give a positive number."
+        raise ConfigError(text, variant="out-of-range", key=key)
     return value
 
 

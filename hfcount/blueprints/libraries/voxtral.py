@@ -50,14 +50,14 @@ _NAMES = {
 }
 
 
-def config(text: dict[str, Any], heard: Mapping[str, Any], where: str) -> dict[str, Any]:
+def config(text: dict[str, Any], audio: Mapping[str, Any], where: str) -> dict[str, Any]:
     """The config of transformers that describes the same model; raises as `mistral.config` does.
 
     Args:
         text: that of the language model.
-        heard: the object `multimodal` of params.json.
+        audio: the object `multimodal` of params.json.
     """
-    model = known(heard.get("whisper_model_args"), "whisper_model_args", ("encoder_args", "downsample_args"), where)
+    model = known(audio.get("whisper_model_args"), "whisper_model_args", ("encoder_args", "downsample_args"), where)
     encoder = known(model.get("encoder_args"), "encoder_args", (*_SIZES, *_NEUTRAL), where)
     sound = known(encoder.get("audio_encoding_args"), "audio_encoding_args", _SOUND, where)
     joining = known(model.get("downsample_args"), "downsample_args", ("downsample_factor",), where)
@@ -87,21 +87,21 @@ def _lacking(encoder: Mapping[str, Any], sizes: Mapping[str, int], joined: int) 
 
 def renamed(children: Mapping[str, Node]) -> dict[str, Node]:
     """Voxtral's children under the names of this layout, once those of the language model have them."""
-    found = dict(children)
-    tower, adapter = found.pop("audio_tower"), found.pop("vision_language_adapter")
+    language = dict(children)
+    tower, adapter = language.pop("audio_tower"), language.pop("vision_language_adapter")
     assert isinstance(tower, Block) and isinstance(adapter, Block)
     parts = tower.children
-    whole = {
+    encoder = {
         "conv_layers": Block({"0": parts["conv1"], "1": parts["conv2"]}),
         "transformer": Block({"layers": _layers(parts["layers"]), "norm": parts["layer_norm"]}),
     }
     projection = {"0": adapter.children["w_in"], "2": adapter.children["w_out"]}
-    heard = {
-        "tok_embeddings": found.pop("tok_embeddings"),
-        "whisper_encoder": Block(whole, tower.component, tower.repeats),
+    embeddings = {
+        "tok_embeddings": language.pop("tok_embeddings"),
+        "whisper_encoder": Block(encoder, tower.component, tower.repeats),
         "audio_language_projection": Block(projection, adapter.component, adapter.repeats),
     }
-    return {**found, "mm_whisper_embeddings": Block(heard)}
+    return {**language, "mm_whisper_embeddings": Block(embeddings)}
 
 
 def _layers(node: Node) -> Node:
@@ -113,9 +113,8 @@ def _layers(node: Node) -> Node:
     parts = dict(node.children)
     attention = parts["attention"]
     assert isinstance(attention, Block)
-    own = {"wo" if name == "out_proj" else name: child for name, child in attention.children.items()}
+    projections = {"wo" if name == "out_proj" else name: child for name, child in attention.children.items()}
     network = {"w1": parts.pop("fc1"), "w2": parts.pop("fc2")}
     named = {_NAMES.get(name, name): child for name, child in parts.items()}
-    return replace(
-        node, children={**named, "attention": replace(attention, children=own), "feed_forward": Block(network, "mlp")}
-    )
+    named |= {"attention": replace(attention, children=projections), "feed_forward": Block(network, "mlp")}
+    return replace(node, children=named)

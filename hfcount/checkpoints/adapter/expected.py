@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from hfcount.checkpoints.adapter.methods import METHODS, VARIANTS, AdaptedModule, Method, Shape
-from hfcount.checkpoints.adapter.modules import Module, containers
+from hfcount.checkpoints.adapter.modules import ModuleSet, containers
 from hfcount.checkpoints.adapter.rewrite import Rewrite, rewritten
 from hfcount.checkpoints.adapter.settings import Settings
 from hfcount.checkpoints.adapter.targets import (
@@ -52,7 +52,7 @@ class ExpectedAdapter:
     adapted: int = 0
 
 
-def expect(settings: Settings, modules: Sequence[Module], rewrite: Rewrite | None, vocab: int) -> ExpectedAdapter:
+def expect(settings: Settings, modules: Sequence[ModuleSet], rewrite: Rewrite | None, vocab: int) -> ExpectedAdapter:
     """The expected tensors of an adapter of modules.
 
     Args:
@@ -95,15 +95,15 @@ def _check_variants(settings: Settings) -> None:
 class _Work:
     settings: Settings
     method: Method
-    modules: Sequence[Module]
-    everything: Sequence[Module]
+    modules: Sequence[ModuleSet]
+    everything: Sequence[ModuleSet]
     patterns: Patterns
     ranks: Ranks
     expected: ExpectedAdapter = field(default_factory=ExpectedAdapter)
 
     def adapt(self, chosen: ChosenModules) -> None:
         """The tensors of the method itself."""
-        adapted: list[Module] = []
+        adapted: list[ModuleSet] = []
         for target in chosen.targets:
             rank = self._rank(target.path)
             if target.module.kind not in self.method.kinds:
@@ -175,7 +175,7 @@ class _Work:
                     self.expected.tensors[f"{module.first}.{end}"] = shape
                     self._share(module, end, shape)
 
-    def _share(self, table: Module, end: str, shape: Shape) -> None:
+    def _share(self, table: ModuleSet, end: str, shape: Shape) -> None:
         """Adds tensors that PEFT may store again for modules that share the weight of a table."""
         others = [module for module in self.modules if module.weight == table.weight and module.first != table.first]
         self.expected.optional.update({f"{module.first}.{end}": shape for module in others if module.tied})
@@ -215,7 +215,7 @@ class _Work:
                     self.expected.optional[f"{module.first}.base_layer.{name}"] = shape
 
 
-def saved(settings: Settings, modules: Sequence[Module], expected: ExpectedAdapter) -> None:
+def saved(settings: Settings, modules: Sequence[ModuleSet], expected: ExpectedAdapter) -> None:
     """Adds modules that are stored whole, and all that are inside them.
 
     Raises:
@@ -235,7 +235,7 @@ def saved(settings: Settings, modules: Sequence[Module], expected: ExpectedAdapt
     expected.unmatched = tuple(missing)
 
 
-def _paths(name: str, modules: Sequence[Module]) -> Iterator[str]:
+def _paths(name: str, modules: Sequence[ModuleSet]) -> Iterator[str]:
     """The paths of all modules that may end with a name."""
     numbered = any(segment.isdecimal() for segment in name.split("."))
     for module in (*modules, *containers(modules)):
@@ -244,7 +244,7 @@ def _paths(name: str, modules: Sequence[Module]) -> Iterator[str]:
             yield from module.paths()
 
 
-def _inside(roots: set[str], modules: Sequence[Module]) -> Iterator[tuple[str, Module]]:
+def _inside(roots: set[str], modules: Sequence[ModuleSet]) -> Iterator[tuple[str, ModuleSet]]:
     for module in modules if roots else ():
         _check_many(module.count)
         yield from ((path, module) for path in module.paths() if not roots.isdisjoint(beginnings(path)))
@@ -262,13 +262,13 @@ def _names_embeddings(settings: Settings, adapted: set[str]) -> bool:
     return not set(_EMBEDDINGS).isdisjoint(settings.targets or ())
 
 
-def embedding(modules: Sequence[Module], vocab: int) -> Module | None:
+def embedding(modules: Sequence[ModuleSet], vocab: int) -> ModuleSet | None:
     """The table of the vocabulary."""
     tables = [module for module in modules if module.kind == "embedding" and not module.tied]
     return next((module for module in tables if module.weight[:1] == (vocab,)), None)
 
 
-def output(modules: Sequence[Module]) -> Module | None:
+def output(modules: Sequence[ModuleSet]) -> ModuleSet | None:
     """The output embedding."""
     return next((module for module in modules if module.head and len(module.weight) == 2), None)
 

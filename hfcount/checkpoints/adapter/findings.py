@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from hfcount.checkpoints.adapter.expected import ExpectedAdapter, embedding, output
 from hfcount.checkpoints.adapter.methods import METHODS, Shape
-from hfcount.checkpoints.adapter.modules import Module
+from hfcount.checkpoints.adapter.modules import ModuleSet
 from hfcount.checkpoints.adapter.names import StoredNames
 from hfcount.checkpoints.adapter.settings import ADAPTER_CONFIG, Settings
 from hfcount.spec import Head
@@ -49,7 +49,7 @@ class Differences:
     named: StoredNames
     stored: Mapping[str, Shape]
     expected: ExpectedAdapter
-    modules: Sequence[Module] = ()
+    modules: Sequence[ModuleSet] = ()
     vocab: int = 0
     converts: bool = False
     refused: str = ""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from math import isqrt, prod
 
-from hfcount.checkpoints.adapter.modules import Kind, Module
+from hfcount.checkpoints.adapter.modules import Kind, ModuleSet
 from hfcount.checkpoints.adapter.settings import Settings
 from hfcount.checkpoints.adapter.targets import Patterns, Refused, Unread
 
@@ -24,7 +24,7 @@ class AdaptedModule:
     """A module that a method adapts: its path and size, and the settings with the rank that it is to have."""
 
     path: str
-    module: Module
+    module: ModuleSet
     settings: Settings
     rank: int
     patterns: Patterns
@@ -47,7 +47,7 @@ class Method:
     tensors: Callable[[AdaptedModule], Shapes]
     kinds: tuple[Kind, ...] = ("linear",)
     rank: tuple[str, int] = ("r", 8)
-    shared: Callable[[Collection[Module], Settings], Shapes] | None = None
+    shared: Callable[[Collection[ModuleSet], Settings], Shapes] | None = None
     saves: bool = True
 
 
@@ -141,7 +141,7 @@ def _vera(adapted: AdaptedModule) -> Shapes:
     return {"vera_lambda_b": (adapted.module.outputs,), "vera_lambda_d": (adapted.rank,)}
 
 
-def _projections(modules: Collection[Module], settings: Settings) -> Shapes:
+def _projections(modules: Collection[ModuleSet], settings: Settings) -> Shapes:
     if not settings.flag("save_projection", True) or not modules:
         return {}
     rank = settings.number("r", 256)
@@ -197,7 +197,7 @@ def _vblora(adapted: AdaptedModule) -> Shapes:
     return {"vblora_logits_A": (*first, vectors), "vblora_logits_B": (*second, vectors)}
 
 
-def _bank(modules: Collection[Module], settings: Settings) -> Shapes:
+def _bank(modules: Collection[ModuleSet], settings: Settings) -> Shapes:
     del modules
     return {"vblora_vector_bank": (settings.number("num_vectors", 256), settings.number("vector_length", 256))}
 

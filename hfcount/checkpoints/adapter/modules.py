@@ -21,7 +21,7 @@ Segments = tuple[str | Indices, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Module:
+class ModuleSet:
     """All modules whose paths differ only in indices.
 
     Args:
@@ -80,7 +80,7 @@ class Module:
         return map(".".join, product(*spans))
 
 
-def modules(spellings: Spellings, era: Era, leaves: Iterable[Leaf]) -> list[Module]:
+def modules(spellings: Spellings, era: Era, leaves: Iterable[Leaf]) -> list[ModuleSet]:
     """The modules that hold tensors, with those tensors; in the order of the model."""
     known = [leaf for leaf in leaves if leaf.stored or leaf.tied_to]
     if era == "memory":
@@ -91,11 +91,11 @@ def modules(spellings: Spellings, era: Era, leaves: Iterable[Leaf]) -> list[Modu
     return [_module(path, inside) for path, inside in groups.items() if path]
 
 
-def containers(known: Sequence[Module]) -> list[Module]:
+def containers(known: Sequence[ModuleSet]) -> list[ModuleSet]:
     """The modules around those that hold tensors, which hold none themselves."""
     taken = {module.segments for module in known}
     around = {module.segments[:end]: None for module in known for end in range(1, len(module.segments))}
-    return [Module(path, "container", {}) for path in around if path not in taken]
+    return [ModuleSet(path, "container", {}) for path in around if path not in taken]
 
 
 def in_memory(spellings: Spellings, leaves: Iterable[Leaf]) -> list[Leaf]:
@@ -124,11 +124,11 @@ def _is_memory(swap: Swap) -> bool:
     return others < numbers or (others == numbers and len(swap.stored) != len(swap.described))
 
 
-def _module(path: Segments, leaves: list[Leaf]) -> Module:
+def _module(path: Segments, leaves: list[Leaf]) -> ModuleSet:
     tensors = {str(leaf.segments[-1]): tuple(map(int, leaf.shape)) for leaf in leaves}
     weight = next((leaf for leaf in leaves if leaf.segments[-1] == "weight"), None)
     head = weight is not None and weight.component == "lm_head"
-    return Module(path, _kind(weight, tensors), tensors, head, bool(weight and weight.tied_to))
+    return ModuleSet(path, _kind(weight, tensors), tensors, head, bool(weight and weight.tied_to))
 
 
 def _kind(weight: Leaf | None, tensors: Mapping[str, tuple[int, ...]]) -> Kind:

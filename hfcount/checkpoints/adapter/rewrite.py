@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from hfcount.checkpoints.adapter.modules import Module
+from hfcount.checkpoints.adapter.modules import ModuleSet
 from hfcount.checkpoints.adapter.settings import Settings
 from hfcount.checkpoints.adapter.targets import ALL_LINEAR, Patterns, Refused, choose
 
@@ -87,7 +87,7 @@ CONVERTED = REWRITES.keys() | frozenset(
 """The types whose weights transformers 5.23 converts by rules of their own: PEFT adds its prefix where it lacks."""
 
 
-def rewritten(settings: Settings, rewrite: Rewrite, modules: Sequence[Module], patterns: Patterns) -> Settings:
+def rewritten(settings: Settings, rewrite: Rewrite, modules: Sequence[ModuleSet], patterns: Patterns) -> Settings:
     """The settings with projections of experts named as the parameters that hold them."""
     targets = settings.targets
     if isinstance(targets, str):
@@ -116,7 +116,7 @@ def rewritten(settings: Settings, rewrite: Rewrite, modules: Sequence[Module], p
     return replace(settings, targets=tuple(kept), parameters=tuple(parameters), ranks=ranks)
 
 
-def _spelled_out(settings: Settings, rewrite: Rewrite, modules: Sequence[Module], patterns: Patterns) -> set[str]:
+def _spelled_out(settings: Settings, rewrite: Rewrite, modules: Sequence[ModuleSet], patterns: Patterns) -> set[str]:
     """The last names of what a regular expression or `all-linear` names, among them projections of experts."""
     names = {target.path.rpartition(".")[2] for target in choose(settings, modules, patterns).targets}
     if isinstance(settings.targets, str) and settings.targets.lower() == ALL_LINEAR:

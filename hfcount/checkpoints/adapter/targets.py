@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from hfcount.checkpoints.adapter.modules import Module
+from hfcount.checkpoints.adapter.modules import ModuleSet
 from hfcount.checkpoints.adapter.settings import Settings
 from hfcount.quantization.automaton import Automaton, Unreadable
 from hfcount.text import printable
@@ -41,7 +41,7 @@ class Target:
     """A module to adapt, by its full path."""
 
     path: str
-    module: Module
+    module: ModuleSet
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ class ChosenModules:
     unmatched: tuple[str, ...]
 
 
-def choose(settings: Settings, modules: Sequence[Module], patterns: Patterns) -> ChosenModules:
+def choose(settings: Settings, modules: Sequence[ModuleSet], patterns: Patterns) -> ChosenModules:
     """The modules and parameters that the settings name.
 
     Raises:
@@ -116,7 +116,7 @@ def choose(settings: Settings, modules: Sequence[Module], patterns: Patterns) ->
 
 
 class _Chooser:
-    def __init__(self, settings: Settings, modules: Sequence[Module], patterns: Patterns) -> None:
+    def __init__(self, settings: Settings, modules: Sequence[ModuleSet], patterns: Patterns) -> None:
         self._settings, self._modules, self._patterns = settings, modules, patterns
         self._targets = settings.targets
         self._listed = frozenset(self._targets) if isinstance(self._targets, tuple) else frozenset()
@@ -133,7 +133,7 @@ class _Chooser:
                 if self._matches(path, module):
                     yield Target(path, module)
 
-    def _paths(self, module: Module) -> Iterable[str]:
+    def _paths(self, module: ModuleSet) -> Iterable[str]:
         """Every path of a module; none if its first settles that no list names it."""
         if isinstance(self._targets, tuple) and self._folded and self._listed.isdisjoint(ends(module.first)):
             return ()
@@ -142,7 +142,7 @@ class _Chooser:
             raise Unread(f"target_modules are looked for in more than {_PATHS:,} modules")
         return module.paths()
 
-    def _matches(self, path: str, module: Module) -> bool:
+    def _matches(self, path: str, module: ModuleSet) -> bool:
         settings = self._settings
         if isinstance(self._targets, str) and self._targets.lower() == ALL_LINEAR:
             hit = module.kind in ("linear", "transposed") and not module.head

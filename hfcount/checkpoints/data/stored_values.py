@@ -151,7 +151,7 @@ def _record(read: Callable[[int, int], bytes], begin: int) -> int:
 def of_gguf(request: Request, inspection: Inspection, only: tuple[str, ...] | None = None) -> StoredValues | None:
     """Locates the values of GGUF files: of all that were read, or of one set."""
     from hfcount.checkpoints.gguf.files import file_sets, headers
-    from hfcount.formats.gguf.header import Header
+    from hfcount.formats.gguf.header import GgufHeader
 
     place = inspection.documents.place
     if place is None:
@@ -161,7 +161,7 @@ def of_gguf(request: Request, inspection: Inspection, only: tuple[str, ...] | No
     folder = data_folder(request, inspection.documents, [name for file_set in sets for name in file_set.files])
     locations = dict[str, TensorLocation]()
     for name, header in headers(place, sets, lambda: None).items():
-        if not isinstance(header, Header) or header.end > (place.sizes[name] or 0):
+        if not isinstance(header, GgufHeader) or header.end > (place.sizes[name] or 0):
             continue
         prefix = f"{name}:" if len(sets) > 1 else ""
         for tensor, stored in header.tensors.items():

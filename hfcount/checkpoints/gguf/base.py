@@ -9,13 +9,13 @@ from hfcount.checkpoints.gguf.check import FUSED, swapped
 from hfcount.checkpoints.gguf.names import ExpectedFile, expected
 from hfcount.checkpoints.gguf.summary import Remark, Severity, architecture, is_added, role
 from hfcount.checkpoints.gguf.table import Shape, folded, plain, table
-from hfcount.formats.gguf.header import Header
+from hfcount.formats.gguf.header import GgufHeader
 
 _HEAD = "output.weight"
 _MOST = 1_000_000  # tensors of a checkpoint that are named one by one
 
 
-def compare(header: Header, blueprint: Blueprint, binding: bool = False) -> list[Remark]:
+def compare(header: GgufHeader, blueprint: Blueprint, binding: bool = False) -> list[Remark]:
     """Differences between a file and the model of a config.
 
     A file that differs may be sound in itself: pruned, extended, or made of another model.
@@ -44,7 +44,7 @@ def compare(header: Header, blueprint: Blueprint, binding: bool = False) -> list
     return remarks
 
 
-def _copied(header: Header, wanted: ExpectedFile) -> bool:
+def _copied(header: GgufHeader, wanted: ExpectedFile) -> bool:
     """Whether a file holds the head of a model whose head is its embedding."""
     head, table = header.tensors.get(_HEAD), header.tensors.get("token_embd.weight")
     return head is not None and table is not None and _HEAD not in wanted.shapes and head.shape == table.shape
@@ -56,7 +56,7 @@ def _not_elsewhere(names: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(name for name in names if re.sub(r"\.(?:\{[^}]*\}|\d+)(?=\.|$)", ".#", name) not in known)
 
 
-def _differences(header: Header, wanted: ExpectedFile, name: str) -> dict[str, Any]:
+def _differences(header: GgufHeader, wanted: ExpectedFile, name: str) -> dict[str, Any]:
     tensors = header.tensors
     missing = tuple(key for key in wanted.shapes if key not in tensors and not _fused(key, tensors))
     parts = {
@@ -71,7 +71,7 @@ def _differences(header: Header, wanted: ExpectedFile, name: str) -> dict[str, A
     return facts
 
 
-def _unexpected(header: Header, wanted: ExpectedFile, name: str) -> tuple[str, ...]:
+def _unexpected(header: GgufHeader, wanted: ExpectedFile, name: str) -> tuple[str, ...]:
     known = wanted.shapes.keys() | wanted.optional.keys()
     made = {result for results in table().names.get(name, {}).get("*", ()) for result, _ in results}
     further = [key for key in header.tensors if key not in known and folded(key)[0] not in made]
@@ -79,7 +79,7 @@ def _unexpected(header: Header, wanted: ExpectedFile, name: str) -> tuple[str, .
     return tuple(key for key in further if not (_added(key) or _joined(key, known) or (copied and key == _HEAD)))
 
 
-def _other_shapes(header: Header, wanted: ExpectedFile, name: str) -> Iterator[tuple[str, Shape, Shape]]:
+def _other_shapes(header: GgufHeader, wanted: ExpectedFile, name: str) -> Iterator[tuple[str, Shape, Shape]]:
     for key, shape in (*wanted.shapes.items(), *wanted.optional.items()):
         held = header.tensors.get(key)
         if (
@@ -91,7 +91,7 @@ def _other_shapes(header: Header, wanted: ExpectedFile, name: str) -> Iterator[t
             yield key, shape, held.shape
 
 
-def _other_sums(header: Header, wanted: ExpectedFile) -> Iterator[tuple[str, Shape, Shape]]:
+def _other_sums(header: GgufHeader, wanted: ExpectedFile) -> Iterator[tuple[str, Shape, Shape]]:
     for group in wanted.groups:
         if all(key in header.tensors for key in group.names):
             stored = sum(header.tensors[key].elements for key in group.names)
@@ -99,7 +99,7 @@ def _other_sums(header: Header, wanted: ExpectedFile) -> Iterator[tuple[str, Sha
                 yield group.names[0], (group.elements,), (stored,)
 
 
-def _alike(header: Header, name: str, key: str, shape: Shape, held: Shape) -> bool:
+def _alike(header: GgufHeader, name: str, key: str, shape: Shape, held: Shape) -> bool:
     if plain(shape) == plain(held):
         return True
     layers = table().layers.get(name)
@@ -132,7 +132,7 @@ def _joined(key: str, known: Any) -> bool:
     return False
 
 
-def _rows(header: Header, wanted: ExpectedFile) -> tuple[int | None, int | None]:
+def _rows(header: GgufHeader, wanted: ExpectedFile) -> tuple[int | None, int | None]:
     shape, held = wanted.shapes.get("token_embd.weight"), header.tensors.get("token_embd.weight")
     return shape[0] if shape else None, held.shape[0] if held and held.shape else None
 

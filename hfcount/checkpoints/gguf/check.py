@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Mapping
 from hfcount.checkpoints.gguf.metadata import alternatives, used
 from hfcount.checkpoints.gguf.summary import Remark, Role, architecture, is_added, role, vocabulary
 from hfcount.checkpoints.gguf.table import Layers, Shape, extent, folded, table
-from hfcount.formats.gguf.header import Header
+from hfcount.formats.gguf.header import GgufHeader
 
 _SUFFIXES = (".weight", ".bias", ".scale", ".input_scale")
 FUSED = {
@@ -34,7 +34,7 @@ _KEYS = ("blk.attn_k", "blk.attn_v")
 _KINDS = 100  # kinds of layers; more are not compared with one another
 
 
-def check(header: Header, size: int | None = None) -> list[Remark]:
+def check(header: GgufHeader, size: int | None = None) -> list[Remark]:
     """Remarks about one file by itself; for a split set, about all parts joined (see split_set.py).
 
     Args:
@@ -63,7 +63,7 @@ def check(header: Header, size: int | None = None) -> list[Remark]:
     return remarks
 
 
-def _check_counts(header: Header) -> Iterator[Remark]:
+def _check_counts(header: GgufHeader) -> Iterator[Remark]:
     """Sizes that llama.cpp asks of every model as whole numbers, and experts that are counted and not stored."""
     name = header.text("general.architecture")
     for key in (f"{name}.block_count", f"{name}.embedding_length"):
@@ -75,7 +75,7 @@ def _check_counts(header: Header) -> Iterator[Remark]:
         yield Remark("metadata-differs", "error", facts)
 
 
-def _check_adapter(header: Header) -> Iterator[Remark]:
+def _check_adapter(header: GgufHeader) -> Iterator[Remark]:
     halves = {name: tensor.shape for name, tensor in header.tensors.items() if name.endswith((".lora_a", ".lora_b"))}
     for name, shape in halves.items():
         other = name[:-1] + ("b" if name.endswith("a") else "a")
@@ -85,7 +85,7 @@ def _check_adapter(header: Header) -> Iterator[Remark]:
             yield Remark("rank-differs", "error", {"tensors": (name, other), "shapes": (shape, halves[other])})
 
 
-def _stacks(header: Header, kind: Role) -> Iterator[tuple[str, int, int]]:
+def _stacks(header: GgufHeader, kind: Role) -> Iterator[tuple[str, int, int]]:
     """The stacks of layers: what their names begin with, how many layers metadata counts, how many predict further."""
     name = header.text("general.architecture")
     pairs: tuple[tuple[str, str], ...] = (("", f"{name}.block_count"), ("enc.", f"{name}.block_count"))
@@ -101,7 +101,7 @@ def _stacks(header: Header, kind: Role) -> Iterator[tuple[str, int, int]]:
             yield prefix, count, 0 if prefix else min(further, count)
 
 
-def _check_layers(header: Header, kind: Role) -> Iterator[Remark]:
+def _check_layers(header: GgufHeader, kind: Role) -> Iterator[Remark]:
     known = table().layers.get(architecture(header))
     held: dict[tuple[str, int], set[str]] = defaultdict(set)
     for name in header.tensors:
@@ -120,7 +120,7 @@ def _check_layers(header: Header, kind: Role) -> Iterator[Remark]:
 
 
 def _check_count(
-    header: Header, prefix: str, count: int, further: int, present: set[int], kind: Role
+    header: GgufHeader, prefix: str, count: int, further: int, present: set[int], kind: Role
 ) -> Iterator[Remark]:
     main = count - further
     lacking = [at for at in range(min(count, 20_000)) if at not in present and not _empty(header, at)]
@@ -140,7 +140,7 @@ def _check_count(
         yield Remark("metadata-differs", "note" if alone else "error", facts)
 
 
-def _empty(header: Header, layer: int) -> bool:
+def _empty(header: GgufHeader, layer: int) -> bool:
     """Whether metadata says that a layer has neither attention nor a feed-forward network."""
     name = header.text("general.architecture")
     lists = [header.metadata.get(f"{name}.{key}") for key in ("attention.head_count", "feed_forward_length")]
@@ -205,7 +205,7 @@ def _required(name: str, names: Collection[str]) -> bool:
     return not any(tensor.split(".")[0].split("_") == kind or tensor.rpartition(".")[0] in others for tensor in held)
 
 
-def _check_names(header: Header, known: Layers | None) -> Iterator[Remark]:
+def _check_names(header: GgufHeader, known: Layers | None) -> Iterator[Remark]:
     if known is None or not known.known:
         yield Remark("architecture-unknown", "unverified", {"architecture": architecture(header)})
         return
@@ -222,7 +222,7 @@ def _check_names(header: Header, known: Layers | None) -> Iterator[Remark]:
         yield Remark("metadata-differs", "error", {"what": "missing", "tensors": absent})
 
 
-def _prediction_alone(header: Header) -> bool:
+def _prediction_alone(header: GgufHeader) -> bool:
     name = header.text("general.architecture")
     main = (header.number(f"{name}.block_count") or 0) - (header.number(f"{name}.nextn_predict_layers") or 0)
     places = [place for tensor in header.tensors if (place := folded(tensor)[1]) is not None]
@@ -235,7 +235,7 @@ def _known(name: str, names: frozenset[str]) -> bool:
     return not names.isdisjoint(cores) or is_added(name) or any(core.partition("blk.")[2] in FUSED for core in cores)
 
 
-def _check_shapes(header: Header) -> Iterator[Remark]:
+def _check_shapes(header: GgufHeader) -> Iterator[Remark]:
     rows = table().shapes.get(architecture(header), {})
     tokens = vocabulary(header)
     metadata = used(header.metadata, (text for texts in rows.values() for row in texts for text in row))

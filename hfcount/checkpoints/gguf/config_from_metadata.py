@@ -15,7 +15,7 @@ from hfcount.checkpoints.gguf.names import expected
 from hfcount.checkpoints.gguf.summary import vocabulary
 from hfcount.checkpoints.gguf.table import folded, table
 from hfcount.errors import HfcountError
-from hfcount.formats.gguf.header import Header
+from hfcount.formats.gguf.header import GgufHeader
 from hfcount.mapper import Config
 
 _KEYS = {
@@ -55,7 +55,7 @@ _BIASES = {
 _TYPES = 12  # model_types that are tried
 
 
-def blueprint_of(header: Header, base: Base | None) -> Blueprint | None:
+def blueprint_of(header: GgufHeader, base: Base | None) -> Blueprint | None:
     """A blueprint that has exactly the tensors of a file: the base's, else what its metadata amounts to.
 
     A base that has more, such as a vision tower that has a file of its own, is taken where nothing else fits.
@@ -67,7 +67,7 @@ def blueprint_of(header: Header, base: Base | None) -> Blueprint | None:
     return next((built for built in _built(header) if _fits(header, built)), fitting)
 
 
-def _fits(header: Header, blueprint: Blueprint) -> bool:
+def _fits(header: GgufHeader, blueprint: Blueprint) -> bool:
     """Whether a blueprint has what a file holds, and nothing else."""
     if any(remark.kind != "converter-added" for remark in compare(header, blueprint)):
         return False
@@ -75,7 +75,7 @@ def _fits(header: Header, blueprint: Blueprint) -> bool:
     return not known.unmapped
 
 
-def _built(header: Header) -> Iterator[Blueprint]:
+def _built(header: GgufHeader) -> Iterator[Blueprint]:
     name = header.text("general.architecture")
     layers = table().layers.get(name)
     types = sorted(layers.model_types if layers else (), key=lambda kind: (kind != name, len(kind), kind))
@@ -87,7 +87,7 @@ def _built(header: Header) -> Iterator[Blueprint]:
             continue
 
 
-def _values(header: Header, name: str) -> dict[str, Any]:
+def _values(header: GgufHeader, name: str) -> dict[str, Any]:
     """The keys and values of a config."""
     result: dict[str, Any] = {
         "dtype": "float16",  # in which llama.cpp caches unless another is asked for

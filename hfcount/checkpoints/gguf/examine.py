@@ -16,7 +16,7 @@ from hfcount.checkpoints.inspection import Options
 from hfcount.errors import DocumentError
 from hfcount.fetcher.interface import Request
 from hfcount.fetcher.location import Place
-from hfcount.formats.gguf.header import Header
+from hfcount.formats.gguf.header import GgufHeader
 from hfcount.text import printable
 from hfcount.verifier.finding import Finding
 from hfcount.verifier.rules.hf716_base_not_compared import BaseNotCompared
@@ -40,7 +40,7 @@ class GgufFile:
     """
 
     files: FileSet
-    header: Header | None = None
+    header: GgufHeader | None = None
     size: int | None = None
     findings: list[Finding] = field(default_factory=list)
     reasons: list[str] = field(default_factory=list)
@@ -111,7 +111,7 @@ def _examined(group: FileSet, read: Mapping[str, HeaderOrError], place: Place) -
     sizes = [place.sizes[name] for name in group.files]
     size = None if None in sizes else sum(size or 0 for size in sizes)
     result = GgufFile(group, size=size)
-    parts = {name: header for name in group.files if isinstance(header := read[name], Header)}
+    parts = {name: header for name in group.files if isinstance(header := read[name], GgufHeader)}
     result.findings += [broken(error, name) for name in group.files if isinstance(error := read[name], DocumentError)]
     if len(group.files) == 1 and not group.lost:
         result.header = next(iter(parts.values()), None)

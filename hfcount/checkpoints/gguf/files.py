@@ -9,10 +9,10 @@ from hfcount.checkpoints.gguf.split_set import raw_part, split_name
 from hfcount.errors import DocumentError, FetchError
 from hfcount.fetcher.location import Place
 from hfcount.fetcher.reasons import named
-from hfcount.formats.gguf.header import Header, read_gguf, read_variant
+from hfcount.formats.gguf.header import GgufHeader, read_gguf, read_variant
 from hfcount.text import printable
 
-HeaderOrError = Header | DocumentError
+HeaderOrError = GgufHeader | DocumentError
 """The header of a file, or why it has none."""
 
 _AT_ONCE = 4
@@ -95,7 +95,7 @@ def headers(place: Place, sets: Sequence[FileSet], done: Callable[[], None]) -> 
         return {name: _counted(_read(place, name), done) for name in files}
     files.sort(key=_is_companion)
     first = _counted(_read(place, files[0]), done)
-    known = first if isinstance(first, Header) and split_name(files[0]) is None else None
+    known = first if isinstance(first, GgufHeader) and split_name(files[0]) is None else None
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         rest = pool.map(lambda name: _counted(_read(place, name, known), done), files[1:])
         return {files[0]: first, **dict(zip(files[1:], rest, strict=True))}
@@ -110,7 +110,7 @@ def _counted(read: HeaderOrError, done: Callable[[], None]) -> HeaderOrError:
     return read
 
 
-def _read(place: Place, name: str, known: Header | None = None) -> HeaderOrError:
+def _read(place: Place, name: str, known: GgufHeader | None = None) -> HeaderOrError:
     size = place.sizes[name]
 
     def reader(start: int, stop: int) -> bytes:

@@ -13,7 +13,7 @@ from hfcount.checkpoints.stored_rows import stored_rows
 from hfcount.fetcher.folder import FolderShards
 from hfcount.fetcher.interface import Documents, Request
 from hfcount.fetcher.location import Place
-from hfcount.formats.gguf.header import Header
+from hfcount.formats.gguf.header import GgufHeader
 from hfcount.formats.json import Document
 from hfcount.mapper.context_length import Length
 from hfcount.report.figures import Failure, TensorRow, WeightsFile
@@ -108,7 +108,7 @@ def _checks(files: GgufFiles) -> Iterator[Check]:
             yield Check("base", count, count, f"by {base.label}")
 
 
-def _unsaid(header: Header) -> str:
+def _unsaid(header: GgufHeader) -> str:
     """What of a model its metadata does not say, so that nothing was compared with it; empty if it says all."""
     name = header.text("general.architecture")
     lacking = [what for key, what in _SIZES.items() if f"{name}.{key}" not in header.metadata]

@@ -5,13 +5,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from hfcount.checkpoints.gguf.summary import Remark
-from hfcount.formats.gguf.header import Header, Tensor
+from hfcount.formats.gguf.header import GgufHeader, GgufTensor
 
 _SPLIT = re.compile(r"^(?P<stem>.+)-(?P<number>\d{5})-of-(?P<count>\d{5})\.gguf$")
 _RAW = re.compile(r"\.gguf\.?[.-](?:part|split)[-_.]?[0-9a-z]+(?:of\d+)?$", re.IGNORECASE)
 
 
-def check_pair(model: Header, projector: Header) -> list[Remark]:
+def check_pair(model: GgufHeader, projector: GgufHeader) -> list[Remark]:
     """Whether a projector gives rows as wide as the model takes them (llama.cpp, tools/mtmd/mtmd.cpp).
 
     Older projectors have the width of their own in the metadata; the last of their tensors then tells.
@@ -36,7 +36,7 @@ def raw_part(name: str) -> bool:
     return _RAW.search(name) is not None
 
 
-def join(parts: Mapping[str, Header]) -> tuple[Header, list[Remark]]:
+def join(parts: Mapping[str, GgufHeader]) -> tuple[GgufHeader, list[Remark]]:
     """The header of a split set as if it were one file, and what is wrong with the set.
 
     Args:
@@ -55,7 +55,7 @@ def join(parts: Mapping[str, Header]) -> tuple[Header, list[Remark]]:
             held = parts[name].number(key)
             if held is not None and held != wanted:
                 remarks.append(_incomplete(key, wanted, held, file=name))
-    tensors: dict[str, Tensor] = {}
+    tensors: dict[str, GgufTensor] = {}
     twice: list[str] = []
     for name in ordered:
         twice += [tensor for tensor in parts[name].tensors if tensor in tensors]
@@ -64,7 +64,7 @@ def join(parts: Mapping[str, Header]) -> tuple[Header, list[Remark]]:
     return _whole(first, tensors, [parts[name] for name in ordered]), remarks
 
 
-def _check_tensors(first: Header, held: int, twice: list[str], is_complete: bool) -> Iterator[Remark]:
+def _check_tensors(first: GgufHeader, held: int, twice: list[str], is_complete: bool) -> Iterator[Remark]:
     total = first.number("split.tensors.count")
     if twice:
         yield _incomplete("tensors twice", 0, len(twice), tensors=tuple(twice))
@@ -76,9 +76,9 @@ def _incomplete(what: str, wanted: int, held: int, **facts: Any) -> Remark:
     return Remark("split-incomplete", "error", {"what": what, "expected": wanted, "observed": held, **facts})
 
 
-def _whole(first: Header, tensors: Mapping[str, Tensor], parts: Sequence[Header]) -> Header:
+def _whole(first: GgufHeader, tensors: Mapping[str, GgufTensor], parts: Sequence[GgufHeader]) -> GgufHeader:
     foreign = tuple(name for part in parts for name in part.foreign)
-    return Header(
+    return GgufHeader(
         first.version,
         first.metadata,
         tensors,

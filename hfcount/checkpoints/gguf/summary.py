@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from hfcount.checkpoints.gguf.table import folded
-from hfcount.formats.gguf.header import Header
+from hfcount.formats.gguf.header import GgufHeader
 
 Role = Literal["model", "projector", "adapter", "imatrix", "vocabulary"]
 Severity = Literal["error", "note", "unverified"]
@@ -27,7 +27,7 @@ class Remark(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
+class GgufSummary:
     """The figures of a file in a report.
 
     Args:
@@ -53,7 +53,7 @@ class Summary:
         return 8 * self.bytes / self.elements if self.elements else 0.0
 
 
-def role(header: Header) -> Role:
+def role(header: GgufHeader) -> Role:
     """The role of a file, which need not be a model."""
     kind = header.text("general.type")
     if kind == "imatrix" or (header.tensors and all(name.endswith((".in_sum2", ".counts")) for name in header.tensors)):
@@ -65,7 +65,7 @@ def role(header: Header) -> Role:
     return "model" if header.tensors else "vocabulary"
 
 
-def summary(header: Header) -> Summary:
+def summary(header: GgufHeader) -> GgufSummary:
     """Sums up the tensors and metadata of a file."""
     sums: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0])
     for tensor in header.tensors.values():
@@ -75,7 +75,7 @@ def summary(header: Header) -> Summary:
     imatrix = {
         key.rpartition(".")[2]: header.metadata[key] for key in header.metadata if key.startswith("quantize.imatrix.")
     }
-    return Summary(
+    return GgufSummary(
         role(header),
         header.text("general.architecture"),
         types,
@@ -86,7 +86,7 @@ def summary(header: Header) -> Summary:
     )
 
 
-def bases(header: Header) -> tuple[str, ...]:
+def bases(header: GgufHeader) -> tuple[str, ...]:
     """The models that a file was made of, as its metadata says: `org/name` where an address of the Hub is given."""
     result = []
     for number in range(min(header.number("general.base_model.count") or 0, 16)):
@@ -100,7 +100,7 @@ def bases(header: Header) -> tuple[str, ...]:
     return tuple(result)
 
 
-def architecture(header: Header) -> str:
+def architecture(header: GgufHeader) -> str:
     """The architecture as the table has it: of a projector `clip:` and its type."""
     name = header.text("general.architecture")
     if name != "clip":
@@ -109,7 +109,7 @@ def architecture(header: Header) -> str:
     return f"clip:{next((text for key in keys if (text := header.text(key))), '')}"
 
 
-def vocabulary(header: Header) -> int | None:
+def vocabulary(header: GgufHeader) -> int | None:
     """How many tokens a file has; None if it does not say."""
     tokens = header.length("tokenizer.ggml.tokens")
     return tokens if tokens is not None else header.number(f"{header.text('general.architecture')}.vocab_size")

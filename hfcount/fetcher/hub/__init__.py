@@ -10,7 +10,7 @@ from hfcount.errors import FetchError
 from hfcount.fetcher import endpoint as hub
 from hfcount.fetcher import evidence_cache, module_files
 from hfcount.fetcher.cache import not_a_repo_id
-from hfcount.fetcher.client import Answer, Client, Denied
+from hfcount.fetcher.client import Client, Denied, Reply
 from hfcount.fetcher.companions import companions
 from hfcount.fetcher.hub.files import HubFiles
 from hfcount.fetcher.hub.listing import ListingQuery, read_listing, tree, with_modules
@@ -76,7 +76,7 @@ class _Repo:
         self.commit = None if request.files is None else request.revision
         self.sizes: Mapping[str, int | None] | None = None
         self.treed = False
-        self.early: Future[Answer | Denied | None] | None = None
+        self.early: Future[Reply | Denied | None] | None = None
         self.begun: Headers | None = None
         self.files = HubFiles(client, self.url, self.named, self.refused, self.document)
 
@@ -255,19 +255,19 @@ class _Repo:
             )
         return Document(f"{self.label} {name}", answer.body)
 
-    def _ask(self, what: str, url: str, cap: int) -> Answer | Denied:
+    def _ask(self, what: str, url: str, cap: int) -> Reply | Denied:
         try:
             return self.client.document(what, url, cap)
         except Denied as denied:
             return denied
 
-    def _ahead(self) -> Answer | Denied | None:
+    def _ahead(self) -> Reply | Denied | None:
         """config.json as the branch has it, asked for while the listing is; None where that does not work out."""
         with suppress(FetchError):
             return self._ask(self.named(CONFIG), self.url(CONFIG, self.asked), CAPS[CONFIG])
         return None
 
-    def _answered(self, size: int | None) -> Answer | Denied | None:
+    def _answered(self, size: int | None) -> Reply | Denied | None:
         """The same, once, if it is of the commit that is known, if any is, and as long as listed."""
         early, self.early = self.early, None
         answer = early.result() if early is not None else None

@@ -34,7 +34,7 @@ _LEAST_TENSOR, _LEAST_PAIR = 24, 13  # bytes of the shortest entry
 _U32, _U64, _HEAD = Struct("<I"), Struct("<Q"), Struct("<4sIQQ")
 
 
-class Tensor(NamedTuple):
+class GgufTensor(NamedTuple):
     """One tensor.
 
     Args:
@@ -56,7 +56,7 @@ class Tensor(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Header:
+class GgufHeader:
     """The header of one file.
 
     Args:
@@ -72,7 +72,7 @@ class Header:
 
     version: int
     metadata: Mapping[str, Value]
-    tensors: Mapping[str, Tensor]
+    tensors: Mapping[str, GgufTensor]
     table: tuple[int, int]
     alignment: int
     end: int
@@ -100,7 +100,7 @@ class Header:
         return value.length if isinstance(value, Long) else len(value) if isinstance(value, tuple) else None
 
 
-def read_gguf(name: str, size: int | None, read: Read) -> Header:
+def read_gguf(name: str, size: int | None, read: Read) -> GgufHeader:
     """The header of a file.
 
     Takes one range of 1 MiB, and for a longer header the rest by ranges that double: at most 7 for the longest.
@@ -142,7 +142,7 @@ def read_gguf(name: str, size: int | None, read: Read) -> Header:
     return header
 
 
-def read_variant(name: str, size: int, read: Read, known: Header, around: int = 65_536) -> Header | None:
+def read_variant(name: str, size: int, read: Read, known: GgufHeader, around: int = 65_536) -> GgufHeader | None:
     """The header of a file that is `known`'s model in other types, by one range around the other's table.
 
     It holds only if the table, the offsets and the size of the file all come out; else the answer is None, and the
@@ -169,11 +169,11 @@ def read_variant(name: str, size: int, read: Read, known: Header, around: int = 
     return None
 
 
-def _same(header: Header, known: Header) -> bool:
+def _same(header: GgufHeader, known: GgufHeader) -> bool:
     return list(header.tensors) == list(known.tensors) and not header.foreign
 
 
-def _unquantised(header: Header) -> Mapping[str, Value]:
+def _unquantised(header: GgufHeader) -> Mapping[str, Value]:
     left = ("general.file_type", "general.quantization_version")
     return MappingProxyType(
         {key: value for key, value in header.metadata.items() if key not in left and not key.startswith("quantize.")}
@@ -221,9 +221,9 @@ def _laid_out(
     rows: list[_Row],
     table: tuple[int, int],
     alignment: int,
-) -> Header:
+) -> GgufHeader:
     """The header of these rows; checks that each tensor begins where the one before it ends."""
-    tensors: dict[str, Tensor] = {}
+    tensors: dict[str, GgufTensor] = {}
     foreign = []
     end = place = 0
     for number, row in enumerate(rows):
@@ -240,14 +240,14 @@ def _laid_out(
         else:
             foreign.append(row.name)
             taken = max(0, rows[number + 1].offset - place) if number + 1 < len(rows) else 0
-        tensors[row.name] = Tensor(kind.name if kind else f"type {row.type}", row.shape, place, taken)
+        tensors[row.name] = GgufTensor(kind.name if kind else f"type {row.type}", row.shape, place, taken)
         end = place + taken
         place = _padded(end, alignment)
     begin = _padded(table[1], alignment)
-    return Header(version, metadata, MappingProxyType(tensors), table, alignment, begin + end, tuple(foreign))
+    return GgufHeader(version, metadata, MappingProxyType(tensors), table, alignment, begin + end, tuple(foreign))
 
 
-def _check_row(where: str, row: _Row, tensors: Mapping[str, Tensor]) -> None:
+def _check_row(where: str, row: _Row, tensors: Mapping[str, GgufTensor]) -> None:
     name = printable(row.name)
     if row.name in tensors:
         raise broken(f"{where}: {name} is there twice.", "Convert the model again.")

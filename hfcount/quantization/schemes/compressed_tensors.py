@@ -10,17 +10,7 @@ from hfcount.quantization.layout import Layout, PackedTensor, Unmodelled, ceil_d
 from hfcount.quantization.matcher import Matcher
 from hfcount.quantization.scheme import DENSE, Choice, Module, Scheme, excludes, relative, usual
 from hfcount.quantization.schemes import sparse
-from hfcount.quantization.settings import (
-    Contradiction,
-    Settings,
-    against,
-    bits,
-    group,
-    pair,
-    table,
-    texts,
-    word,
-)
+from hfcount.quantization.settings import Contradiction, Settings, against, bits, group, pair, table, texts, word
 from hfcount.text import printable
 
 _BYTE = 8

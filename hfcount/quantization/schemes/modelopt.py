@@ -7,16 +7,7 @@ from hfcount.quantization import layouts
 from hfcount.quantization.layout import Layout, PackedTensor, Unmodelled, ceil_div
 from hfcount.quantization.matcher import Matcher
 from hfcount.quantization.scheme import DENSE, Choice, Module, Scheme, excludes, relative, usual
-from hfcount.quantization.settings import (
-    Contradiction,
-    Settings,
-    against,
-    group,
-    number,
-    table,
-    texts,
-    word,
-)
+from hfcount.quantization.settings import Contradiction, Settings, against, group, number, table, texts, word
 from hfcount.text import printable
 
 _SCALAR = ("F32", "BF16")

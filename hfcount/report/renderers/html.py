@@ -19,16 +19,7 @@ from hfcount.report.renderers.amounts import binary
 from hfcount.report.renderers.colours import COLOURS, role
 from hfcount.report.renderers.comparison import compared
 from hfcount.report.renderers.depth import looked
-from hfcount.report.renderers.text import (
-    number,
-    origin,
-    outcome,
-    part_rows,
-    remarks,
-    serving,
-    share,
-    verdict,
-)
+from hfcount.report.renderers.text import number, origin, outcome, part_rows, remarks, serving, share, verdict
 from hfcount.report.renderers.tiles import FRAME, ComponentPart, Treemap, active_of, deeper, drawn, parts
 from hfcount.text import plural
 
@@ -38,7 +29,7 @@ ROWS = 500
 _SYMBOL = re.compile(r"([^A-Za-z]*)([A-Za-z]*)(_?)(\w*)")  # what is before it, letter, underscore, index: `2·h_kv`
 
 
-class Model(NamedTuple):
+class ModelSection(NamedTuple):
     """A report, and the values that the page computes from it; `total` and `active` are sums over components."""
 
     id: str
@@ -119,7 +110,7 @@ def resource(name: str) -> str:
     return pages.resource("hfcount.report.renderers", name)
 
 
-def modelled(name: str, report: Report) -> Model:
+def modelled(name: str, report: Report) -> ModelSection:
     """Computes the page's values for a report."""
     total = sum(component.total for component in report.components)
     active = sum(map(active_of, report.components))
@@ -129,7 +120,7 @@ def modelled(name: str, report: Report) -> Model:
     maps = [drawn("all", total, groups, inner)] if total else []
     if 0 < active < total:
         maps.append(drawn("active", active, groups, inner))
-    return Model(name, report, total, active, components, maps)
+    return ModelSection(name, report, total, active, components, maps)
 
 
 def fills() -> Iterator[str]:
@@ -138,7 +129,7 @@ def fills() -> Iterator[str]:
         yield f".c-{name}{{--fill:{fill};--on:{ink}}}\n"
 
 
-def _places(model: Model) -> Iterator[str]:
+def _places(model: ModelSection) -> Iterator[str]:
     """The position of each tile, as CSS in the style element: the page's policy allows no other styles."""
     for map_ in model.maps:
         for place, (_, box) in enumerate(map_.tiles, 1):
@@ -147,7 +138,7 @@ def _places(model: Model) -> Iterator[str]:
             yield f"#{model.id}-{map_.name}-{place}{{{across};{down}}}\n"
 
 
-def _bar(model: Model) -> Iterator[tuple[str, str, str]]:
+def _bar(model: ModelSection) -> Iterator[tuple[str, str, str]]:
     """The bar of components: the name, left edge and width of each, in percent."""
     before = 0
     for component, _ in model.components:

@@ -54,7 +54,7 @@ DARK = Theme("#0d1117", "#f0f6fc", "#9198a1", "#2a3038")
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class BarRow:
     """A model: the lines of its label, its bars (elements by component), and whether they cover the `whole` model.
 
     Or anything else that is made of parts which colours.ALL knows.
@@ -80,7 +80,7 @@ def draw(reports: Sequence[Report], format: Literal["svg", "png", "pdf"], dark: 
 
 
 def drawn(
-    rows: Sequence[Row], format: Literal["svg", "png", "pdf"], dark: bool = False, scales: Scales = _SCALES
+    rows: Sequence[BarRow], format: Literal["svg", "png", "pdf"], dark: bool = False, scales: Scales = _SCALES
 ) -> bytes:
     """The figure of rows that are at hand; `scales` are units of their numbers, and what they are called."""
     out = io.BytesIO()
@@ -98,7 +98,7 @@ def compose(reports: Sequence[Report], theme: Theme) -> Figure:
     return _figure([_row(report) for report in reports], theme, _SCALES)
 
 
-def _figure(rows: Sequence[Row], theme: Theme, scales: Scales) -> Figure:
+def _figure(rows: Sequence[BarRow], theme: Theme, scales: Scales) -> Figure:
     bars = [bar for row in rows for bar in row.bars.values()]
     if not bars:
         raise ValueError("There is nothing to draw: no model was counted.")
@@ -132,12 +132,12 @@ def _figure(rows: Sequence[Row], theme: Theme, scales: Scales) -> Figure:
     return figure
 
 
-def _part(rows: Sequence[Row]) -> str:
+def _part(rows: Sequence[BarRow]) -> str:
     """What is said of the numbers, if not all are whole."""
     return "" if all(row.whole for row in rows if row.bars) else " (≥: some parts are not described)"
 
 
-def _draw(numbers: Axes, shares: Axes, row: Row, middle: float, unit: int, *, theme: Theme) -> None:
+def _draw(numbers: Axes, shares: Axes, row: BarRow, middle: float, unit: int, *, theme: Theme) -> None:
     """The bars of one model, in both panels."""
     for number, bar in enumerate(row.bars.values()):
         y, total = middle + _step(number, len(row.bars), _BAR), sum(bar.values())
@@ -158,7 +158,7 @@ def short(count: int) -> str:
     return str(count)
 
 
-def _row(report: Report) -> Row:
+def _row(report: Report) -> BarRow:
     sums = Counter[str](), Counter[str]()
     for part in [part for part_ in report.parts or (report,) for part in part_.components]:
         sums[0][part.name] += part.total
@@ -166,7 +166,7 @@ def _row(report: Report) -> Row:
     total, active = ({name: sizes[name] for name in COLOURS if sizes[name]} for sizes in sums)
     bars = {"": total} if total == active else {"all": total, "active": active}
     complete = report.parameters is not None and report.parameters.total is not None
-    return Row(lines(report.label), {name: bar for name, bar in bars.items() if bar}, complete)
+    return BarRow(lines(report.label), {name: bar for name, bar in bars.items() if bar}, complete)
 
 
 def lines(label: str) -> list[str]:
@@ -214,7 +214,7 @@ def _step(number: int, count: int, pitch: int) -> float:
     return pitch * (number - (count - 1) / 2)
 
 
-def _label(axes: Axes, row: Row, middle: float, tags: float, theme: Theme) -> None:
+def _label(axes: Axes, row: BarRow, middle: float, tags: float, theme: Theme) -> None:
     """The text to the left of a model's bars, or instead of them."""
     for number, line in enumerate(row.lines):
         y = middle + _step(number, len(row.lines), _LINE)

@@ -7,9 +7,8 @@ from typing import NamedTuple, get_args
 
 from hfcount.fetcher.unread_files import TRAINING
 from hfcount.mapper.class_defaults import is_of_diffusers
-from hfcount.report.figures import ClosedForm, FormulaPart, Storage
+from hfcount.report.figures import AdapterFigures, ClosedForm, FormulaPart, Storage
 from hfcount.report.model import Report, ReportedFinding, Verdict
-from hfcount.report.renderers.adapters import adapter
 from hfcount.report.renderers.amounts import binary
 from hfcount.report.renderers.depth import HELD, listed
 from hfcount.report.renderers.fitting import answered, fitting, refused
@@ -49,7 +48,7 @@ _Row = tuple[str, str, str]
 def serving(report: Report) -> list[_Row]:
     """Rows on what serving a model takes: a name, a number, and its unit and origin."""
     memory, compute, counted = report.memory, report.compute, bool(report.components)
-    rows = adapter(report.adapter, share) if report.adapter else []
+    rows = [_adapter(report.adapter)] if report.adapter else []
     rows += _weights(memory, counted) if memory else []
     if report.storage and report.storage.packed_parameters:
         rows.append(_quantised(report.storage))
@@ -59,6 +58,20 @@ def serving(report: Report) -> list[_Row]:
         rows += _multiplied(compute, memory, counted)
     rows += fitting(memory, report.serving) if memory and counted else []
     return rows + variants(report) if report.variants else rows
+
+
+def _adapter(figures: AdapterFigures) -> _Row:
+    """An adapter, with its size relative to the base."""
+    parts = [figures.method]
+    if figures.modules:
+        parts.append(plural(figures.modules, "module"))
+    if figures.base_parameters and figures.parameters is not None:
+        part = share(figures.parameters, figures.base_parameters)
+        parts.append(f"{part} of the {figures.base_parameters:,} of {figures.base}")
+    elif figures.base:
+        parts.append(f"for {figures.base}")
+    count = "unknown" if figures.parameters is None else f"{figures.parameters:,}"
+    return "adapter", count, f"parameters: {', '.join(parts)}"
 
 
 def _weights(memory: Memory, counted: bool) -> Iterator[_Row]:

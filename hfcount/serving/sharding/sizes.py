@@ -5,21 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Literal, NamedTuple
 
 from hfcount.blueprints.blueprint import Blueprint
-from hfcount.spec import (
-    GQA,
-    LRU,
-    MLA,
-    MLSTM,
-    RWKV,
-    SSM,
-    DeltaNet,
-    Dense,
-    Layer,
-    Lightning,
-    MoE,
-    ShortConv,
-    Spec,
-)
+from hfcount.spec import GQA, LRU, MLA, MLSTM, RWKV, SSM, DeltaNet, Dense, Layer, Lightning, MoE, ShortConv, Spec
 from hfcount.spec.names import called
 from hfcount.spec.tree.dims import Dim, has_key, origin, polynomial
 from hfcount.spec.tree.leaves import Leaf

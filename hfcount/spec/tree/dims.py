@@ -4,16 +4,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import NamedTuple, cast
 
-from hfcount.spec.tree.polynomials import (
-    Atom,
-    Polynomial,
-    add,
-    arithmetic,
-    grouped,
-    multiply,
-    quotient,
-    render,
-)
+from hfcount.spec.tree.polynomials import Atom, Polynomial, add, arithmetic, grouped, multiply, quotient, render
 
 
 class Dim(int):
@@ -88,22 +79,22 @@ class Dim(int):
         return lambda value: numbers(first(value), second(value))
 
     def __add__(self, other: int) -> "Dim":
-        return _worked(_SUM, self, other)
+        return _computed(_SUM, self, other)
 
     def __sub__(self, other: int) -> "Dim":
-        return _worked(_DIFFERENCE, self, other)
+        return _computed(_DIFFERENCE, self, other)
 
     def __rsub__(self, other: int) -> "Dim":
-        return _worked(_DIFFERENCE, other, self)
+        return _computed(_DIFFERENCE, other, self)
 
     def __mul__(self, other: int) -> "Dim":
-        return _worked(_PRODUCT, self, other)
+        return _computed(_PRODUCT, self, other)
 
     def __floordiv__(self, other: int) -> "Dim":
-        return _worked(_QUOTIENT, self, other)
+        return _computed(_QUOTIENT, self, other)
 
     def __rfloordiv__(self, other: int) -> "Dim":
-        return _worked(_QUOTIENT, other, self)
+        return _computed(_QUOTIENT, other, self)
 
     __radd__ = __add__
     __rmul__ = __mul__
@@ -138,8 +129,8 @@ def _quotient(above: int, below: int) -> Polynomial:
     over, under = render(polynomial(above)), render(polynomial(below))
     over = f"({over})" if " " in over else over
     under = f"({under})" if " " in under or "·" in under else under
-    whole, part = arithmetic(polynomial(above)), grouped(arithmetic(polynomial(below)))
-    source = f"{grouped(whole) if len(polynomial(above)) > 1 else whole} / {part}"
+    dividend, divisor = arithmetic(polynomial(above)), grouped(arithmetic(polynomial(below)))
+    source = f"{grouped(dividend) if len(polynomial(above)) > 1 else dividend} / {divisor}"
     return {(Atom(f"({over}/{under})", int(above) // int(below), source),): 1}
 
 
@@ -147,7 +138,7 @@ _SUM, _DIFFERENCE = _Operation(int.__add__, _sum), _Operation(int.__sub__, _diff
 _PRODUCT, _QUOTIENT = _Operation(int.__mul__, _product), _Operation(int.__floordiv__, _quotient)
 
 
-def _worked(how: _Operation, left: int, right: int) -> Dim:
+def _computed(how: _Operation, left: int, right: int) -> Dim:
     value = how.numbers(left, right)
     if value is NotImplemented:  # the other operand is not an int
         return cast(Dim, value)
@@ -158,7 +149,7 @@ def _worked(how: _Operation, left: int, right: int) -> Dim:
 
 def scaled(factor: float, source: str, size: int) -> Dim:
     """`factor` times `size`, rounded down; `source` is where the factor is from."""
-    return _worked(_Operation(partial(_scale, factor), partial(_scaled, factor, source)), size, 1)
+    return _computed(_Operation(partial(_scale, factor), partial(_scaled, factor, source)), size, 1)
 
 
 def _scale(factor: float, size: int, _: int) -> int:
@@ -207,12 +198,12 @@ def polynomial(value: int) -> Polynomial:
     return {(): value} if value else {}
 
 
-def portion(whole: int, some: int, of: int) -> int:
+def portion(size: int, part: int, of: int) -> int:
     """Replaces the factor `of` of `whole` by `some`, e.g. all experts by active ones; a plain int if not a factor."""
-    if some is of or not of:  # of no experts, there are no elements
-        return whole
+    if part is of or not of:  # of no experts, there are no elements
+        return size
     if not isinstance(of, Dim):
-        return whole if some == of else int(whole) * int(some) // int(of)
-    value = int(whole) * int(some) // int(of)
-    rest = quotient(whole.terms, of.terms) if isinstance(whole, Dim) else None
-    return value if rest is None else Dim.of(value, multiply(rest, polynomial(some)))
+        return size if part == of else int(size) * int(part) // int(of)
+    value = int(size) * int(part) // int(of)
+    rest = quotient(size.terms, of.terms) if isinstance(size, Dim) else None
+    return value if rest is None else Dim.of(value, multiply(rest, polynomial(part)))

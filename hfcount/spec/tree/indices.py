@@ -47,15 +47,15 @@ class Indices:
         return cls(base, count if count == len(base) else len(base), ends=(start, stop, step))
 
     @property
-    def worked(self) -> bool:
+    def is_computed(self) -> bool:
         """Whether the count is arithmetic over keys and constants, not counted from a list of a config."""
-        return (self.ends is not None or has_key(self.count)) and all(one.worked for one in self.without)
+        return (self.ends is not None or has_key(self.count)) and all(other.is_computed for other in self.without)
 
     @classmethod
     def fixed(cls, *numbers: int) -> "Indices":
         """These numbers, of which the architecture has as many whatever the config says."""
-        found = cls.of(numbers)
-        return replace(found, ends=(0, len(found.base), 1))
+        indices = cls.of(numbers)
+        return replace(indices, ends=(0, len(indices.base), 1))
 
     @classmethod
     def of(cls, numbers: range | Iterable[int]) -> "Indices":
@@ -66,14 +66,14 @@ class Indices:
     def difference(self, *others: "Indices") -> "Indices":
         """This set without `others`, which must be disjoint subsets of it."""
         others = tuple(other for other in others if other.count)
-        worked = self.worked and all(other.worked for other in others)
-        gone = sum(unnamed(other.count) if worked else int(other.count) for other in others)
-        count = unnamed(self.count) - gone if worked else int(self.count) - int(gone)
+        computed = self.is_computed and all(other.is_computed for other in others)
+        gone = sum(unnamed(other.count) if computed else int(other.count) for other in others)
+        count = unnamed(self.count) - gone if computed else int(self.count) - int(gone)
         return Indices(self.base, count, self.without + others, self.ends)
 
     def shifted(self, by: int) -> "Indices":
         """Each of these numbers and `by`."""
-        base, without = self.base, tuple(one.shifted(by) for one in self.without)
+        base, without = self.base, tuple(other.shifted(by) for other in self.without)
         if isinstance(base, range):
             ends = self.ends and (self.ends[0] + by, self.ends[1] + by, self.ends[2])
             return Indices(range(base.start + by, base.stop + by, base.step), self.count, without, ends)
@@ -123,9 +123,9 @@ def intersection(left: Indices, right: Indices) -> Indices:
     """The numbers that are in both."""
     if isinstance(left.base, range) and isinstance(right.base, range):
         both = _meet(left.base, right.base)
-        for one, other in ((left, right), (right, left)):
-            if one.base == both and not other.without:
-                return one  # all of which is in the other
+        for inner, other in ((left, right), (right, left)):
+            if inner.base == both and not other.without:
+                return inner  # all of which is in the other
         result = _met(left, right, both)
         for gone in (*left.without, *right.without):
             result = result.difference(intersection(result, gone))
@@ -135,24 +135,24 @@ def intersection(left: Indices, right: Indices) -> Indices:
         listed, other = other, listed
     members = other.members
     result = Indices.of(number for number in map(int, listed) if number in members)
-    found = next((one for one in (left, right) if one.count == result.count), None)
-    return found or replace(result, count=_at_once(left, right, len(result.base)))
+    known = next((operand for operand in (left, right) if operand.count == result.count), None)
+    return known or replace(result, count=_at_once(left, right, len(result.base)))
 
 
 def _at_once(left: Indices, right: Indices, count: int) -> int:
     """The size of what two sets share, with the lists that it follows from: each has an entry for every layer."""
-    lists = [unnamed(one.count) for one in (left, right)]
-    said = [one.source for one in lists if isinstance(one, Dim) and re.fullmatch(_LISTS, one.source)]
-    return Dim.named("", count, " with ".join(said)) if len(said) == len(lists) else count
+    lists = [unnamed(operand.count) for operand in (left, right)]
+    sources = [size.source for size in lists if isinstance(size, Dim) and re.fullmatch(_LISTS, size.source)]
+    return Dim.named("", count, " with ".join(sources)) if len(sources) == len(lists) else count
 
 
 def _met(left: Indices, right: Indices, both: range) -> Indices:
     """The range that two others share, with the keys that its ends are from where both say theirs."""
     if left.ends is None or right.ends is None:
         return Indices.of(both)
-    for one in (left, right):
-        if one.ends and one.base == both:
-            return Indices.span(*one.ends)
+    for operand in (left, right):
+        if operand.ends and operand.base == both:
+            return Indices.span(*operand.ends)
     if both.step != max(left.ends[2], right.ends[2]):
         return Indices.of(both)
     start, stop = max(left.ends[0], right.ends[0]), min(left.ends[1], right.ends[1])

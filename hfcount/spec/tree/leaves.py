@@ -100,8 +100,8 @@ class Leaf:
     @property
     def active_elements(self) -> int:
         """Elements that a token uses, each counted once."""
-        some, of = self.share
-        return int(self.active) * self.size * int(some) // (int(of) or 1)
+        used, of = self.share
+        return int(self.active) * self.size * int(used) // (int(of) or 1)
 
     @property
     def formula(self) -> int:
@@ -171,7 +171,7 @@ def _unfold(
 ) -> list[Leaf]:
     # One isinstance chain in one place reads better here than a method on each node.
     if isinstance(node, tuple):
-        return [leaf for one in node for leaf in _unfold(one, segments, component, count, active, repeats)]
+        return [leaf for child in node for leaf in _unfold(child, segments, component, count, active, repeats)]
     if isinstance(node, Repeat):
         numbers = node.indices
         chosen = numbers.count if node.active is None else node.active
@@ -206,9 +206,9 @@ def _tensors(
         presence, part = node.presence, "model" if node.presence == "obsolete" else part
     if isinstance(node, Tensor):
         kept = (presence, part, node.whole)
-        one = Leaf(segments, node.shape, node.kind, *common, None, node.active, repeats, False, *kept)
-        further = replace(one, segments=(*segments[:-2], segments[-1])).name if node.twin else None
-        return [replace(one, twin=further) if further else one]
+        leaf = Leaf(segments, node.shape, node.kind, *common, None, node.active, repeats, False, *kept)
+        further = replace(leaf, segments=(*segments[:-2], segments[-1])).name if node.twin else None
+        return [replace(leaf, twin=further) if further else leaf]
     name, share = (*segments, "weight"), (1, 1) if isinstance(node, Tied) else node.active
     if isinstance(node, Tied):
         outputs, name = next(iter(node.shape), 1), (*segments, node.name)
@@ -250,11 +250,11 @@ class Finder:
 
     @cached_property
     def _by_text(self) -> dict[tuple[str, ...], list[tuple[Leaf, list[Container[int]]]]]:
-        found: dict[tuple[str, ...], list[tuple[Leaf, list[Container[int]]]]] = {}
+        by_text: dict[tuple[str, ...], list[tuple[Leaf, list[Container[int]]]]] = {}
         for leaf in self._candidates:
             text, _ = split(".".join(part if isinstance(part, str) else "0" for part in leaf.segments))
-            found.setdefault(text, []).append((leaf, [numbers.members for numbers in leaf.indices]))
-        return found
+            by_text.setdefault(text, []).append((leaf, [numbers.members for numbers in leaf.indices]))
+        return by_text
 
     def leaves(self, text: tuple[str, ...]) -> Sequence[tuple[Leaf, Sequence[Container[int]]]]:
         """The leaves whose names have these texts around their indices, each with the numbers that it has there."""

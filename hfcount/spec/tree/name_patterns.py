@@ -33,4 +33,4 @@ class Alike(Generic[T]):
 
 def filled(marked: Iterable[int], numbers: tuple[int, ...]) -> tuple[int, ...]:
     """The numbers of a name where marks stand for some of them."""
-    return tuple([numbers[one - MARK] if one >= MARK else one for one in marked])
+    return tuple([numbers[number - MARK] if number >= MARK else number for number in marked])

@@ -53,9 +53,9 @@ class Spellings:
     def swaps(self, leaves: Iterable[Leaf]) -> Iterator[Swap]:
         """The leaves that may be stored in another layout, with that layout."""
         known = list(leaves)
-        for whole, parts in (self.merged or {}).items():
-            yield from _merged(known, whole.split("."), [part.split(".") for part in parts])
-            yield from _apart(known, whole.split("."), [part.split(".") for part in parts])
+        for merged, parts in (self.merged or {}).items():
+            yield from _merged(known, merged.split("."), [part.split(".") for part in parts])
+            yield from _apart(known, merged.split("."), [part.split(".") for part in parts])
 
 
 def compiled(rules: Mapping[str, str]) -> Rules:
@@ -67,7 +67,7 @@ def renamed(leaf: Leaf, rename: Callable[[str], str]) -> tuple[Leaf, Callable[[t
     """The leaf under its new name, and what gives the old name of one of its tensors by the numbers in the new one."""
     sets = leaf.indices
     alone = [next(iter(numbers)) if numbers.count == 1 else None for numbers in sets]
-    marks = iter(MARK + place if one is None else one for place, one in enumerate(alone))
+    marks = iter(MARK + place if number is None else number for place, number in enumerate(alone))
     text = ".".join(part if isinstance(part, str) else str(next(marks)) for part in leaf.segments)
     segments: list[str | Indices] = []
     places: list[int | None] = []
@@ -92,39 +92,39 @@ def renamed(leaf: Leaf, rename: Callable[[str], str]) -> tuple[Leaf, Callable[[t
     return new, old
 
 
-def _merged(leaves: list[Leaf], whole: list[str], parts: list[list[str]]) -> Iterator[Swap]:
+def _merged(leaves: list[Leaf], merged: list[str], parts: list[list[str]]) -> Iterator[Swap]:
     """Tensors that are described apart, as one: joined along the first dimension of each expert, then stacked."""
     groups: dict[tuple[str | Indices, ...], dict[int, Leaf]] = {}
     for leaf in leaves:
         for place, part in enumerate(parts):
             if _ends_with(leaf, part):
                 groups.setdefault(leaf.segments[: -len(part)], {})[place] = leaf
-    for before, found in groups.items():
-        if len(found) < len(parts):
+    for before, group in groups.items():
+        if len(group) < len(parts):
             continue
-        apart = [found[place] for place in range(len(parts))]
+        apart = [group[place] for place in range(len(parts))]
         first, experts = apart[0], _stacked(apart[0], parts[0])
         axis = _joined(first)
         rows = sum((leaf.shape[axis] for leaf in apart[1:]), first.shape[axis])
         shape, count = (*first.shape[:axis], rows, *first.shape[axis + 1 :]), int(first.count)
         if experts is not None:
             shape, count = (experts.count, *shape), count // int(experts.count)
-        yield Swap(apart, [replace(first, segments=(*before, *whole), shape=shape, count=count, active=count)])
+        yield Swap(apart, [replace(first, segments=(*before, *merged), shape=shape, count=count, active=count)])
 
 
-def _apart(leaves: list[Leaf], whole: list[str], parts: list[list[str]]) -> Iterator[Swap]:
+def _apart(leaves: list[Leaf], merged: list[str], parts: list[list[str]]) -> Iterator[Swap]:
     """A tensor that is described as one, as several of the same shape."""
     for leaf in leaves:
-        if not _ends_with(leaf, whole):
+        if not _ends_with(leaf, merged):
             continue
-        before, shape, count = leaf.segments[: -len(whole)], leaf.shape, int(leaf.count)
+        before, shape, count = leaf.segments[: -len(merged)], leaf.shape, int(leaf.count)
         stacked = Indices.below(shape[0]) if "*" in parts[0] else None
         if stacked is not None:
             shape, count = shape[1:], count * int(stacked.count)
         axis = 0 if stacked is not None else _joined(leaf)
         if shape and not shape[axis] % len(parts):
             shape = (*shape[:axis], shape[axis] // len(parts), *shape[axis + 1 :])
-            ends = [tuple(stacked if one == "*" and stacked else one for one in part) for part in parts]
+            ends = [tuple(stacked if segment == "*" and stacked else segment for segment in part) for part in parts]
             yield Swap(
                 [leaf],
                 [replace(leaf, segments=(*before, *end), shape=shape, count=count, active=count) for end in ends],
@@ -139,12 +139,12 @@ def _joined(leaf: Leaf) -> int:
 def _stacked(leaf: Leaf, part: list[str]) -> Indices | None:
     """The numbers at the `*` of the end of a name."""
     ends = zip(leaf.segments[-len(part) :], part, strict=True)
-    return next((found for found, wanted in ends if wanted == "*" and isinstance(found, Indices)), None)
+    return next((segment for segment, wanted in ends if wanted == "*" and isinstance(segment, Indices)), None)
 
 
 def _ends_with(leaf: Leaf, part: list[str]) -> bool:
     end = leaf.segments[-len(part) :]
     return len(end) == len(part) and all(
-        isinstance(found, Indices) if wanted == "*" else found == wanted
-        for found, wanted in zip(end, part, strict=True)
+        isinstance(segment, Indices) if wanted == "*" else segment == wanted
+        for segment, wanted in zip(end, part, strict=True)
     )

@@ -9,15 +9,7 @@ from hfcount.blueprints.blueprint import Blueprint
 from hfcount.errors import DocumentError
 from hfcount.fetcher.layout import MODULES
 from hfcount.formats.json import Document, parse_object
-from hfcount.formats.modules_json import (
-    KIND,
-    PYLATE,
-    ROUTERS,
-    TRANSFORMERS,
-    Module,
-    read_modules,
-    read_router,
-)
+from hfcount.formats.modules_json import KIND, PYLATE, ROUTERS, TRANSFORMERS, Module, read_modules, read_router
 from hfcount.formats.safetensors import Shard
 from hfcount.text import shown
 from hfcount.verifier.comparison import Comparison

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from hfcount.architectures.components.timm.catalogue import VERSION, Model, Sizes, known, near, tensors
+from hfcount.architectures.components.timm.catalogue import VERSION, TimmModel, TimmSizes, known, near, tensors
 from hfcount.errors import UnknownArchitecture
 from hfcount.mapper import Config
 from hfcount.spec import Record
@@ -23,10 +23,10 @@ class Listed(Record):
 
     name: str
     root: str
-    sizes: Sizes
+    sizes: TimmSizes
 
     @property
-    def model(self) -> Model:
+    def model(self) -> TimmModel:
         """Its entry in the list."""
         model = known(self.name)
         assert model is not None, f"{self.name} was read, and is not listed"
@@ -37,14 +37,14 @@ class Listed(Record):
         return tensors(self.model, self.root, self.sizes if classes is None else self.sizes._replace(classes=classes))
 
 
-class Form(NamedTuple):
+class ModelForm(NamedTuple):
     """One form of a model: which of those that are recorded, and the number of patches of an image."""
 
     root: str
     patches: int
 
 
-def listed(c: Config, name: str) -> Model:
+def listed(c: Config, name: str) -> TimmModel:
     """A model by its name.
 
     Raises:
@@ -59,7 +59,7 @@ def listed(c: Config, name: str) -> Model:
     )
 
 
-def arguments(c: Config, name: str, model: Model) -> Config:
+def arguments(c: Config, name: str, model: TimmModel) -> Config:
     """The config's model_args, which timm passes on to the model.
 
     Raises:
@@ -87,7 +87,7 @@ def image_size(args: Config) -> Size | None:
     return sides[0], sides[1]
 
 
-def form(args: Config, name: str, model: Model, size: Size | None) -> Form:
+def form(args: Config, name: str, model: TimmModel, size: Size | None) -> ModelForm:
     """The form of a model with these arguments, for images of this size.
 
     Raises:
@@ -107,10 +107,10 @@ def form(args: Config, name: str, model: Model, size: Size | None) -> Form:
         text = f"timm's {printable(name, 60)} takes no size of images, so timm cannot build it."
         raise args.error("contradiction", text, "img_size", "Remove it, and fixed_input_size from pretrained_cfg.")
     if rule == "patches" and size:
-        return Form(root, (size[0] // patch[0]) * (size[1] // patch[1]))
+        return ModelForm(root, (size[0] // patch[0]) * (size[1] // patch[1]))
     if size == least or (rule == "free" and size and min(size) >= max(least)):
-        return Form(root, 0)
+        return ModelForm(root, 0)
     if size and usual and (resolution := f"{size[0]}x{size[1]}") in model.roots:
-        return Form(resolution, 0)
+        return ModelForm(resolution, 0)
     text = f"{printable(name, 60)} for images of {f'{size[0]} by {size[1]}' if size else 'no given'} pixels"
     raise UnknownArchitecture(f"{args.where}: {text} is not recorded.")

@@ -46,7 +46,7 @@ class Image(NamedTuple):
     patch: tuple[int, int] = (1, 1)
 
 
-class Model(NamedTuple):
+class TimmModel(NamedTuple):
     """One model.
 
     Args:
@@ -74,7 +74,7 @@ class Model(NamedTuple):
         return next(name.removeprefix("=") for name in self.roots if name.startswith("="))
 
 
-class Sizes(NamedTuple):
+class TimmSizes(NamedTuple):
     """The sizes that a config gives a model: classes, colours and the patches of an image."""
 
     classes: int
@@ -87,7 +87,7 @@ def names() -> list[str]:
     return list(_places())
 
 
-def known(name: str) -> Model | None:
+def known(name: str) -> TimmModel | None:
     """A model by its name, without that of its weights; None if timm has none of that name."""
     place = _places().get(name)
     return None if place is None else _models(place)[name]
@@ -100,7 +100,7 @@ def near(name: str) -> list[str]:
     return get_close_matches(name[:100], _places(), n=3, cutoff=0.8)
 
 
-def tensors(model: Model, root: str, sizes: Sizes) -> Block:
+def tensors(model: TimmModel, root: str, sizes: TimmSizes) -> Block:
     """The tree of a model under timm's own names; of no classes, it has no head."""
     reader = _Reader(model, sizes)
     children = reader.block(reader.tokens(model.roots[root]), "")
@@ -124,13 +124,13 @@ def _chunk(number: int) -> str:
 
 
 @cache
-def _models(place: int) -> dict[str, Model]:
+def _models(place: int) -> dict[str, TimmModel]:
     listed, _, blocks = _chunk(place).partition("\n\n")
     lines = blocks.split("\n")
     return {line.partition(" ")[0]: _model(line.split(" ")[1:], lines) for line in listed.split("\n")}
 
 
-def _model(facts: Sequence[str], blocks: Sequence[str]) -> Model:
+def _model(facts: Sequence[str], blocks: Sequence[str]) -> TimmModel:
     """A model by its line in the list: fields that begin with a marker of their kind."""
     fields: dict[str, list[str]] = {}
     for fact in facts:
@@ -141,7 +141,7 @@ def _model(facts: Sequence[str], blocks: Sequence[str]) -> Model:
     image = Image(rule, *map(_pair, sizes))
     native = {tag: _pair(size) for tag, size in (value.split("=") for value in fields.get("native", ()))}
     takes, headless = frozenset(fields.get("takes", ())), tuple(fields.get("headless", ()))
-    return Model(blocks, roots, image, native, takes, headless, fields["module"][0])
+    return TimmModel(blocks, roots, image, native, takes, headless, fields["module"][0])
 
 
 def _pair(text: str) -> tuple[int, int]:
@@ -176,8 +176,8 @@ def _each(name: str) -> list[str]:
 class _Reader(NamedTuple):
     """Makes the blocks of one model, of the sizes that are asked for."""
 
-    model: Model
-    sizes: Sizes
+    model: TimmModel
+    sizes: TimmSizes
 
     def tokens(self, line: int) -> Iterator[str]:
         return iter(re.findall(r"[()]|[^ ()]+", self.model.blocks[line]))
