@@ -108,7 +108,7 @@ def check_size(c: Comparison, outcome: Outcome) -> None:
         report_no_total_size(c.index, outcome)
     elif not c.blueprint.unmodeled:  # else the claim includes parts of unknown size
         stored = amount([_times(leaf, count) for leaf, count in c.match.listed if count], c.declared or "F16")
-        reading = c.packing.dtypes_from_total
+        reading = c.packing.reading
         if reading is None:
             _check_inexact(c, claim, stored, outcome)
         else:
