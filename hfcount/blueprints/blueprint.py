@@ -195,7 +195,7 @@ class Blueprint:
         return replace(rules, prefix=base, merged=known.merged, transposed=known.transposed)
 
     def _base_name(self, common: Callable[[str], str]) -> str:
-        """What classes with a head put before the names of the base model; "" if it is no single attribute's name."""
+        """The prefix of the base model in classes with a head; "" if it is not the name of one attribute."""
         bare = self.spec.head == "base"
         heads: list[Head] = [head for head in self.spec.heads if head not in ("base", "question_answering")]
         alone = leaves(self.tree if bare else self._tree_with("base"))
@@ -247,7 +247,7 @@ class Blueprint:
 
 
 def _prefix(name: str, names: list[str]) -> str:
-    """What stands before a base model's name in the names of a class with a head; "" if nothing does."""
+    """The prefix of a base model's name among the names of a class with a head; "" if there is none."""
     return "" if name in names else next((full.removesuffix(name) for full in names if full.endswith(f".{name}")), "")
 
 

@@ -58,7 +58,7 @@ def derive(values: Mapping[str, Any], where: str) -> Derived:
 
 
 def _tensors(model: Any) -> dict[str, Node]:
-    """What `save_pretrained` writes: every parameter, and the buffers that are kept."""
+    """The tensors that `save_pretrained` writes: every parameter, and the persistent buffers."""
     parameters = {name for name, _ in model.named_parameters(remove_duplicate=False)}
     nodes: dict[str, Node] = {}
     for name, tensor in model.state_dict().items():

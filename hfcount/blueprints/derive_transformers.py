@@ -168,7 +168,7 @@ def _tree(model: Any) -> Block:
 
 
 def component_of(name: str) -> Component:
-    """What a tensor is counted under, by its name."""
+    """The component of a tensor, by its name."""
     return next((component for words, component in _COMPONENTS if re.search(words, name.lower())), "other")
 
 

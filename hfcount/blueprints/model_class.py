@@ -76,7 +76,7 @@ def custom_code_keys(c: Config, family: str, unread: Iterable[str]) -> tuple[str
 
 
 def custom_code_error(c: Config, keys: tuple[str, ...]) -> UnknownClass:
-    """That the keys are for code of the repo's own."""
+    """The error for keys that size a model in the repo's own code."""
     path = next(path for name, path in _auto_map(c).items() if name.startswith("AutoModel"))
     text = (
         f"auto_map takes {printable(path)} from the code that the repo brings, and config.json sizes it by keys that"
@@ -88,7 +88,7 @@ def custom_code_error(c: Config, keys: tuple[str, ...]) -> UnknownClass:
 
 
 def other_type_error(c: Config, named: Naming, reason: str) -> UnknownClass:
-    """That no family describes a class of another type."""
+    """The error for a class of another model_type that no family describes."""
     text = (
         f"architectures names {printable(named.architecture, 60)}, a class of model_type {named.types[0]}, and"
         f" model_type is {printable(str(c.value('model_type')), 60)}. What that class has is not known here: {reason}"

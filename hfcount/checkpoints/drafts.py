@@ -113,7 +113,7 @@ def compared(draft: NamedModel, target: NamedModel) -> Iterator[Check]:
 
 
 def differences(draft: NamedModel, target: NamedModel, evidence: Evidence) -> Iterator[Finding]:
-    """What does not fit, by both configs and by what the draft stores.
+    """Differences between a draft and its target, by both configs and the draft's stored tensors.
 
     Raises:
         FetchError: it proposes no tokens.

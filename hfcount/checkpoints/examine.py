@@ -1,4 +1,4 @@
-"""A checkpoint with a config: from its documents to blueprint, evidence and findings."""
+"""Inspects a checkpoint with a config.json: builds its blueprint, compares the weights, looks for causes."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress

@@ -1,4 +1,4 @@
-"""The figures of a checkpoint: counts, formulas, and what serving it takes."""
+"""Computes the numbers of the report: parameter counts, formulas, memory and compute."""
 
 from collections.abc import Sequence
 from typing import NamedTuple

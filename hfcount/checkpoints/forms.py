@@ -1,4 +1,4 @@
-"""Forms of a checkpoint, and the choice between them.
+"""Chooses the form of a checkpoint, which is a folder of this room that inspects it.
 
 Each form is a folder whose inspect.py has `inspect` and `beside`: of a checkpoint that has this form, and of files that
 lie next to a model's safetensors. Their arguments depend on where the description of the tensors is:

@@ -1,4 +1,4 @@
-"""Inspects a checkpoint: opens it, chooses its form, inspects that, and reports."""
+"""Inspects one checkpoint from MODEL to Report: opens it, chooses its form, compares, and reports."""
 
 import re
 from collections.abc import Sequence

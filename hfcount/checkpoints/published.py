@@ -1,4 +1,4 @@
-"""What a run read of a checkpoint, as a report shows it, and which files it left out."""
+"""Builds two parts of the report: `evidence`, the files that were read, and `not_looked_at`, those that were not."""
 
 from collections.abc import Mapping
 

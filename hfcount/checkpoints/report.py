@@ -86,7 +86,7 @@ def reported(findings: Sequence[Finding], policy: Policy, documents: Documents) 
 
 
 def waived(findings: Sequence[Finding], policy: Policy) -> tuple[Allowed, ...]:
-    """What --allow let through of these findings."""
+    """The findings that --allow waives, counted by code."""
     counts = Counter(
         (rule.code, rule.name) for finding in findings if policy.waives(finding) for rule in (finding, *finding.joined)
     )

@@ -1,4 +1,4 @@
-"""The tensors of a container as rows of a report, named as they are stored."""
+"""Lists the tensors of files without a blueprint, such as GGUF, as rows of a report."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -53,5 +53,5 @@ def stored_rows(tensors: Mapping[str, tuple[Shape, str]]) -> Iterator[TensorRow]
 
 
 def component(name: str) -> Component:
-    """What a tensor of GGUF is for, by its name."""
+    """The component of a GGUF tensor, by its name."""
     return next((component for pattern, component in _COMPONENTS if re.match(pattern, name)), "other")

@@ -1,4 +1,4 @@
-"""What a layer is made of: mixers of tokens, feed-forward networks; and what a vision tower reads."""
+"""Components of a layer: mixers of tokens, feed-forward networks; and the patches of a vision tower."""
 
 from typing import Annotated, ClassVar, Literal, dataclass_transform, get_args
 

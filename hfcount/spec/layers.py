@@ -22,7 +22,7 @@ def known_as(sizes: object, kind: type[Other], whose: str) -> Other:
 
 
 class Layer(Frozen):
-    """What one layer is made of: a mixer of tokens and a feed-forward network; some layers have only one of them.
+    """One layer: a mixer of tokens and a feed-forward network; some layers have only one of them.
 
     Args:
         parallel_mixer: a second mixer of the same tokens.

@@ -1,4 +1,4 @@
-"""Symbols for the sizes of a part, such as a vision tower, that differ from those of the model around it."""
+"""Renames the symbols of a model within another (d becomes d_v), so that a formula does not mix them."""
 
 import re
 from collections.abc import Collection, Iterator, Mapping

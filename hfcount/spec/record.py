@@ -62,7 +62,7 @@ class Record:
             raise AttributeError(f"{type(self).__name__} is immutable: {name} cannot be deleted")
 
     def _settle(self) -> None:
-        """What is done to the fields when they are set."""
+        """Completes the fields after they are set."""
 
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and self.__dict__ == other.__dict__

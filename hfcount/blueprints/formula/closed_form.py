@@ -73,18 +73,18 @@ class Formula:
         return render_factored(terms, self.names)
 
     def plain(self, terms: Polynomial) -> str:
-        """The same without factoring, for the terms of one layer."""
+        """A polynomial in symbols without factoring, for the terms of one layer."""
         return render(terms, self.names)
 
     def numbers(self, terms: Polynomial, whole: bool = True) -> str:
-        """The same with numbers in place of symbols; without factoring unless `whole`."""
+        """A polynomial with numbers in place of symbols; without factoring unless `whole`."""
         return (render_factored if whole else render)(terms, self._numbers)
 
     def __repr__(self) -> str:
         return f"<Formula {self.text(self.total)}>"
 
     def _repr_latex_(self) -> str:
-        """What notebooks show."""
+        """The formula as notebooks show it."""
         return f"$${latex(self.text(self.total))}$$"
 
     @property

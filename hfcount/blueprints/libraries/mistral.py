@@ -200,7 +200,7 @@ def _windows(params: Mapping[str, Any], text: Mapping[str, Any], where: str) -> 
 
 
 def _packed(values: Any, where: str) -> dict[str, Any]:
-    """What announces packed weights, if anything does."""
+    """The quantization_config of packed weights; empty without quantization."""
     if values is None or values == {}:
         return {}
     method = values.get("quant_method") if isinstance(values, Mapping) else None

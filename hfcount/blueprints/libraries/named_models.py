@@ -1,4 +1,4 @@
-"""Configs of models of transformers that another library takes by name, and where that of any other is from."""
+"""Configs of models that open_clip, LeRobot and others give by name alone."""
 
 from collections.abc import Mapping
 from typing import Any

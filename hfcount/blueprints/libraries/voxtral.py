@@ -73,7 +73,7 @@ def config(text: dict[str, Any], audio: Mapping[str, Any], where: str) -> dict[s
 
 
 def _lacking(encoder: Mapping[str, Any], sizes: Mapping[str, int], joined: int) -> str:
-    """What the encoder of speech has that Whisper's has not; "" if it is built like that."""
+    """The first difference between the speech encoder and Whisper's; "" if there is none."""
     width, heads = sizes["hidden_size"], sizes["num_attention_heads"]
     if encoder.get("causal"):
         return "an encoder that sees earlier sound alone, such as Voxtral Realtime's,"

@@ -68,7 +68,7 @@ class Dim(int):
                 yield from part.read()
 
     def depending(self, key: str) -> Callable[[int], int]:
-        """What the number would be by the value of the source `key`."""
+        """The number as a function of the value of the source `key`."""
         how, left, right = self._made
         if isinstance(how, str) and self.source == key:
             return int

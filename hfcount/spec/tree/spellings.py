@@ -30,7 +30,7 @@ class Swap:
 
 @dataclass(frozen=True, slots=True)
 class Spellings:
-    """What one architecture accepts. Two names are the same tensor's if the rules make the same name of them.
+    """The names that one architecture accepts. Two names are the same tensor's if the rules make the same name of them.
 
     Args:
         rules: (pattern, replacement), each applied once, in turn.
