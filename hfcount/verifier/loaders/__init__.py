@@ -1,0 +1,1 @@
+"""What each loader, a library in a version, makes of a checkpoint."""
