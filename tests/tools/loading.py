@@ -118,25 +118,29 @@ def load(case: Case) -> Loaded:
     )
     buffers = {name for name, _ in model.named_buffers()}
     missing = [name for name in missing if name not in buffers]
-    kept, rest = _dtypes(model, {name for name, _ in model.named_parameters()})
+    kept, rest = dtypes(model, model.state_dict())
     return Loaded("", folded(missing), folded(unexpected), folded(mismatched), kept, rest)
 
 
-def _dtypes(model: Any, parameters: set[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The names, as saved, of the parameters in float32, and of the others."""
+def dtypes(model: Any, state: Json) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The names, as saved, of the tensors in float32, and of the others."""
     import torch
 
-    state = {name: tensor for name, tensor in model.state_dict().items() if name in parameters}
     if not any(tensor.dtype == torch.float32 for tensor in state.values()):
         return (), ()
+    saved = reverted(model, state)
+    kept = {name for name, tensor in saved.items() if tensor.dtype == torch.float32}
+    return folded(kept), folded(saved.keys() - kept)
+
+
+def reverted(model: Any, state: Json) -> Json:
+    """The tensors of a model under the names that are saved."""
     try:
         from transformers.core_model_loading import revert_weight_conversion
     except ImportError:  # version 4 saves what it holds
-        saved = state
-    else:
-        saved = revert_weight_conversion(model, state)
-    kept = {name for name, tensor in saved.items() if tensor.dtype == torch.float32}
-    return folded(kept), folded(saved.keys() - kept)
+        return state
+    found: Json = revert_weight_conversion(model, state)
+    return found
 
 
 def written(case: Case, folder: Path) -> None:
@@ -188,21 +192,25 @@ def built(case: Case) -> str | Shapes:
     return differing
 
 
-def parameters(case: Case) -> set[str]:
-    """The names of what this version saves of a model, without what is tied."""
+def unloaded(case: Case) -> tuple[Loaded, set[str]]:
+    """What would come of loading a case, as far as its model without data tells, and all that is saved of that."""
     import torch
     import transformers
 
-    kind = getattr(transformers, case.name)
+    kind, usual = getattr(transformers, case.name), torch.get_default_dtype()
+    torch.set_default_dtype(torch.bfloat16)
     with torch.device("meta"):
         model = kind(kind.config_class.from_dict(deepcopy(case.config)))
+    torch.set_default_dtype(usual)
     tied = {*(getattr(model, "all_tied_weights_keys", None) or getattr(model, "_tied_weights_keys", None) or ())}
-    state = {name: tensor for name, tensor in model.state_dict().items() if name not in tied}
-    try:
-        from transformers.core_model_loading import revert_weight_conversion
-    except ImportError:  # version 4 saves what it holds
-        return {*state}
-    return {*revert_weight_conversion(model, state)}
+    names = "|".join(rf"(^|\.){name.replace('*', '.*')}($|\.)" for name in model._keep_in_fp32_modules_strict or ())
+    state = {
+        name: tensor.float() if names and re.search(names, name) else tensor
+        for name, tensor in model.state_dict().items()
+    }
+    kept, rest = dtypes(model, state)
+    missing = reverted(model, {name: tensor for name, tensor in state.items() if name not in tied}).keys()
+    return Loaded("", folded(missing - case.tensors.keys()), (), (), kept, rest), {*reverted(model, state)}
 
 
 def nested(kind: Any) -> Json:
