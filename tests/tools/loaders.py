@@ -3,6 +3,7 @@
 It writes hfcount/verifier/loaders/transformers-VERSION.json, one line per model_type. `--types A,B` prints those alone.
 Without a mark below, absent is none.
 
+- `auto`: false for a type that the auto classes do not know, so that its class alone opens it.
 - `classes`: the model classes that can be imported from the library.
 - `keys`, `names`, `parts`: the defaults of keys, further names of keys and model_types of nested configs, where
   hfcount/mapper/reference.json has none or others; `lacks`: keys that it has and this version does not take.
@@ -49,7 +50,7 @@ SECONDS = 150
 
 Json = dict[str, Any]
 
-ORDER = "classes keys lacks names parts renamed wants needs refuses sizes float32 unknown".split()
+ORDER = "auto classes keys lacks names parts renamed wants needs refuses sizes float32 unknown".split()
 
 
 def recorded(types: set[str] | None = None) -> Json:
@@ -64,9 +65,12 @@ def recorded(types: set[str] | None = None) -> Json:
             row = apart(lambda cases=cases: _of_cases(list(cases())), SECONDS)
             made[kind] |= row if isinstance(row, dict) else {"unknown": row}
             print(
-                kind, {key: value for key, value in made[kind].items() if key in ORDER[5:]}, file=sys.stderr, flush=True
+                kind, {key: value for key, value in made[kind].items() if key in ORDER[6:]}, file=sys.stderr, flush=True
             )
-    return {kind: {key: row[key] for key in ORDER if row.get(key)} for kind, row in sorted(made.items())}
+    return {
+        kind: {key: row[key] for key in ORDER if row.get(key) or row.get(key) is False}
+        for kind, row in sorted(made.items())
+    }
 
 
 def apart(action: Callable[[], Json], seconds: float) -> Json | str:
@@ -110,7 +114,7 @@ def _declared() -> Json:
     for kind, names in classes_recorded()["classes"].items():
         there = [name for name in names.split() if _importable(transformers, name)]
         if there or kind in rows:
-            rows.setdefault(kind, {})["classes"] = " ".join(there)
+            rows.setdefault(kind, {"auto": False})["classes"] = " ".join(there)
     for kind, row in rows.items():
         if kind in CONFIG_MAPPING_NAMES:
             try:
@@ -181,7 +185,7 @@ def _of_cases(cases: list[Case]) -> Json:
     if not small:
         return _of_large(cases)
     row: Json = {}
-    renamed, wants = dict[str, Any](), dict[str, Any]()
+    read: list[tuple[Case, Loaded]] = []
     two = 2 if sum(map(prod, small[0].tensors.values())) < loading.LARGEST / 10 else 1
     loads: list[tuple[Case, Loaded]] = [(case, loading.load(case)) for case in small[:two]]
     if any(loaded.error or loaded.missing or loaded.mismatched for _, loaded in loads):
@@ -190,6 +194,8 @@ def _of_cases(cases: list[Case]) -> Json:
     for case, loaded in loads:
         if loaded.error or loaded.mismatched:
             found = None if searched == 2 else loading_causes.search(case)
+            if found and not found.sizes and not all(isinstance(loading.built(other), str) for other, _ in loads):
+                found = None  # it holds for this class alone
             searched = 2 if found else searched + 1
             if found:
                 row.pop("unknown", None)
@@ -197,30 +203,38 @@ def _of_cases(cases: list[Case]) -> Json:
             elif not any(key in row for key in ("needs", "refuses", "sizes")):
                 row["unknown"] = f"{case.name}: {loaded.error or 'other shapes: ' + ' '.join(loaded.mismatched)[:100]}"
             continue
-        renamed[case.name], left = loading_renames.pairs(
-            loaded.missing, loaded.unexpected, loading.folded(case.tensors)
-        )
-        wants[case.name] = [name for name in left if not _by_tie(case, name)]
-    row["renamed"] = _grouped(renamed, _bare)
-    row["wants"] = _grouped(wants, lambda name: name.removeprefix("model."))
-    row["float32"] = _endings([loaded for _, loaded in loads])
-    return row
+        read.append((case, loaded))
+    return row | _names(read)
 
 
 def _of_large(cases: list[Case]) -> Json:
-    """What is found of cases that are too large to load, by building their models without data."""
-    for case in cases:
-        if loading.built(case):
-            causes = loading_causes.search(case)
-            if causes:
-                return {key: value for key, value in causes._asdict().items() if value}
-            return {"unknown": "too large to load, and not built as it is stored"}
-        loaded, saved = loading.unloaded(case)
-        if loaded.missing or case.tensors.keys() - saved:
-            return {"unknown": "its recorded config is too large to load"}
-        found = _endings([loaded])
-        return {"float32": found} if found else {}
-    return {}
+    """What is found of cases that are too large to load, by building the first model without data."""
+    case = next(iter(cases), None)
+    if case is None:
+        return {}
+    if loading.built(case):
+        causes = loading_causes.search(case)
+        found = {key: value for key, value in causes._asdict().items() if value} if causes else {}
+        return found or {"unknown": "too large to load, and not built as it is stored"}
+    row = _names([(case, loading.unloaded(case))])
+    if row.pop("wants"):  # without loading it, ties of its parts are not told from what is random
+        row["unknown"] = "too large to load; what its parts tie"
+    return row
+
+
+def _names(loads: list[tuple[Case, Loaded]]) -> Json:
+    """What is renamed, random and in float32 in the models that were not refused."""
+    renamed, wants = dict[str, Any](), dict[str, Any]()
+    for case, loaded in loads:
+        stored = loading.folded(case.tensors)
+        renamed[case.name], left = loading_renames.pairs(loaded.missing, loaded.unexpected, stored)
+        wants[case.name] = [name for name in left if not _by_tie(case, name)]
+    single = {"": list[Any]()} if len(wants) == 1 else {}  # it may be of this class alone
+    return {
+        "renamed": _grouped(renamed, _bare),
+        "wants": _grouped(wants | single, lambda name: name.removeprefix("model.")),
+        "float32": _endings([loaded for _, loaded in loads]),
+    }
 
 
 def _by_tie(case: Case, name: str) -> bool:

@@ -192,8 +192,8 @@ def built(case: Case) -> str | Shapes:
     return differing
 
 
-def unloaded(case: Case) -> tuple[Loaded, set[str]]:
-    """What would come of loading a case, as far as its model without data tells, and all that is saved of that."""
+def unloaded(case: Case) -> Loaded:
+    """What would come of loading a case, as far as its model without data tells."""
     import torch
     import transformers
 
@@ -209,8 +209,23 @@ def unloaded(case: Case) -> tuple[Loaded, set[str]]:
         for name, tensor in model.state_dict().items()
     }
     kept, rest = dtypes(model, state)
-    missing = reverted(model, {name: tensor for name, tensor in state.items() if name not in tied}).keys()
-    return Loaded("", folded(missing - case.tensors.keys()), (), (), kept, rest), {*reverted(model, state)}
+    buffers = {name for name, _ in model.named_buffers()}
+    wanted = reverted(model, {name: tensor for name, tensor in state.items() if name not in tied | buffers}).keys()
+    stored = {_converted(kind, name): name for name in case.tensors}
+    lost = stored.keys() - reverted(model, state).keys()
+    return Loaded("", folded(wanted - stored.keys()), folded(stored[name] for name in lost), (), kept, rest)
+
+
+def _converted(kind: Any, name: str) -> str:
+    """The name that version 4 looks for a stored one by."""
+    from transformers import modeling_utils
+
+    if any(one in kind.__name__.lower() for one in getattr(modeling_utils, "VLMS", ())):
+        for pattern, other in kind._checkpoint_conversion_mapping.items():
+            name, count = re.subn(pattern, other, name)
+            if count:
+                break
+    return name
 
 
 def nested(kind: Any) -> Json:

@@ -45,17 +45,17 @@ def search(case: Case) -> Search | None:
 
 
 def _others(case: Case, ends: float) -> list[str]:
-    """The one or two keys that have to say another value than this version's default, each with that value."""
+    """The fewest keys, three at most, that have to say another value than this version's default: "key=value"."""
     from hfcount.mapper.reference import declared
 
     absent = [
         (path + key, False if value is True else None)
         for path, values, kind in _classes(case)
         for key, value in defaults(kind).items()
-        if key not in values and value not in (None, False) and key not in declared(kind.model_type).keys
+        if key not in values and (value is True or isinstance(value, str)) and key not in declared(kind.model_type).keys
     ]
-    for some in ([one] for one in absent), combinations(absent, 2):
-        for chosen in some:
+    for count in (1, 2, 3):
+        for chosen in combinations(absent, count):
             if time.monotonic() > ends:
                 return []
             tried = case

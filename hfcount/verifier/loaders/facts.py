@@ -52,6 +52,7 @@ class Facts(NamedTuple):
     """What a version makes of a type, as far as the newest version does otherwise.
 
     Args:
+        auto: whether the auto classes know the type; its class alone opens it otherwise.
         classes: the model classes that can be imported.
         keys: the defaults of keys that the newest lacks, or has others for.
         lacks: the keys of the newest that are not taken.
@@ -67,6 +68,7 @@ class Facts(NamedTuple):
         unknown: what was not found out, and why; empty if nothing.
     """
 
+    auto: bool
     classes: frozenset[str]
     keys: Mapping[str, Any]
     lacks: frozenset[str]
@@ -122,6 +124,7 @@ def facts(version: str, model_type: str) -> Facts | None:
     if row is None:
         return None
     return Facts(
+        auto=row.get("auto", True),
         classes=frozenset(row.get("classes", "").split()),
         keys=row.get("keys", {}),
         lacks=frozenset(row.get("lacks", "").split()),
