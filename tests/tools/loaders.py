@@ -60,10 +60,12 @@ def recorded(types: set[str] | None = None) -> Json:
         import_module(module.name)
     gc.freeze()
     made = {kind: row for kind, row in found.items() if types is None or kind in types}
+    for row in made.values():
+        row.setdefault("unknown", "never loaded: no config is recorded")
     for kind, cases in loading.cases():
         if kind in made and (types is None or kind in types):
             row = apart(lambda cases=cases: _of_cases(list(cases())), SECONDS)
-            made[kind] |= row if isinstance(row, dict) else {"unknown": row}
+            made[kind] |= {"unknown": ""} | row if isinstance(row, dict) else {"unknown": row}
             print(
                 kind, {key: value for key, value in made[kind].items() if key in ORDER[6:]}, file=sys.stderr, flush=True
             )
@@ -181,6 +183,8 @@ def _of_cases(cases: list[Case]) -> Json:
     import transformers
 
     cases = [case for case in cases if hasattr(transformers, case.name)]
+    if not cases:
+        return {"unknown": "never loaded: none of the classes tried is in it"}
     small = [case for case in cases if sum(map(prod, case.tensors.values())) <= loading.LARGEST]
     if not small:
         return _of_large(cases)
@@ -209,9 +213,7 @@ def _of_cases(cases: list[Case]) -> Json:
 
 def _of_large(cases: list[Case]) -> Json:
     """What is found of cases that are too large to load, by building the first model without data."""
-    case = next(iter(cases), None)
-    if case is None:
-        return {}
+    case = cases[0]
     if loading.built(case):
         causes = loading_causes.search(case)
         found = {key: value for key, value in causes._asdict().items() if value} if causes else {}
