@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from hfcount.report.registry import DIFF_RENDERINGS, RENDERINGS
+from hfcount.report.renderings import DIFF_RENDERINGS, RENDERINGS
 from hfcount.version import __version__
 
 TYPE_CHECKING = False  # typing's own takes long enough to be interrupted before __main__ can see to that

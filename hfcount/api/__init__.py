@@ -1,4 +1,7 @@
-"""What Python programs call: verify, what_ifs, verify_model, verify_tensors, diff."""
+"""Offers what Python programs call: verify, what_ifs, verify_model, verify_tensors, diff, VerifyCallback.
+
+Work here on the Python functions and their arguments.
+"""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace

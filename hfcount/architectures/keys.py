@@ -22,12 +22,7 @@ from hfcount.architectures.layers.ffn import (
     read_moe as moe,
     sparse_steps,
 )
-from hfcount.architectures.layers.mixers import (
-    delta_net,
-    expanded,
-    read_mamba2 as mamba2,
-    step_rank,
-)
+from hfcount.architectures.layers.mixers import delta_net, expanded, read_mamba2 as mamba2, step_rank
 from hfcount.architectures.layers.model import (
     ACROSS,
     ENCODER_HEADS,
@@ -41,11 +36,7 @@ from hfcount.architectures.layers.model import (
     sequence_to_sequence,
     tied_anywhere,
 )
-from hfcount.architectures.layers.prediction import (
-    ahead,
-    drafts,
-    mtp,
-)
+from hfcount.architectures.layers.prediction import ahead, drafts, mtp
 from hfcount.architectures.layers.sizes import (
     channels,
     computed,

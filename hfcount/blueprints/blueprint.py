@@ -6,7 +6,7 @@ from functools import cached_property
 from re import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from hfcount import architectures
+from hfcount.architectures import families
 from hfcount.blueprints.model_class import Naming
 from hfcount.errors import ConfigError, UnknownClass
 from hfcount.mapper.classes import prefix
@@ -187,7 +187,7 @@ class Blueprint:
 
         if self.verbatim_names:
             return Spellings(compiled({}))
-        known = architectures.conversions(self.spec)
+        known = families.conversions(self.spec)
         within = {f"^{escape(known.within[0])}": known.within[1]} if known.within and known.within[1] else {}
         rules = Spellings(compiled({**within, **known.spellings}))
         named = prefix(self.spec.architecture, self.spec.family)
@@ -204,7 +204,7 @@ class Blueprint:
         return "" if found.count(".") > 1 else found
 
     def _tree_with(self, head: Head) -> Block:
-        return architectures.tree(self.spec.replace(head=head))
+        return families.tree(self.spec.replace(head=head))
 
     def stored_leaves(self) -> list[Leaf]:
         """Leaves that a checkpoint must store: parameters and buffers."""

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from hfcount import architectures
+from hfcount.architectures import families
 from hfcount.blueprints.blueprint import Blueprint
 from hfcount.blueprints.model_class import Naming, coded, elsewhere, naming, refused
 from hfcount.errors import ConfigError, UnknownArchitecture
@@ -83,13 +83,13 @@ def _tensors(config: Config, named: Naming) -> tuple[Config, Spec, Block]:
     """The spec and the tree of a config, and the config as it was read for these."""
     try:
         try:
-            spec = architectures.read(config)
+            spec = families.read(config)
         except UnknownArchitecture:
             if not named.types:
                 raise
             config = config.again({"architectures": None})  # the type has no class with that ending
-            spec = architectures.read(config)
-        tree = architectures.tree(spec)
+            spec = families.read(config)
+        tree = families.tree(spec)
     except ZeroDivisionError:
         own = [problem for problem in config.problems if problem.observed == 0]
         raise (

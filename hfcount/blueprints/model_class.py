@@ -4,12 +4,12 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from hfcount import architectures
+from hfcount.architectures import families
 from hfcount.errors import UnknownClass
 from hfcount.mapper import Config
+from hfcount.mapper.class_defaults import Declared, declared, knows, version
 from hfcount.mapper.classes import HEAD, classes, known, plain, stem
 from hfcount.mapper.keys_without_shape import may_bear
-from hfcount.mapper.reference import Declared, declared, knows, version
 from hfcount.mapper.unknown_types import by_timm
 from hfcount.text import printable
 
@@ -47,13 +47,11 @@ def naming(c: Config) -> Naming:
     first = named[0] if isinstance(named, list) and named and isinstance(named[0], str) else None
     if not model_type:
         return Naming(
-            first or "",
-            untyped=not (by_timm(c) or architectures.of_speculators(c)),
-            reading=_coded(c).get("AutoConfig", ""),
+            first or "", untyped=not (by_timm(c) or families.of_speculators(c)), reading=_coded(c).get("AutoConfig", "")
         )
-    if first is None or not isinstance(model_type, str) or architectures.find(model_type) is None:
+    if first is None or not isinstance(model_type, str) or families.find(model_type) is None:
         return Naming()
-    if _own(first, model_type) or architectures.described(first):
+    if _own(first, model_type) or families.described(first):
         return Naming(first)
     if found := known(first):
         types = sorted(found.types, key=lambda one: plain(one) != stem(found.name))  # the others only share it
@@ -118,12 +116,12 @@ def _unknown(c: Config, name: str, model_type: str) -> UnknownClass:
 def _own(name: str, model_type: str) -> bool:
     """Whether a class is one of a type's."""
     there = classes(model_type)
-    if name in there or architectures.described(name, model_type):
+    if name in there or families.described(name, model_type):
         return True
     if any(stem(one) == plain(model_type) for one in there):
         return plain(name) in map(plain, there)
     # transformers builds the type by another's classes, or has none: then the code that it was published with named it.
-    alike = {plain(one) for one in architectures.together(model_type)}
+    alike = {plain(one) for one in families.together(model_type)}
     return stem(name) in alike or plain(name) in alike
 
 

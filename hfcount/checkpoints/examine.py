@@ -11,9 +11,23 @@ from typing import Any
 from hfcount.blueprints.blueprint import Blueprint
 from hfcount.blueprints.build import build
 from hfcount.blueprints.libraries import Library, as_read
-from hfcount.checkpoints.forms import CONTAINERS, PICKLE, SAFETENSORS, has_other_config, holds_pickles, weights_form
+from hfcount.checkpoints.forms import (
+    CONTAINERS,
+    PICKLE,
+    SAFETENSORS,
+    has_other_config,
+    holds_pickles,
+    weights_form,
+)
 from hfcount.checkpoints.inspection import Evidence, Inspection, Model, Options
-from hfcount.errors import BadSetting, ConfigError, DocumentError, FetchError, UnknownArchitecture, UnknownClass
+from hfcount.errors import (
+    BadSetting,
+    ConfigError,
+    DocumentError,
+    FetchError,
+    UnknownArchitecture,
+    UnknownClass,
+)
 from hfcount.fetcher import Request, finish
 from hfcount.fetcher.fixtures import record
 from hfcount.fetcher.interface import Documents, Reads
@@ -136,8 +150,7 @@ def _inspect_model(documents: Documents, options: Options, changes: Changes) -> 
             evidence = SAFETENSORS.beside(model, evidence, outcome, options)
         if not (blueprint.derived_with or library):  # causes are proven by blueprints of other configs
             explain(outcome, values, blueprint, evidence.fitting_index, evidence.shards, announced, until=until)
-        if documents.source != "memory":
-            _check_endless(document, published, outcome)
+        _check_endless(documents, published, outcome)
         if options.load.asked:
             from hfcount.serving.limits import limit_of  # rarely asked for
 
@@ -226,9 +239,9 @@ def _blueprint(config: Config, values: Mapping[str, Any], options: Options) -> B
     return known
 
 
-def _check_endless(document: Document, values: Mapping[str, Any], outcome: Outcome) -> None:
-    """Looks for numbers that JSON does not have."""
-    if may_be_endless(document) and (endless := found_endless(values)):
+def _check_endless(documents: Documents, values: Mapping[str, Any], outcome: Outcome) -> None:
+    """HF111: numbers that JSON does not have."""
+    if documents.source != "memory" and may_be_endless(documents.config) and (endless := found_endless(values)):
         from hfcount.verifier.rules.hf111_number_not_json import NumberNotJson
 
         outcome.report(NumberNotJson(key=endless[0], observed=endless[1], file=CONFIG))

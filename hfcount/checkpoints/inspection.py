@@ -21,13 +21,7 @@ from hfcount.mapper.context_length import Length
 from hfcount.mapper.quantization_config import Announcement
 from hfcount.mapper.whatif import Changes
 from hfcount.options import AskedDepth, Depth, DerivedWith, Extra
-from hfcount.report.figures import (
-    AdapterFigures,
-    Failure,
-    TensorRow,
-    TensorStatistics,
-    WeightsFile,
-)
+from hfcount.report.figures import AdapterFigures, Failure, TensorRow, TensorStatistics, WeightsFile
 from hfcount.serving.cost import Workload
 from hfcount.verifier.findings import Outcome
 from hfcount.verifier.policy import Policy
@@ -37,6 +31,17 @@ def unwatched(files: int) -> Callable[[], None]:
     """The default of `Options.progress`, which shows nothing."""
     del files
     return lambda: None
+
+
+def unopened(documents: Documents | Place) -> None:
+    """The default of `Options.opened`, which takes note of nothing."""
+    del documents
+
+
+def unread(size: int) -> Callable[[int], None]:
+    """The default of `Options.reading`, which shows nothing."""
+    del size
+    return lambda more: None
 
 
 class Options(NamedTuple):
@@ -62,11 +67,11 @@ class Options(NamedTuple):
     extras: Collection[Extra] = ()
     load: Workload = Workload()
     progress: Callable[[int], Callable[[], None]] = unwatched
-    reading: Callable[[int], Callable[[int], None]] = lambda size: lambda more: None
+    reading: Callable[[int], Callable[[int], None]] = unread
     derive_with: DerivedWith | None = None
     indexes: Callable[[Document], Index] = read_index
     blueprints: Callable[[bytes, Callable[[], Blueprint]], Blueprint] = built
-    opened: Callable[[Documents | Place], None] = lambda documents: None
+    opened: Callable[[Documents | Place], None] = unopened
     until: float | None = None
 
     @property

@@ -7,12 +7,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from hfcount import architectures
+from hfcount.architectures import families
 from hfcount.errors import UnknownArchitecture
+from hfcount.mapper.class_defaults import declared, version
 from hfcount.mapper.classes import HEAD
-from hfcount.mapper.reference import declared, version
 
-FILE = Path(architectures.__path__[0]) / "catalogue.json"
+FILE = Path(families.__file__).with_name("catalogue.json")
 
 KINDS = (
     "language models",
@@ -40,7 +40,7 @@ def everything() -> Iterator[str]:
         names = {name for name, entry in catalogue.items() if entry["kind"] == kind}
         if names:
             yield f"\n{kind.capitalize()} ({len(names):,})"
-        for family in architectures.everyone():
+        for family in families.everyone():
             named = [type_ for type_ in family.types if type_ in names]
             if named:
                 judges = dict.fromkeys(catalogue[type_]["judge"].partition(": ")[0] for type_ in named)
@@ -54,11 +54,11 @@ def one(model_type: str) -> Iterator[str]:
     Raises:
         UnknownArchitecture: there is no family for it.
     """
-    family = architectures.find(model_type)
-    if family is None and HEAD.search(model_type[:200]) and (named := architectures.of_class(model_type[:200])):
-        model_type, family = named, architectures.find(named)
+    family = families.find(model_type)
+    if family is None and HEAD.search(model_type[:200]) and (named := families.of_class(model_type[:200])):
+        model_type, family = named, families.find(named)
     if family is None:
-        raise UnknownArchitecture(architectures.unknown(model_type))
+        raise UnknownArchitecture(families.unknown(model_type))
     entry = _catalogue().get(model_type, {})
     yield f"{model_type}: {family.summary}"
     class_ = declared(model_type)
@@ -70,8 +70,8 @@ def one(model_type: str) -> Iterator[str]:
         "keys": [f"{key}{default}" for key, default in keys.items()],
         "parts": [f"{key}: as --families {part} says" for key, part in entry.get("parts", {}).items()],
         "judged by": _judged(entry.get("judge", "")),
-        "source": [_source(architectures.file(model_type).read_text())],
-        "file": [f"hfcount/architectures/models/{architectures.file(model_type).name}"],
+        "source": [_source(families.file(model_type).read_text())],
+        "file": [f"hfcount/architectures/models/{families.file(model_type).name}"],
     }
     for name, lines in rows.items():
         for place, line in enumerate(filter(None, lines)):

@@ -34,7 +34,7 @@ def some_rule(_context: click.Context, _param: click.Parameter, incomplete: str)
 
 def some_type(_context: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
     """Model types with this prefix."""
-    from hfcount.architectures import all_types
+    from hfcount.architectures.families import all_types
 
     return [name for name in all_types() if name.startswith(incomplete)]
 

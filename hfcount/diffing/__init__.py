@@ -1,1 +1,4 @@
-"""Compares two checkpoints and says how B derives from A."""
+"""Compares two checkpoints and says how B derives from A.
+
+Work here on `hfcount diff`.
+"""

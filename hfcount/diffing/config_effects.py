@@ -5,8 +5,8 @@ from typing import Any
 
 from hfcount.diffing.pieces import Effect
 from hfcount.mapper.accepted_values import accepted_values
+from hfcount.mapper.class_defaults import declared
 from hfcount.mapper.loader_differences import usual_rotary
-from hfcount.mapper.reference import declared
 
 Values = Mapping[str, Any]
 

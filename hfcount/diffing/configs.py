@@ -12,9 +12,9 @@ from hfcount.diffing.defaults import defaults
 from hfcount.diffing.pieces import ConfigKey, Effect
 from hfcount.errors import HfcountError
 from hfcount.mapper import Config
+from hfcount.mapper.class_defaults import Declared, NestedConfig, declared, declares
 from hfcount.mapper.keys_without_shape import is_shapeless
 from hfcount.mapper.loader_differences import OLDER, RotaryDifference, TieDifference
-from hfcount.mapper.reference import Declared, NestedConfig, declared, declares
 from hfcount.mapper.whatif import changed
 from hfcount.text import printable, shown
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from hfcount.mapper import json_lines
-from hfcount.mapper.reference import declared
+from hfcount.mapper.class_defaults import declared
 
 
 @lru_cache(64)

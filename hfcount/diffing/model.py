@@ -17,7 +17,7 @@ from hfcount.diffing.pieces import (
     Values,
 )
 from hfcount.report.figures import Part
-from hfcount.report.registry import DIFF_RENDERINGS
+from hfcount.report.renderings import DIFF_RENDERINGS
 from hfcount.version import SCHEMA
 
 if TYPE_CHECKING:

@@ -171,10 +171,10 @@ def local(side: LoadedSide) -> tuple[Path, Mapping[str, TensorLocation]]:
     plain = not (side.container == "pickle" or side.modules or side.parts or _is_pickled_adapter(side))
     if side.request is None or side.inspection is None or plain:
         return _folder(side), _places(side)
-    from hfcount.checkpoints.data.stored_values import (
+    from hfcount.checkpoints.data.stored_values import (  # which is for other containers, and modules
         of_gguf,
         stored_values,
-    )  # which is for other containers, and modules
+    )
 
     if side.parts:
         held = of_gguf(side.request, side.inspection, side.parts)

@@ -1,4 +1,7 @@
-"""Reads the documents of a checkpoint from recorded fixtures, a local folder, the cache or the Hub."""
+"""Opens checkpoints on the Hub, in a folder, the cache or a recording; only this room reads the network.
+
+Work here on the Hub, the cache, or which files of a checkpoint are read.
+"""
 
 from collections.abc import Mapping
 from importlib import import_module

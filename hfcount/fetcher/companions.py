@@ -1,4 +1,4 @@
-"""Selects the further documents to read of a checkpoint, by its files."""
+"""Chooses the documents to read besides config.json, by the files of the checkpoint."""
 
 import re
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""A folder or repo at one commit: its file names, and a reader for any of them."""
+"""Place: a folder or a repo at one commit, with the list of its files and a reader of them."""
 
 from collections.abc import Callable, Mapping
 from typing import Literal, NamedTuple, Protocol

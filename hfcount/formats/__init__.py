@@ -1,1 +1,4 @@
-"""Parses the formats of files: JSON, indexes, safetensors and GGUF headers, pickles, recordings."""
+"""Parses the bytes of files: JSON, safetensors headers, indexes, GGUF, pickles.
+
+Work here on a file format.
+"""

@@ -7,7 +7,7 @@ vLLM 0.33: transformers_utils/model_arch_config_convertor.py (derive_max_model_l
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from hfcount.mapper.reference import declared
+from hfcount.mapper.class_defaults import declared
 
 _KEYS = (
     "max_position_embeddings",

@@ -6,8 +6,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from hfcount.mapper.class_defaults import declared
 from hfcount.mapper.keys_without_shape import may_bear
-from hfcount.mapper.reference import declared
 
 NEWER, OLDER, VLLM = "transformers 5.23", "transformers 4.57", "vLLM 0.33"
 

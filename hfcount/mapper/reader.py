@@ -1,4 +1,4 @@
-"""Typed reads of a config, which keep track of the keys that were read."""
+"""Config: reads the keys of a config.json, with checks of type and range."""
 
 from __future__ import annotations
 
@@ -9,8 +9,15 @@ from typing import Any, Self, TypeAlias, TypeVar, cast
 from hfcount.errors import ConfigError
 from hfcount.formats.dtypes import MODELS
 from hfcount.mapper.accepted_values import ABSENT, accepted_values
-from hfcount.mapper.loader_differences import MovedSizes, RotaryDifference, TieDifference, moved, rotary, ties
-from hfcount.mapper.reference import version
+from hfcount.mapper.class_defaults import version
+from hfcount.mapper.loader_differences import (
+    MovedSizes,
+    RotaryDifference,
+    TieDifference,
+    moved,
+    rotary,
+    ties,
+)
 from hfcount.mapper.refusals import Refusal, read_by_own_code, refusals
 from hfcount.mapper.token_ids import TokenId, token_ids
 from hfcount.mapper.tracking import REQUIRED, UNSAID, Tracked, plain
@@ -202,8 +209,12 @@ class Config(Tracked):
         return cast("Mapping[Str, Any] | None", value)
 
     def dtype(self) -> Str | None:
-        """The dtype that the config declares for the weights, such as `bfloat16`; None if it declares none."""
-        value, name = self._find(("dtype", "torch_dtype"), None)
+        """The dtype that the config declares for the weights, such as `bfloat16`; None if it declares none.
+
+        Where `dtype` and its older name differ, `dtype` counts (transformers 4.57 and 5.23, configuration_utils.py).
+        """
+        older, (value, name) = self._find(("torch_dtype",), None), self._find(("dtype",), None)
+        value, name = older if value is None else (value, name)
         if name is None or value is None or isinstance(value, dict):  # an object gives each part its own dtype
             return None
         declared = self.str(name)

@@ -4,9 +4,17 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from hfcount.mapper.accepted_values import ABSENT, AcceptedValues, Limits, Problem, accepted_values, renamed, shared
+from hfcount.mapper.accepted_values import (
+    ABSENT,
+    AcceptedValues,
+    Limits,
+    Problem,
+    accepted_values,
+    renamed,
+    shared,
+)
+from hfcount.mapper.class_defaults import Declared, declared
 from hfcount.mapper.quantization_config import announcements
-from hfcount.mapper.reference import Declared, declared
 from hfcount.mapper.rotary import by_kind, rope
 from hfcount.mapper.value_types import fits, meaning
 from hfcount.text import shown

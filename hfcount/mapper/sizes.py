@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any, Literal, ParamSpec, Protocol, TypeVar, cast, dataclass_transform
 
-from hfcount.mapper import MAX_LAYERS, MAX_SIZE, Config
+from hfcount.mapper.reader import MAX_LAYERS, MAX_SIZE, Config
 from hfcount.mapper.tracking import REQUIRED
 from hfcount.spec.record import Reader, Record
 from hfcount.spec.tree.dims import Dim

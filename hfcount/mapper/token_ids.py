@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from hfcount.mapper.reference import declared
+from hfcount.mapper.class_defaults import declared
 
 _ENDS = ("_token_id", "_token_index")
 

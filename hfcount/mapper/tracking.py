@@ -1,4 +1,4 @@
-"""Looks up keys of a config: aliases, defaults of absent keys, and which keys were read."""
+"""Base of Config: aliases of keys, defaults of absent keys, and which keys were read."""
 
 from collections.abc import Collection, Iterable, Mapping
 from copy import copy
@@ -6,8 +6,8 @@ from math import inf
 from typing import Any, Self
 
 from hfcount.errors import ConfigError, Variant
+from hfcount.mapper.class_defaults import Declared, declared, declares
 from hfcount.mapper.keys_without_shape import may_bear
-from hfcount.mapper.reference import Declared, declared, declares
 from hfcount.text import shown
 
 REQUIRED: Any = object()

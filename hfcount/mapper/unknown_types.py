@@ -3,9 +3,9 @@
 import re
 from collections.abc import Collection
 
+from hfcount.mapper.class_defaults import diffusers_version, is_of_diffusers, knows, version, wholes
 from hfcount.mapper.classes import HEAD, classes, known, plain, stem
 from hfcount.mapper.reader import Config
-from hfcount.mapper.reference import diffusers_version, is_of_diffusers, knows, version, wholes
 from hfcount.text import printable
 
 _LISTS = "`hfcount architectures` lists the known."

@@ -1,1 +1,4 @@
-"""Quantisation schemes: how each stores a matrix, and how the modules of a checkpoint are packed."""
+"""Knows how quantised weights are stored; a file in schemes/ for each method.
+
+Work here on a quantisation method.
+"""

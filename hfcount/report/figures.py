@@ -1,4 +1,4 @@
-"""What a report shows, as the stages before it give it: counts, formulas, storage, files, places."""
+"""Parts of a report that hold numbers: counts, formulas, storage, files, places."""
 
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, Literal

@@ -34,7 +34,7 @@ from hfcount.report.pieces import (
     ReportedFinding,
     Verdict,
 )
-from hfcount.report.registry import RENDERINGS
+from hfcount.report.renderings import RENDERINGS
 from hfcount.report.serving import Compute, Memory, Serving
 from hfcount.version import SCHEMA
 

@@ -1,1 +1,4 @@
-"""What serving a model takes: bytes of its weights, memory, multiply-adds, and what each of several ranks holds."""
+"""Computes memory, cache, multiply-adds and the ranks that can share a model.
+
+Work here on memory, context length, or tensor parallelism.
+"""

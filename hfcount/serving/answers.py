@@ -10,10 +10,10 @@ from typing import Literal, NamedTuple
 from hfcount.mapper.context_length import Length
 from hfcount.report.serving import Answer, EngineMemory, Memory, RankMemory, Serving
 from hfcount.serving.cost import Workload
-from hfcount.serving.divisible import undivided
 from hfcount.serving.fitting import fit
+from hfcount.serving.not_divisible import undivided
 from hfcount.serving.ranks import cache_of, of_ranks
-from hfcount.serving.sharding.obstacles import Sharing
+from hfcount.serving.sharding.sharing import Sharing
 from hfcount.text import plural
 from hfcount.verifier.finding import Finding
 from hfcount.verifier.policy import Policy

@@ -18,7 +18,7 @@ from hfcount.verifier.findings import Outcome
 from hfcount.verifier.policy import Policy
 
 if TYPE_CHECKING:
-    from hfcount.serving.sharding.obstacles import Sharing
+    from hfcount.serving.sharding.sharing import Sharing
 
 
 class Served(NamedTuple):
@@ -57,7 +57,7 @@ def serve(
 
         storage = stored(blueprint, announced, outcome)
     if load.asked:
-        from hfcount.serving.sharding.obstacles import Sharing  # rarely asked for
+        from hfcount.serving.sharding.sharing import Sharing  # rarely asked for
 
         sharing = Sharing(blueprint, announced)
     memory, compute = costs(

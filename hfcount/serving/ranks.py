@@ -8,7 +8,7 @@ from hfcount.quantization.packing.expected import expected
 from hfcount.report.serving import RankMemory
 from hfcount.serving.cost import Workload, cache_width, growth, kept
 from hfcount.serving.fitting import Cache, fit
-from hfcount.serving.sharding.obstacles import Sharing
+from hfcount.serving.sharding.sharing import Sharing
 from hfcount.serving.sharding.sizes import of_rank
 from hfcount.spec.tree.leaves import Leaf
 

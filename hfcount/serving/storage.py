@@ -8,8 +8,8 @@ from hfcount.formats.dtypes import BITS, code
 from hfcount.mapper.quantization_config import Announcement
 from hfcount.quantization.layout import Unmodelled
 from hfcount.quantization.packing.amounts import amount
-from hfcount.quantization.packing.cache import Heads, usual
 from hfcount.quantization.packing.expected import expected
+from hfcount.quantization.packing.kv_cache_scales import Heads, usual
 from hfcount.quantization.schemes import described, rest_dtype
 from hfcount.report.figures import Storage
 from hfcount.spec.tree.leaves import Leaf

@@ -1,4 +1,7 @@
-"""The Spec: what a model is made of, in the literature's terms, independent of the names of config keys."""
+"""Holds the Spec, which says what a model is in the field's terms, and the tree of its tensors.
+
+Work here on the terms in which models are described.
+"""
 
 # fmt: off
 from hfcount.spec.components import (

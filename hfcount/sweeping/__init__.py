@@ -1,4 +1,6 @@
-"""Verifies many checkpoints on any executor and keeps one row of each in a folder.
+"""Verifies many checkpoints, one row each, on any executor; a run can go on where the last one stopped.
+
+Work here on `hfcount sweep`.
 
     source ──tasks──▶ engine ──batches──▶ executor ──rows──▶ store ──▶ OUT
 

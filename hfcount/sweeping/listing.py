@@ -30,8 +30,8 @@ from hfcount.fetcher.listing import Listing as RepoListing
 from hfcount.fetcher.weights import pickled_names
 from hfcount.formats.json import Document, parse_value
 from hfcount.sweeping import bases
+from hfcount.sweeping.base_checks import BaseChecks
 from hfcount.sweeping.bases import Base
-from hfcount.sweeping.checking import BaseChecks
 from hfcount.sweeping.prefilter import screened
 from hfcount.sweeping.quota import Gate, Quota
 from hfcount.sweeping.rows import Task, label

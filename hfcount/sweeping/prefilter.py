@@ -55,7 +55,7 @@ def _has_safetensors(files: Sequence[str]) -> bool:
 
 @cache
 def _types() -> frozenset[str]:
-    from hfcount.architectures import all_types
+    from hfcount.architectures.families import all_types
 
     return frozenset(all_types())
 

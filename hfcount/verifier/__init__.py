@@ -1,4 +1,7 @@
-"""Compares a blueprint with the published files, and explains every difference as a finding."""
+"""Compares a blueprint with what is stored, and names the cause of each difference; a file in rules/ for each finding.
+
+Work here on a finding, a check, or a cause.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -13,11 +16,11 @@ from hfcount.formats.safetensors import Shard
 from hfcount.formats.samples import Samples
 from hfcount.mapper.quantization_config import Announcement
 from hfcount.verifier import (
-    checks,
     class_names,
     headers,
     loader_conversions,
     loader_differences,
+    name_checks,
     rules,
     shard_presence,
     ties,
@@ -72,18 +75,18 @@ CHECKS: tuple[tuple[Callable[[Comparison, Outcome], None], set[Evidence]], ...] 
     (shard_presence.check_absent, {"listing"}),
     (headers.check_files, {"files"}),
     (headers.check_layout, {"files"}),
-    (checks.check_scheme, {"scheme"}),
+    (name_checks.check_scheme, {"scheme"}),
     (loader_conversions.check_wrappers, {"names"}),
-    (checks.check_names, {"names"}),
+    (name_checks.check_names, {"names"}),
     (loader_conversions.check_spellings, {"names"}),
     (loader_conversions.check_layouts, {"names"}),
     (loader_conversions.check_untied, {"names"}),
-    (checks.check_heads, {"names"}),
+    (name_checks.check_heads, {"names"}),
     (ties.check_copies, {"names"}),
     (loader_differences.check_readers, set()),
-    (checks.check_buffers, {"names"}),
-    (checks.check_auxiliary, {"names"}),
-    (checks.check_towers, {"names"}),
+    (name_checks.check_buffers, {"names"}),
+    (name_checks.check_auxiliary, {"names"}),
+    (name_checks.check_towers, {"names"}),
     (_check_modules, {"packed"}),
     (totals.check_total_size, {"dense", "names", "index alone"}),
     (_check_packed_size, {"packed", "index alone"}),
@@ -96,11 +99,11 @@ CHECKS: tuple[tuple[Callable[[Comparison, Outcome], None], set[Evidence]], ...] 
     (loader_differences.check_moved, set()),
     (class_names.check_model_type, set()),
     (_check_class, set()),
-    (checks.check_config, set()),
+    (name_checks.check_config, set()),
     (token_ids.check_token_ids, set()),
     (token_ids.check_tokenizer, {"listing"}),
-    (checks.check_defaults, set()),
-    (checks.check_unread_keys, set()),
+    (name_checks.check_defaults, set()),
+    (name_checks.check_unread_keys, set()),
     # By then it is known what else is wrong.
     (unlisted_files.check_single, {"listing"}),
     (unlisted_files.check_unlisted, {"listing", "files"}),

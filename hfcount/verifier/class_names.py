@@ -9,8 +9,8 @@ from hfcount.blueprints.model_class import Naming
 from hfcount.errors import ConfigError, UnknownArchitecture
 from hfcount.fetcher.layout import CONFIG, SINGLE
 from hfcount.formats.safetensors import Entry, Header, Shard
+from hfcount.mapper.class_defaults import version
 from hfcount.mapper.classes import HEAD, classes
-from hfcount.mapper.reference import version
 from hfcount.text import plural, printable
 from hfcount.verifier.comparison import Comparison, matched_with
 from hfcount.verifier.finding import Finding, Severity

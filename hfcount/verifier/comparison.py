@@ -14,7 +14,7 @@ from hfcount.formats.safetensors import Shard
 from hfcount.formats.samples import Samples
 from hfcount.mapper.quantization_config import Announcement, scheme_of_names
 from hfcount.spec.tree.leaves import Finder, Leaf
-from hfcount.verifier import names, sizes
+from hfcount.verifier import dtypes_from_total, names
 from hfcount.verifier.findings import TensorFacts
 from hfcount.verifier.header_view import HeaderView
 from hfcount.verifier.match import Match
@@ -63,7 +63,7 @@ class Comparison:
     names: Match | None
     scheme: str | None
     declared: str | None
-    reading: sizes.Reading | None
+    reading: dtypes_from_total.Reading | None
     spelling: Mapping[str, str]
     announced: Sequence[Announcement] = ()
     packed: "Packed[Match] | None" = None
@@ -193,14 +193,14 @@ def _matched(
     return match, None, None
 
 
-def _reading(bare: Comparison, match: Match) -> sizes.Reading | None:
+def _reading(bare: Comparison, match: Match) -> dtypes_from_total.Reading | None:
     """The dtypes that make total_size come out exactly, if every listed tensor is known."""
     index, weights = bare.index, match.weights
     if index is None or not index.total_size or match.unexpected or bare.blueprint.unmodeled:
         return None
     copies = sum(count * leaf.size for leaf, count in match.extra("tied"))
     for counted in (weights, weights - copies) if copies else (weights,):  # writers once counted a storage once
-        if reading := sizes.exact(index.total_size, counted, match.buffers, bare.declared, match.flags):
+        if reading := dtypes_from_total.exact(index.total_size, counted, match.buffers, bare.declared, match.flags):
             return reading
     return None
 

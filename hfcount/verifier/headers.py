@@ -1,4 +1,4 @@
-"""Checks files, index, shapes, dtypes and bytes by the headers."""
+"""Checks safetensors headers: files, layout, shapes, dtypes, bytes."""
 
 from collections.abc import Sequence
 from math import prod

@@ -2,9 +2,9 @@
 
 from typing import TYPE_CHECKING
 
-from hfcount import architectures
+from hfcount.architectures import families
 from hfcount.fetcher.layout import CONFIG
-from hfcount.mapper.reference import is_of_diffusers
+from hfcount.mapper.class_defaults import is_of_diffusers
 from hfcount.verifier.comparison import Comparison
 from hfcount.verifier.findings import Outcome
 from hfcount.verifier.folded_names import fold
@@ -29,7 +29,7 @@ def check_spellings(c: Comparison, outcome: Outcome) -> None:
         return
     from hfcount.verifier.rules.hf209_name_differs import NameDiffers
 
-    within = architectures.conversions(c.blueprint.spec).within
+    within = families.conversions(c.blueprint.spec).within
     inside = within is not None and stored.startswith(within[0])
     outcome.report(
         NameDiffers(
@@ -43,7 +43,7 @@ def check_spellings(c: Comparison, outcome: Outcome) -> None:
             effect=_effect(c),
             old=stored.endswith((".gamma", ".beta")),
             within=within[0] if within and inside else None,
-            around=architectures.around(c.blueprint.spec) if inside else None,
+            around=families.around(c.blueprint.spec) if inside else None,
         )
     )
 
@@ -119,7 +119,7 @@ def check_wrappers(c: Comparison, outcome: Outcome) -> None:
             added=tuple(wrapped.added),
             owner=wrapped.owner,
             flat=bool(wrapped.flat),
-            around=architectures.around(c.blueprint.spec) if "language_model." in wrapped.outer else None,
+            around=families.around(c.blueprint.spec) if "language_model." in wrapped.outer else None,
             alone=adapter_alone(c.match),
         )
     )

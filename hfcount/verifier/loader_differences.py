@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hfcount import architectures
+from hfcount.architectures import families
 from hfcount.fetcher.layout import CONFIG
 from hfcount.mapper.loader_differences import NEWER, OLDER, TIE, VLLM, TieDifference
 from hfcount.spec.tree.leaves import Leaf, leaves
@@ -117,7 +117,7 @@ def _report_ties(c: Comparison, readers: Sequence[TieDifference], head: Leaf, st
 def _pair(c: Comparison) -> tuple[Leaf | None, str]:
     """The head over the vocabulary, None if there is none, and the name of the embedding that it may be tied to."""
     spec = c.blueprint.spec
-    known = c.blueprint.leaves if spec.tied else leaves(architectures.tree(spec.replace(tied=True)))
+    known = c.blueprint.leaves if spec.tied else leaves(families.tree(spec.replace(tied=True)))
     shared = next(
         (leaf for leaf in known if leaf.tied_to and leaf.component == "lm_head" and leaf.presence != "obsolete"), None
     )

@@ -1,4 +1,4 @@
-"""The result of matching a checkpoint's names with a blueprint's."""
+"""How the stored names match the leaves of a blueprint; names.py fills it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

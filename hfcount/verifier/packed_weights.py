@@ -6,9 +6,9 @@ from dataclasses import replace
 from hfcount.formats.dtypes import width
 from hfcount.quantization.layout import Layout, PackedTensor
 from hfcount.quantization.packing.amounts import Amount, amount
+from hfcount.quantization.packing.dtypes_from_total import PackedReading
 from hfcount.quantization.packing.expected import unnumbered
 from hfcount.quantization.packing.packed import Packed
-from hfcount.quantization.packing.reading import PackedReading
 from hfcount.quantization.packing.split import Segments
 from hfcount.quantization.packing.survey import FLOATING, StoredModules
 from hfcount.quantization.scheme import Choice

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from hfcount import architectures
+from hfcount.architectures import families
 from hfcount.fetcher import tokens
 from hfcount.fetcher.layout import CONFIG
 from hfcount.mapper.token_ids import TokenId
@@ -101,7 +101,7 @@ def _severity(c: Comparison, token_id: TokenId) -> Severity | None:
     """How bad it is that an id has no row; None if that does no harm, or is the default for another vocabulary."""
     stem = token_id.key.rpartition(".")[2].rpartition("_")[0]
     placeholder = stem.endswith(_PLACEHOLDERS)
-    if placeholder and architectures.replaces_placeholders(c.blueprint.spec):
+    if placeholder and families.replaces_placeholders(c.blueprint.spec):
         return None
     if placeholder or stem in _ALWAYS:
         return "note" if token_id.usual else "error"

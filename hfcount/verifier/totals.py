@@ -6,7 +6,7 @@ from hfcount.fetcher.layout import CONFIG, INDEX
 from hfcount.formats import dtypes
 from hfcount.formats.index import Index
 from hfcount.text import plural
-from hfcount.verifier import sizes
+from hfcount.verifier import dtypes_from_total
 from hfcount.verifier.comparison import Comparison
 from hfcount.verifier.finding import Severity
 from hfcount.verifier.findings import Check, Outcome
@@ -86,7 +86,7 @@ def check_total_size(c: Comparison, outcome: Outcome) -> None:
     elements, expected = match.weights + buffers, match.weights * width + buffers * 4
     listed = f"{elements:,} elements listed"
     outcome.proven = not match.unexpected  # the bytes were compared, and differ
-    if match.missing_count and sizes.exact(
+    if match.missing_count and dtypes_from_total.exact(
         claim, match.weights + match.missing_elements, match.buffers, c.declared, match.flags
     ):
         listed += f", and the {match.missing_elements:,} missing make up the rest"
@@ -118,7 +118,7 @@ def report_no_total_size(index: Index | None, outcome: Outcome) -> None:
     outcome.report(TotalSizeMissing(severity=level, observed=claim, bare=bare, key=key, file=INDEX))
 
 
-def _accept(c: Comparison, reading: sizes.Reading, claim: int, outcome: Outcome) -> None:
+def _accept(c: Comparison, reading: dtypes_from_total.Reading, claim: int, outcome: Outcome) -> None:
     text = str(reading)
     if c.declared is None:
         text += ", the width that makes it exact, since the config names no dtype"

@@ -1,4 +1,4 @@
-"""Base of findings about values of tensors, with the place of the first value."""
+"""Base class of the findings about values: which tensors, and the index of the first bad value."""
 
 from collections.abc import Sequence
 from math import prod

@@ -14,7 +14,7 @@ from record import rows
 from tables import over
 
 import hfcount
-from hfcount import architectures
+from hfcount.architectures import families
 from hfcount.errors import UnknownArchitecture
 
 RECORDED: dict[str, dict[str, Any]] = {
@@ -171,4 +171,4 @@ def test_layers_are_counted_by_arithmetic(count: int, listed: list[int] | None, 
 
 def test_every_family_is_recorded() -> None:
     recorded = {entry["config"]["model_type"] for entry in RECORDED.values()}
-    assert [family.types for family in architectures.everyone() if recorded.isdisjoint(family.types)] == []
+    assert [family.types for family in families.everyone() if recorded.isdisjoint(family.types)] == []

@@ -12,7 +12,7 @@ diffusers = pytest.importorskip("diffusers", reason=_EXTRA)
 from diffusers_oracle import RECORDED, Json, described, judged, variants  # noqa: E402 - needs diffusers
 
 import hfcount  # noqa: E402 - after what may be missing
-from hfcount.mapper.reference import declared, diffusers_version  # noqa: E402 - after what may be missing
+from hfcount.mapper.class_defaults import declared, diffusers_version  # noqa: E402 - after what may be missing
 
 pytestmark = pytest.mark.long
 

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from paths import ARCHITECTURES
 
 import hfcount
-from hfcount import architectures as families
+from hfcount.architectures import families
 from hfcount.architectures.layers.model import Fields
 from hfcount.errors import ConfigError, UnknownArchitecture
 from hfcount.mapper import Config
+from hfcount.mapper.class_defaults import declared
 from hfcount.mapper.keys_without_shape import is_shapeless
-from hfcount.mapper.reference import declared
 from hfcount.spec import Spec
 
 SIZES = ("hidden_size", "intermediate_size", "num_hidden_layers", "num_attention_heads", "vocab_size")

@@ -12,14 +12,7 @@ from unittest.mock import sentinel
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from transformers_oracle import (
-    RECORDED,
-    Json,
-    described,
-    model_of,
-    saved,
-    torch,
-)
+from transformers_oracle import RECORDED, Json, described, model_of, saved, torch
 
 import hfcount
 

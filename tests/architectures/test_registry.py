@@ -14,28 +14,28 @@ from build import FAMILIES, config
 from paths import ARCHITECTURES
 
 import hfcount
-from hfcount import architectures
+from hfcount.architectures import families, models
 from hfcount.errors import ConfigError, UnknownArchitecture
 from hfcount.mapper import Config
-from hfcount.mapper.reference import declared
+from hfcount.mapper.class_defaults import declared
 from hfcount.spec import Record
 
 
 @pytest.mark.parametrize("model_type", FAMILIES)
 def test_a_family_is_found_by_its_type(model_type: str) -> None:
-    family = architectures.find(model_type)
+    family = families.find(model_type)
     assert family is not None
     assert model_type in family.types
 
 
 def test_every_type_is_found_and_belongs_to_one_family() -> None:
-    everything = architectures.all_types()
-    assert everything == sorted(model_type for family in architectures.everyone() for model_type in family.types)
-    assert [one for one in everything if one not in getattr(architectures.find(one), "types", ())] == []
+    everything = families.all_types()
+    assert everything == sorted(model_type for family in families.everyone() for model_type in family.types)
+    assert [one for one in everything if one not in getattr(families.find(one), "types", ())] == []
 
 
 def test_every_family_says_what_it_is() -> None:
-    assert [family.types for family in architectures.everyone() if not family.summary] == []
+    assert [family.types for family in families.everyone() if not family.summary] == []
 
 
 def _taken(path: Path) -> list[tuple[str, str]]:
@@ -52,12 +52,12 @@ def _taken(path: Path) -> list[tuple[str, str]]:
     return found
 
 
-FILES = {path.stem: path for path in Path(architectures.__path__[0], "models").glob("[!_]*.py")}
-MODULES = {f"{architectures.__name__}.models.{name}" for name in FILES}
+FILES = {path.stem: path for path in Path(models.__path__[0]).glob("[!_]*.py")}
+MODULES = {f"{models.__name__}.{name}" for name in FILES}
 
 
 def _is_record(family: str, name: str) -> bool:
-    kind = getattr(importlib.import_module(f"{architectures.__name__}.models.{family}"), name, None)
+    kind = getattr(importlib.import_module(f"{models.__name__}.{family}"), name, None)
     return isinstance(kind, type) and issubclass(kind, Record)
 
 
@@ -199,19 +199,19 @@ def test_a_part_that_lacks_what_the_model_takes_of_it_is_not_described(model_typ
 
 
 def test_a_mistake_of_a_family_is_not_taken_for_an_unknown_part() -> None:
-    spec = architectures.read(Config(json.loads((ARCHITECTURES / "t5.json").read_text())["config"]))
+    spec = families.read(Config(json.loads((ARCHITECTURES / "t5.json").read_text())["config"]))
     assert spec.parts
     with pytest.raises(AttributeError):
-        architectures.tree(spec.having(None))
+        families.tree(spec.having(None))
 
 
 @pytest.mark.parametrize(("model_type", "file"), [("aria_text", "aria"), ("qwen2_5_omni_dit", "qwen2_5_omni")])
 def test_a_part_is_found_in_the_file_of_the_whole_and_no_other_is_opened(model_type: str, file: str) -> None:
     script = f"""
 import sys
-from hfcount import architectures
+from hfcount.architectures import families
 sys.addaudithook(lambda event, args: event == "open" and "models" in str(args[0]) and print(args[0]))
-print(architectures.find({model_type!r}).summary)
+print(families.find({model_type!r}).summary)
 """
     lines = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split(
         "\n"

@@ -11,7 +11,8 @@ from paths import ARCHITECTURES
 from tables import over
 
 import hfcount
-from hfcount import Blueprint, architectures
+from hfcount import Blueprint
+from hfcount.architectures import families
 from hfcount.blueprints.formula.closed_form import Formula
 from hfcount.blueprints.formula.latex import latex
 from hfcount.spec.tree.dims import polynomial
@@ -185,7 +186,7 @@ def test_every_printed_formula_works_out(values: Json) -> None:
 
 def test_every_family_has_a_recorded_config() -> None:
     recorded = {values["model_type"] for values in RECORDED.values()}
-    assert [family.types for family in architectures.everyone() if recorded.isdisjoint(family.types)] == []
+    assert [family.types for family in families.everyone() if recorded.isdisjoint(family.types)] == []
 
 
 def test_one_symbol_never_stands_for_two_values() -> None:

@@ -11,8 +11,8 @@ import hfcount
 from hfcount.blueprints.build import build
 from hfcount.errors import UnknownArchitecture, UnknownClass
 from hfcount.mapper import Config
+from hfcount.mapper.class_defaults import version
 from hfcount.mapper.classes import classes, known, prefix, stem
-from hfcount.mapper.reference import version
 
 
 def found(values: Json) -> list[tuple[str, str]]:

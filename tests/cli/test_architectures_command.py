@@ -6,7 +6,7 @@ import re
 import pytest
 from conftest import Command
 
-from hfcount import architectures
+from hfcount.architectures import families
 from hfcount.cli.architectures import FILE, KINDS
 
 
@@ -17,7 +17,7 @@ def test_every_type_has_its_line_under_a_kind(command: Command) -> None:
         kind for kind in KINDS if kind in {head.lower() for head, _ in heads}
     ]
     listed = [one for line in re.findall(r"^  ([^:]+): \S", shown, re.MULTILINE) for one in line.split(", ")]
-    assert sorted(listed) == architectures.all_types()
+    assert sorted(listed) == families.all_types()
     assert sum(int(count) for _, count in heads) == len(listed)
 
 

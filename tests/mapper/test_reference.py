@@ -12,7 +12,7 @@ from paths import ARCHITECTURES
 from hfcount.blueprints.build import build
 from hfcount.errors import ConfigError
 from hfcount.mapper import Config
-from hfcount.mapper.reference import declared, knows, version
+from hfcount.mapper.class_defaults import declared, knows, version
 
 LLAVA: Json = {"model_type": "llava"}
 WHISPER: Json = {"model_type": "whisper"}

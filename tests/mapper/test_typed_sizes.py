@@ -12,10 +12,9 @@ import pytest
 from paths import ARCHITECTURES
 
 import hfcount
-from hfcount import architectures
+from hfcount.architectures import families
 from hfcount.errors import ConfigError
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, count, derived, flag, optional, part, size
+from hfcount.mapper import Config, Sizes, count, derived, flag, optional, part, size
 from hfcount.spec import GQA, Layer, Layers, Record, Spec
 from hfcount.spec.nesting import keyed, nested
 from hfcount.spec.tree.dims import Dim
@@ -55,16 +54,16 @@ def _sizes_of(family: Any) -> tuple[Any, Any]:
 
 
 def test_spec_and_blueprint_of_a_family_speak_of_the_same_sizes() -> None:
-    hints = {family.types: _sizes_of(family) for family in architectures.everyone()}
+    hints = {family.types: _sizes_of(family) for family in families.everyone()}
     assert {name: both for name, both in hints.items() if both[0] != both[1]} == {}
 
 
 def test_a_spec_has_the_sizes_that_its_family_names() -> None:
-    named = {name: get_args(_sizes_of(architectures.find(one["model_type"]))[0]) for name, one in RECORDED.items()}
+    named = {name: get_args(_sizes_of(families.find(one["model_type"]))[0]) for name, one in RECORDED.items()}
     other = {
         name: (str(kinds[0]), type(own).__name__)
         for name, kinds in named.items()
-        if kinds and not isinstance(own := architectures.read(Config(RECORDED[name])).own, kinds[0])
+        if kinds and not isinstance(own := families.read(Config(RECORDED[name])).own, kinds[0])
     }
     assert other == {}
 
@@ -144,7 +143,7 @@ def test_a_class_may_add_to_the_fields_of_another_and_replace_them() -> None:
 
 @pytest.mark.parametrize("model_type", ["llama", "qwen2_vl", "vits", "seamless_m4t"])
 def test_a_spec_is_pickled_whole(model_type: str) -> None:
-    spec = architectures.read(Config(RECORDED[model_type]))
+    spec = families.read(Config(RECORDED[model_type]))
     copied = pickle.loads(pickle.dumps(spec))
     assert copied == spec
     assert keyed(copied) == keyed(spec)

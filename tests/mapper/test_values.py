@@ -12,7 +12,7 @@ from tables import over
 import hfcount
 from hfcount.errors import ConfigError
 from hfcount.mapper.accepted_values import accepted_values, shared
-from hfcount.mapper.reference import version
+from hfcount.mapper.class_defaults import version
 from hfcount.mapper.refusals import refusals
 from hfcount.mapper.value_types import fits, meaning
 

@@ -10,8 +10,8 @@ from packed import Tensors, write
 import hfcount
 from hfcount.mapper.quantization_config import announcements
 from hfcount.mapper.quantization_presets import PRESETS
-from hfcount.quantization.packing.cache import Heads, usual
 from hfcount.quantization.packing.expected import expected
+from hfcount.quantization.packing.kv_cache_scales import Heads, usual
 from hfcount.quantization.packing.suffixes import Suffixes
 from hfcount.quantization.scheme import DENSE, PREDICTION, ROUTER, Module
 from hfcount.quantization.scheme import usual as packed_or_not

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from hfcount.quantization.layout import SCALE_DTYPES
-from hfcount.quantization.packing.reading import exact
+from hfcount.quantization.packing.dtypes_from_total import exact
 from hfcount.spec.tree.leaves import Leaf
 
 

@@ -20,7 +20,7 @@ from hfcount.options import CACHE_ALIASES
 from hfcount.serving.cost import MixerCost, Workload, cost
 from hfcount.serving.fitting import Cache, fit
 from hfcount.serving.memory import costs
-from hfcount.serving.sharding.obstacles import Sharing
+from hfcount.serving.sharding.sharing import Sharing
 from hfcount.spec.tree.leaves import Leaf
 
 ARCHITECTURES = sorted((ROOT / "fixtures" / "architectures").glob("*.json"))

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from hfcount import architectures
+from hfcount.architectures import families
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.leaves import Leaf, joined, segment, split
 from hfcount.spec.tree.name_patterns import MARK, Alike, filled
@@ -124,8 +124,8 @@ def test_rules_apply_in_turn_and_once_each() -> None:
 
 def test_no_pattern_tells_numbers_of_two_digits_or_more_apart() -> None:
     """Names that differ in these alone are read alike."""
-    patterns = [pattern for one in architectures.everyone() for pattern in one.spellings]
-    patterns += [pattern for one in architectures.everyone() for rules in one.headed.values() for pattern in rules]
+    patterns = [pattern for one in families.everyone() for pattern in one.spellings]
+    patterns += [pattern for one in families.everyone() for rules in one.headed.values() for pattern in rules]
     patterns += [pattern for wrapper in WRAPPERS for pattern in (wrapper.adds, wrapper.owns)]
     longer = re.compile(r"(?<![\w\\])\d\d|\{\d|\\d(?![+*)])\\d")
     assert len(patterns) > 500

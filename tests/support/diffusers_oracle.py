@@ -23,7 +23,7 @@ import torch
 from paths import ARCHITECTURES
 
 import hfcount
-from hfcount.mapper.reference import declared, is_of_diffusers
+from hfcount.mapper.class_defaults import declared, is_of_diffusers
 
 Json = dict[str, Any]
 Shapes = dict[str, tuple[int, ...]]

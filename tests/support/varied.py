@@ -16,7 +16,7 @@ from random import Random
 from typing import Any, Literal
 
 import hfcount
-from hfcount.mapper.reference import declared
+from hfcount.mapper.class_defaults import declared
 
 Json = dict[str, Any]
 Verdict = Literal["agrees", "cannot run", "refused", "unknown", "differs"]

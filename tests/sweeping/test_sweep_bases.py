@@ -19,8 +19,8 @@ from hfcount.fetcher.checksums import Content
 from hfcount.fetcher.endpoint import settings
 from hfcount.fetcher.interface import Request
 from hfcount.fetcher.model_card import NamedBase, by_metadata, by_tags, by_text
+from hfcount.sweeping.base_checks import BaseChecks
 from hfcount.sweeping.bases import Base, Weights, compared, is_weights
-from hfcount.sweeping.checking import BaseChecks
 from hfcount.sweeping.parts import parts, read, read_part
 from hfcount.sweeping.rows import Task
 from hfcount.sweeping.summary import summed, tables

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import hfcount
-from hfcount import architectures
+from hfcount.architectures import families
 from hfcount.cli.architectures import FILE, KINDS
 from hfcount.verifier.finding import Finding
 from hfcount.verifier.rules import RULES
@@ -181,7 +181,7 @@ _SHOWN = {
 def _families() -> str:
     kinds = Counter(one["kind"] for one in json.loads(FILE.read_text()).values())
     rows = [f"| {kind} | {kinds[kind]} |" for kind in KINDS if kinds[kind]]
-    count = f"{sum(kinds.values())} values of `model_type` in {sum(1 for _ in architectures.everyone())} families"
+    count = f"{sum(kinds.values())} values of `model_type` in {sum(1 for _ in families.everyone())} families"
     return "\n".join([f"{count}:\n", "| kind | types |", "|---|--:|", *rows])
 
 

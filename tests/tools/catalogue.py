@@ -15,15 +15,15 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from hfcount import architectures
+from hfcount.architectures import families
 from hfcount.blueprints.blueprint import Blueprint
 from hfcount.blueprints.build import build
 from hfcount.cli.architectures import FILE, KINDS
 from hfcount.errors import HfcountError
 from hfcount.mapper import Config
+from hfcount.mapper.class_defaults import declared as declared_by
+from hfcount.mapper.class_defaults import is_of_diffusers
 from hfcount.mapper.classes import classes as classes_of
-from hfcount.mapper.reference import declared as declared_by
-from hfcount.mapper.reference import is_of_diffusers
 
 REFERENCE = Path(__file__).parents[2] / "hfcount" / "mapper" / "reference.json"
 ARCHITECTURES = Path(__file__).parents[2] / "fixtures" / "architectures"
@@ -60,7 +60,7 @@ def recorded() -> Json:
     """
     known = {path.stem: json.loads(path.read_text()) for path in sorted(ARCHITECTURES.glob("*.json"))}
     within = _within(known)
-    lines = {one: _line(one, known, within) for one in architectures.all_types()}
+    lines = {one: _line(one, known, within) for one in families.all_types()}
     declared = json.loads(REFERENCE.read_text())["classes"].values()
     parts = {part[0] for one in declared for part in one.get("parts", {}).values()}
     parts |= {part for line in lines.values() for part in line["parts"].values()}
@@ -83,7 +83,7 @@ def _fixture(model_type: str, known: Json, within: dict[str, tuple[str, Config]]
     """A config of a type, and its judge: the recorded ones, those of a type in the same file, or defaults."""
     if model_type in known:
         return dict(known[model_type])
-    family = architectures.find(model_type)
+    family = families.find(model_type)
     for other in family.types if family else ():
         values = known.get(other, {}).get("config", {}) | {"model_type": model_type, "architectures": None}
         try:

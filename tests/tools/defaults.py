@@ -14,7 +14,7 @@ from typing import Any
 
 from reference import _default, classes_of
 
-from hfcount.mapper.reference import declared
+from hfcount.mapper.class_defaults import declared
 
 FILE = Path(__file__).parents[2] / "hfcount" / "diffing" / "defaults.json"
 

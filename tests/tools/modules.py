@@ -10,7 +10,7 @@ import re
 from collections import defaultdict
 from pathlib import Path
 
-from hfcount import architectures
+from hfcount.architectures import families
 from hfcount.blueprints.build import build
 from hfcount.errors import ConfigError, UnknownArchitecture
 from hfcount.mapper import Config
@@ -25,7 +25,7 @@ RECORDED = Path(__file__).parents[2] / "fixtures" / "architectures"
 def recorded() -> dict[str, set[str]]:
     """The names of the modules of each type that can be built."""
     found: dict[str, set[str]] = defaultdict(set)
-    for kind in architectures.all_types():
+    for kind in families.all_types():
         if (path := RECORDED / f"{kind}.json").exists():
             found[kind] |= _names(json.loads(path.read_text(encoding="utf-8"))["rows"])
         try:

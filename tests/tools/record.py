@@ -25,7 +25,7 @@ from hfcount.blueprints.blueprint import Blueprint
 from hfcount.blueprints.build import build
 from hfcount.checkpoints.formulas import closed_form, layer_kinds
 from hfcount.mapper import Config
-from hfcount.mapper.reference import declared, is_of_diffusers
+from hfcount.mapper.class_defaults import declared, is_of_diffusers
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "fixtures" / "architectures"

@@ -12,19 +12,19 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from hfcount import architectures
-from hfcount.architectures import described, of_class
+from hfcount.architectures import families
+from hfcount.architectures.families import described, of_class
 from hfcount.mapper.classes import known
 from hfcount.quantization.schemes import METHODS
 
 
 def _types(name: str) -> bool:
-    return architectures.find(name) is not None or architectures.find(name.replace("-", "_")) is not None
+    return families.find(name) is not None or families.find(name.replace("-", "_")) is not None
 
 
 def _classes(name: str) -> bool:
     found = known(name)
-    return described(name) or bool(of_class(name)) or bool(found and any(map(architectures.find, found.types)))
+    return described(name) or bool(of_class(name)) or bool(found and any(map(families.find, found.types)))
 
 
 KINDS: dict[str, Callable[[str], bool]] = {

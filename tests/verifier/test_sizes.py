@@ -3,7 +3,7 @@
 import pytest
 
 from hfcount.formats import dtypes
-from hfcount.verifier.sizes import exact
+from hfcount.verifier.dtypes_from_total import exact
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import hfcount
 from hfcount import Report
 from hfcount.checkpoints.inspect import AskedDepth, Options, inspect
 from hfcount.fetcher import Request
-from hfcount.mapper.reference import version
+from hfcount.mapper.class_defaults import version
 from hfcount.verifier.policy import Policy
 from hfcount.verifier.rules import RULES, lookup
 

@@ -5,8 +5,7 @@ from typing import Self
 
 from hfcount.architectures.keys import dim
 from hfcount.architectures.layers.temporal import Convolution, conv, lstm, plain, upsampling
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, count, flag
+from hfcount.mapper import Config, Sizes, count, flag
 from hfcount.spec import Record
 from hfcount.spec.tree.dims import Dim
 from hfcount.spec.tree.indices import Indices

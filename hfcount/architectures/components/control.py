@@ -6,8 +6,7 @@ from hfcount.architectures.components.unet_stages import Halves
 from hfcount.architectures.components.unets import read_stages
 from hfcount.architectures.layers import diffusion
 from hfcount.architectures.layers.diffusion.layers import conv, hint, outlets
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import Config, Sizes, size
 from hfcount.spec.tree.nodes import Block, Node, block
 
 

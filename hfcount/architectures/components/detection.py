@@ -14,8 +14,7 @@ from hfcount.architectures.layers.norms import layer_norm
 from hfcount.architectures.layers.sizes import dim
 from hfcount.architectures.layers.stacks import uniform
 from hfcount.architectures.layers.vision import square_attention
-from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.mapper.sizes import Sizes, derived, size
+from hfcount.mapper import MAX_LAYERS, Config, Sizes, derived, size
 from hfcount.spec import Dense, Layer, Layers, Record, Spec
 from hfcount.spec.tree.nodes import Block, Component, Linear, Node, Tied, block
 

@@ -1,11 +1,10 @@
 """D-FINE and those after it, whose boxes are refined as distributions (arXiv:2410.13842, arXiv:2509.20787)."""
 
 from hfcount.architectures.components.detection import perceptron, tied_perceptron
-from hfcount.architectures.components.hybrid import denoising
+from hfcount.architectures.components.rt_detr import denoising
 from hfcount.architectures.keys import dim
 from hfcount.errors import UnknownArchitecture
-from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.mapper.sizes import Sizes, derived, flag, size
+from hfcount.mapper import MAX_LAYERS, Config, Sizes, derived, flag, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Node, Repeat, Tensor, block, buffer
@@ -76,12 +75,7 @@ def distributing(c: Config) -> Distributions:
     if not alone and len(points) != levels:
         text = f"decoder_n_points has {len(points):,} entries, and there are {levels:,} levels."
         raise c.error(
-            "list-length",
-            text,
-            "decoder_n_points",
-            "Correct one of them.",
-            expected=int(levels),
-            observed=len(points),
+            "list-length", text, "decoder_n_points", "Correct one of them.", expected=int(levels), observed=len(points)
         )
     heads, width = c.int("decoder_attention_heads"), c.int("head_dim", default=None)
     if width is not None:

@@ -4,8 +4,7 @@ from typing import Self
 
 from hfcount.architectures.keys import dim, divides
 from hfcount.architectures.layers import embedding
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import Config, Sizes, size
 from hfcount.spec import Record
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 

@@ -4,8 +4,7 @@ from typing import Self
 
 from hfcount.architectures.keys import dim
 from hfcount.errors import UnknownArchitecture
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes
+from hfcount.mapper import Config, Sizes
 from hfcount.spec import Record, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Node, Presence, Repeat, Tensor, block
 from hfcount.text import printable

@@ -2,8 +2,7 @@
 
 from hfcount.architectures import keys
 from hfcount.architectures.layers.norms import layer_norm
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, count, derived, size
+from hfcount.mapper import Config, Sizes, count, derived, size
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Repeat, Tensor, block
 

@@ -3,8 +3,7 @@
 from hfcount.architectures.layers.norms import layer_norm
 from hfcount.architectures.layers.stacks import chain
 from hfcount.architectures.layers.temporal import conv
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, count, derived, size
+from hfcount.mapper import Config, Sizes, count, derived, size
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Repeat, Tensor, block, buffer
 

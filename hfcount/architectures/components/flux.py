@@ -3,7 +3,7 @@
 from hfcount.architectures.layers.diffusion.layers import attention, feed_forward, time_embedding
 from hfcount.architectures.layers.norms import rms_norm
 from hfcount.architectures.layers.stacks import altered
-from hfcount.mapper.sizes import Sizes, count, flag, size
+from hfcount.mapper import Sizes, count, flag, size
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Node, Repeat, block
 

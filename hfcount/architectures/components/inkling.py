@@ -14,8 +14,7 @@ from hfcount.architectures.layers.model import embedding
 from hfcount.architectures.layers.norms import rms_norm
 from hfcount.architectures.layers.sizes import derived_dim
 from hfcount.architectures.layers.stacks import stack
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import Config, Sizes, size
 from hfcount.spec import GQA, Layer, MoE, Record, Spec
 from hfcount.spec.tree.nodes import Block, Component, Linear, Tensor, block
 

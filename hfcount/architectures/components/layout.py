@@ -1,7 +1,7 @@
 """Learned layout embeddings of document encoders (arXiv:2204.08387)."""
 
 from hfcount.architectures.layers.model import embedding
-from hfcount.mapper.sizes import Sizes, flag, size
+from hfcount.mapper import Sizes, flag, size
 from hfcount.spec.tree.nodes import Block, Linear, Presence, block
 
 

@@ -11,8 +11,7 @@ from hfcount.architectures.layers.convolution import conv
 from hfcount.architectures.layers.model import Heads, labels
 from hfcount.architectures.layers.norms import layer_norm
 from hfcount.architectures.layers.stacks import stack
-from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import MAX_LAYERS, Config, Sizes, size
 from hfcount.spec import Dense, Layer, Spec
 from hfcount.spec.tree.nodes import Block, Component, Linear, Tensor, block
 

@@ -10,8 +10,7 @@ from hfcount.architectures.layers.ffn import mlp
 from hfcount.architectures.layers.norms import layer_norm
 from hfcount.architectures.layers.stacks import stack
 from hfcount.architectures.layers.vision import convolution
-from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.mapper.sizes import Sizes, count, flag, size
+from hfcount.mapper import MAX_LAYERS, Config, Sizes, count, flag, size
 from hfcount.spec import Dense, Layer, Layers, Record
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Repeat, Tensor, block

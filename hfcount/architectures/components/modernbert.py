@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 
 from hfcount.architectures import keys
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, flag
+from hfcount.mapper import Config, Sizes, flag
 from hfcount.spec import Layer, Layers, Record
 from hfcount.spec.tree.indices import Indices
 

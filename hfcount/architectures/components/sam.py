@@ -1,12 +1,20 @@
 """SAM and its successors (arXiv:2304.02643, arXiv:2408.00714): prompts, masks, and the vision tower."""
 
-from hfcount.architectures.keys import dim, encoding, grid, layer_count, multi_head, numbered, patches, split
+from hfcount.architectures.keys import (
+    dim,
+    encoding,
+    grid,
+    layer_count,
+    multi_head,
+    numbered,
+    patches,
+    split,
+)
 from hfcount.architectures.layers.ffn import mlp
 from hfcount.architectures.layers.norms import layer_norm
 from hfcount.architectures.layers.stacks import stack
 from hfcount.architectures.layers.vision import convolution, fused_square_attention, patch_convolution
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, flag
+from hfcount.mapper import Config, Sizes, flag
 from hfcount.spec import Dense, Layer, Record, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Component, Linear, Node, Repeat, Tensor, block

@@ -7,8 +7,7 @@ from hfcount.architectures.components.flux import STEP, modulation
 from hfcount.architectures.layers.diffusion.layers import attention, conv, feed_forward, time_embedding
 from hfcount.architectures.layers.norms import layer_norm, rms_norm
 from hfcount.architectures.layers.stacks import altered
-from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.mapper.sizes import Sizes, count, derived, optional, size
+from hfcount.mapper import MAX_LAYERS, Config, Sizes, count, derived, optional, size
 from hfcount.spec.tree.dims import Dim, origin
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Node, Repeat, block, buffer

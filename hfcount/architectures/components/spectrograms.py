@@ -3,7 +3,7 @@
 from hfcount.architectures.layers.convolution import batch_norm
 from hfcount.architectures.layers.stacks import chain
 from hfcount.architectures.layers.temporal import conv
-from hfcount.mapper.sizes import Sizes, count
+from hfcount.mapper import Sizes, count
 from hfcount.spec.tree.nodes import Block, Repeat, block
 
 

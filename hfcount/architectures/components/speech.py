@@ -8,8 +8,7 @@ from hfcount.architectures.layers.classic import classifier, headed
 from hfcount.architectures.layers.norms import layer_norm
 from hfcount.architectures.layers.temporal import conv
 from hfcount.errors import ConfigError
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, count, size
+from hfcount.mapper import Config, Sizes, count, size
 from hfcount.spec import Head, Lacking, Layer, Layers, Record, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Repeat, Tensor, block

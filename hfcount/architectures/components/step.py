@@ -130,10 +130,7 @@ def layers_and_downsamplers(s: Spec, scaled: bool = True) -> dict[str, Node]:
     d = s.hidden
     scale = block("other", gamma=Tensor((d,))) if scaled else None
     fused = block(
-        "attention",
-        in_proj_weight=Tensor((3 * d, d)),
-        in_proj_bias=Tensor((3 * d,)),
-        out_proj=Linear(d, d, bias=True),
+        "attention", in_proj_weight=Tensor((3 * d, d)), in_proj_bias=Tensor((3 * d,)), out_proj=Linear(d, d, bias=True)
     )
 
     def layer_block(layer: Layer) -> Block:

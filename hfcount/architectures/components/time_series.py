@@ -4,8 +4,7 @@ from hfcount.architectures.keys import dim, tower
 from hfcount.architectures.layers.classic import mha
 from hfcount.architectures.layers.norms import layer_norm
 from hfcount.architectures.layers.stacks import stack
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import Config, Sizes, size
 from hfcount.spec import Dense, Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 

@@ -6,8 +6,7 @@ from hfcount.architectures.layers import rms_norm
 from hfcount.architectures.layers.composite import as_tower
 from hfcount.architectures.layers.diffusion.layers import numbered
 from hfcount.architectures.layers.vision import convolution
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, count, flag, size
+from hfcount.mapper import Config, Sizes, count, flag, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Node, Repeat, Tensor, block

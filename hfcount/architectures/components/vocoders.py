@@ -4,8 +4,7 @@ from typing import NamedTuple, Self
 
 from hfcount.architectures.keys import dim
 from hfcount.architectures.layers.temporal import conv, upsampling
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, derived, size
+from hfcount.mapper import Config, Sizes, derived, size
 from hfcount.spec import Record
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Node, Repeat, Tensor, block

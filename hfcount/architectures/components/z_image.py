@@ -2,8 +2,7 @@
 
 from hfcount.architectures.layers import numbered_swiglu, rms_norm
 from hfcount.architectures.layers.diffusion.transformers import normed_attention
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, count, flag, size
+from hfcount.mapper import Config, Sizes, count, flag, size
 from hfcount.spec import Record
 from hfcount.spec.tree.dims import Dim
 from hfcount.spec.tree.nodes import Block, Linear, Node, block

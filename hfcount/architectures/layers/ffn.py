@@ -1,6 +1,7 @@
 """Feed-forward networks, dense and routed: read from a config, and their tensors."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from hfcount.architectures.layers.sizes import layer_count
 from hfcount.architectures.layers.stacks import among, split
@@ -116,9 +117,10 @@ def sparse_steps(
     if not all(number in stepped for number in spared):
         spared = Indices.of(number for number in spared if number in stepped)
     routed = stepped.difference(spared)
+    others = spared if step == 1 and not has_key(step) else every.difference(routed)
     kinds: list[tuple[Indices, MoE | Dense]] = [
         (routed, sparse()),
-        (spared if step == 1 and not has_key(step) else every.difference(routed), dense),
+        (replace(spared, count=others.count) if step == 1 and spared.count else others, dense),
     ]
     return [Layers(indices=indices, layer=Layer(mixer=mixer, ffn=ffn)) for indices, ffn in kinds if indices.count]
 

@@ -11,8 +11,8 @@ from hfcount.architectures.layers.sizes import layer_count
 from hfcount.architectures.layers.stacks import stack, uniform
 from hfcount.errors import UnknownArchitecture
 from hfcount.mapper import Config
+from hfcount.mapper.class_defaults import knows
 from hfcount.mapper.loader_differences import TIE
-from hfcount.mapper.reference import knows
 from hfcount.spec import GQA, MLA, Dense, Entries, Head, Layer, Layers, Patches, Spec, Window
 from hfcount.spec.tree.dims import Dim
 from hfcount.spec.tree.indices import Indices

@@ -164,12 +164,7 @@ def every_nth(c: Config, key: str, *, default: int | None = None, offset: str | 
 
 
 def mixed(
-    c: Config,
-    full: Mixer,
-    other: Mixer,
-    given: Sequence[str],
-    places: Indices,
-    otherwise: str | None = None,
+    c: Config, full: Mixer, other: Mixer, given: Sequence[str], places: Indices, otherwise: str | None = None
 ) -> list[Layers]:
     """Layers with the mixer `full`, softmax attention, or `other`: by the list `given`; if it is empty, by `places`.
 

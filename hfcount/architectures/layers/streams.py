@@ -1,4 +1,4 @@
-"""Several residual streams, and experts chosen by hash."""
+"""Hyper-connections, which are several residual streams, and experts chosen by hash."""
 
 from hfcount.architectures.layers.model import embedding, lm_head
 from hfcount.architectures.layers.norms import rms_norm

@@ -4,8 +4,7 @@ from hfcount.architectures.keys import dim, layer_count
 from hfcount.architectures.layers import diffusion, rms_norm, swiglu
 from hfcount.architectures.layers.diffusion.transformers import STEP_CHANNELS, normed_attention, table
 from hfcount.architectures.layers.temporal import conv, upsampling
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, flag, size
+from hfcount.mapper import Config, Sizes, flag, size
 from hfcount.spec import Record, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Repeat, Tensor, block, buffer

@@ -4,8 +4,7 @@ from hfcount.architectures import keys
 from hfcount.architectures.layers import layer_norm, stack
 from hfcount.architectures.layers.classic import classifier
 from hfcount.architectures.layers.encoders import POOLED, bert_embeddings, bert_heads, decoder_over
-from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.mapper.sizes import Sizes, count, size
+from hfcount.mapper import MAX_LAYERS, Config, Sizes, count, size
 from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Repeat, block

@@ -1,7 +1,6 @@
 """AndesVL: AIMv2 for images of any size, four of whose patches are projected into Qwen3 at once (arXiv:2510.11496)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers.composite import rebased
 from hfcount.mapper import Config
 from hfcount.spec import Spec
@@ -14,8 +13,8 @@ _MERGED = 4  # patches of a square become one, whatever hidden_stride says
 
 
 def spec(c: Config) -> Spec:
-    text = architectures.part(c, "text_config", always="qwen3").replace(head="causal_lm")
-    towers = {"vision": architectures.part(c, "vision_config", always="andesvl_aimv2")}
+    text = families.part(c, "text_config", always="qwen3").replace(head="causal_lm")
+    towers = {"vision": families.part(c, "vision_config", always="andesvl_aimv2")}
     model = keys.composite(c, text, towers, heads=("ForConditionalGeneration",))
     return model.replace(tied=text.tied)  # the language model says it for the whole
 
@@ -23,7 +22,7 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     merged = _MERGED * s.part("vision").hidden
     return block(
-        vision_encoder=architectures.tower(s, "vision"),
-        language_model=rebased(architectures.tree(s.part("text")), "language_model"),
+        vision_encoder=families.tower(s, "vision"),
+        language_model=rebased(families.tree(s.part("text")), "language_model"),
         mlp=Block({"0": Linear(merged, merged, True), "2": Linear(merged, s.hidden, True)}, "projector"),
     )

@@ -1,12 +1,10 @@
 """Aria: a tower of patches, queries that attend to them, a language model with experts (arXiv:2410.05993)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import decoder, gqa, layer_norm, pre_norm, router, stacked, swiglu
 from hfcount.architectures.layers.composite import llava
 from hfcount.architectures.layers.conversions import LLAVA
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes
+from hfcount.mapper import Config, Sizes
 from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 
@@ -19,7 +17,7 @@ class Aria(Sizes):
 
 
 def spec(c: Config) -> Spec[Aria]:
-    text, towers = architectures.part(c, "text_config"), {"vision": architectures.part(c, "vision_config")}
+    text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
     queries = c.object("projector_patch_to_query_dict") or {"1225": 128, "4900": 256}
     counts = [count for count in queries.values() if type(count) is int and count > 0]
     if not counts:
@@ -55,9 +53,7 @@ def blueprint(s: Spec[Aria]) -> Block:
         layer_norm=norm,
         feed_forward=block(linear_in=Linear(vision_width, d), linear_out=Linear(d, d)),
     )
-    return llava(
-        s, architectures.base(s), vision_tower=architectures.tower(s, "vision"), multi_modal_projector=projector
-    )
+    return llava(s, families.base(s), vision_tower=families.tower(s, "vision"), multi_modal_projector=projector)
 
 
 def text_spec(c: Config) -> Spec:
@@ -91,7 +87,7 @@ def text_blueprint(s: Spec) -> Block:
 
 
 PARTS = (
-    architectures.Family(
+    families.Family(
         ("aria_text",),
         text_spec,
         text_blueprint,

@@ -1,11 +1,9 @@
 """Audio Flamingo 3 and Music Flamingo: Whisper's encoder and two projections before Qwen2 (arXiv:2507.08128)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers.composite import llava
 from hfcount.architectures.layers.conversions import inside
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, flag
+from hfcount.mapper import Config, Sizes, flag
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block, Linear, block
 
@@ -19,7 +17,7 @@ class Audioflamingo3(Sizes):
 
 
 def spec(c: Config) -> Spec[Audioflamingo3]:
-    text, towers = architectures.part(c, "text_config"), {"audio": architectures.part(c, "audio_config")}
+    text, towers = families.part(c, "text_config"), {"audio": families.part(c, "audio_config")}
     sizes = Audioflamingo3.read(c)
     model = keys.composite(c, text, towers, heads=("ForConditionalGeneration", "Model"))
     return model.replace(tied=False).having(sizes)  # whatever a config says: this architecture ties no head
@@ -29,4 +27,4 @@ def blueprint(s: Spec[Audioflamingo3]) -> Block:
     d, bias = s.hidden, s.own.projector_bias
     first = Linear(s.part("audio").hidden, d, bias)
     projector = block("projector", linear_1=first, linear_2=Linear(d, d, bias))
-    return llava(s, architectures.base(s), audio_tower=architectures.tower(s, "audio"), multi_modal_projector=projector)
+    return llava(s, families.base(s), audio_tower=families.tower(s, "audio"), multi_modal_projector=projector)

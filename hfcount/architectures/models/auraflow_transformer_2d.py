@@ -8,8 +8,7 @@ from hfcount.architectures.layers.diffusion.transformers import (
     modulated,
     normed_attention,
 )
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, count, size
+from hfcount.mapper import Config, Sizes, count, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.dims import round_up
 from hfcount.spec.tree.indices import Indices

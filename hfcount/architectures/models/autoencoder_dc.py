@@ -8,8 +8,7 @@ from hfcount.architectures.layers import diffusion, layer_norm
 from hfcount.architectures.layers.convolution import batch_norm, conv, depthwise
 from hfcount.architectures.layers.diffusion.layers import numbered
 from hfcount.architectures.layers.diffusion.transformers import gated_convolution
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import Config, Sizes, size
 from hfcount.spec import Record, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Node, Repeat, Tensor, block

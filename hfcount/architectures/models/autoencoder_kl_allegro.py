@@ -10,8 +10,7 @@ from hfcount.architectures.layers.diffusion.layers import (
     residual,
 )
 from hfcount.architectures.layers.diffusion.video import level
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, count, size
+from hfcount.mapper import Config, Sizes, count, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Node, Repeat, block

@@ -5,8 +5,7 @@ from math import log2
 from hfcount.architectures.layers import diffusion, layer_norm
 from hfcount.architectures.layers.convolution import conv
 from hfcount.architectures.layers.diffusion.video import conv3d, level, residual_with
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, count, size
+from hfcount.mapper import Config, Sizes, count, size
 from hfcount.spec import Record, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Node, Repeat, block

@@ -11,8 +11,7 @@ from hfcount.architectures.layers.diffusion.layers import (
     ending,
     middle,
 )
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, count, flag, size
+from hfcount.mapper import Config, Sizes, count, flag, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block, block, buffer
 

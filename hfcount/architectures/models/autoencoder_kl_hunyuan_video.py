@@ -5,8 +5,7 @@ from math import log2
 from hfcount.architectures.layers import diffusion, layer_norm
 from hfcount.architectures.layers.diffusion.layers import OLD_ATTENTION, image_attention
 from hfcount.architectures.layers.diffusion.video import causal, conv3d, level, residual3d
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, count, flag, size
+from hfcount.mapper import Config, Sizes, count, flag, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Node, Repeat, block

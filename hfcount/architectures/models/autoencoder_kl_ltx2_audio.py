@@ -6,8 +6,7 @@ from hfcount.architectures import keys
 from hfcount.architectures.layers import diffusion, layer_norm
 from hfcount.architectures.layers.diffusion.layers import conv
 from hfcount.architectures.layers.diffusion.video import level
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, count, flag, size
+from hfcount.mapper import Config, Sizes, count, flag, size
 from hfcount.spec import Record, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Node, Repeat, block, buffer

@@ -8,8 +8,7 @@ from hfcount.architectures.layers import diffusion, layer_norm
 from hfcount.architectures.layers.diffusion.layers import numbered, time_embedding
 from hfcount.architectures.layers.diffusion.transformers import table
 from hfcount.architectures.layers.diffusion.video import causal, conv3d
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, flag, size
+from hfcount.mapper import Config, Sizes, flag, size
 from hfcount.spec import Record, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Node, Repeat, Tensor, block, buffer

@@ -5,8 +5,7 @@ from hfcount.architectures.layers import diffusion, layer_norm
 from hfcount.architectures.layers.convolution import conv
 from hfcount.architectures.layers.diffusion.layers import attention
 from hfcount.architectures.layers.diffusion.video import causal
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import Config, Sizes, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Node, Repeat, block

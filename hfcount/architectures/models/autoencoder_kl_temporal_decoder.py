@@ -15,8 +15,7 @@ from hfcount.architectures.layers.diffusion.layers import (
     numbered,
     resampling,
 )
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, count, size
+from hfcount.mapper import Config, Sizes, count, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block, Node, block
 

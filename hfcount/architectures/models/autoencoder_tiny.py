@@ -5,8 +5,7 @@ from collections.abc import Mapping
 from hfcount.architectures import keys
 from hfcount.architectures.layers import diffusion
 from hfcount.architectures.layers.diffusion.layers import conv
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import Config, Sizes, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Node, Repeat, Tensor, block

@@ -3,8 +3,7 @@
 from hfcount.architectures import keys
 from hfcount.architectures.layers import altered, decoder, indexer, mla, network, rms_norm, shared_moe
 from hfcount.architectures.layers.conversions import packed
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import Config, Sizes, size
 from hfcount.spec import Layer, MoE, Spec
 from hfcount.spec.tree.nodes import Block, Linear, block
 

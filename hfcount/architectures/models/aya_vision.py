@@ -1,12 +1,10 @@
 """Aya Vision and Command A Vision: patches in squares, a gated projection, Cohere's model (arXiv:2505.08751)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import layer_norm
 from hfcount.architectures.layers.composite import llava, towers_in_model
 from hfcount.architectures.layers.conversions import LLAVA
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import Config, Sizes, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block, Linear, block
 
@@ -20,7 +18,7 @@ class AyaVision(Sizes):
 
 
 def spec(c: Config) -> Spec[AyaVision]:
-    text, towers = architectures.part(c, "text_config"), {"vision": architectures.part(c, "vision_config")}
+    text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
     default = text.hidden if c.family == "aya_vision" else 36864
     sizes = AyaVision.read(
         c, alignment_intermediate_size=keys.dim("d_p", c.int("alignment_intermediate_size", default=default))
@@ -38,6 +36,4 @@ def blueprint(s: Spec[AyaVision]) -> Block:
         linear_2=Linear(wide // 2, s.hidden, True),
     )
     named = llava if first else towers_in_model
-    return named(
-        s, architectures.base(s), vision_tower=architectures.tower(s, "vision"), multi_modal_projector=projector
-    )
+    return named(s, families.base(s), vision_tower=families.tower(s, "vision"), multi_modal_projector=projector)

@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import (
     altered,
     embedding,
@@ -17,8 +16,7 @@ from hfcount.architectures.layers import (
 )
 from hfcount.architectures.layers.composite import rebased
 from hfcount.architectures.layers.vision import patch_projection
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, flag, size
+from hfcount.mapper import Config, Sizes, flag, size
 from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Node, Tensor, block
 
@@ -52,7 +50,7 @@ def spec(c: Config) -> Spec[Bagel]:
     sizes = Bagel.read(c, z_channels=keys.dim("z", latents.int("z_channels")), doubled=_LAYERS[kind])
     towers = {}
     if sizes.visual_und:
-        vision = architectures.part(c, "vit_config", "siglip_vision_model")
+        vision = families.part(c, "vit_config", "siglip_vision_model")
         # The last layer is left out before the weights are loaded.
         towers["vision"] = vision.replace(layers=keys.uniform(vision.layers[0].layer, max(0, vision.depth - 1)))
     heads = keys.named(("ForConditionalGeneration",), Bagel="conditional_generation")
@@ -115,7 +113,7 @@ def _latents(s: Spec[Bagel]) -> dict[str, Node]:
 def _seen(s: Spec[Bagel]) -> dict[str, Node]:
     """The tower, whose patches come flattened, and what leads from it into the model."""
     d, vision, side = s.hidden, s.part("vision"), s.own.vit_max_num_patch_per_side
-    tower = architectures.tower(s, "vision")
+    tower = families.tower(s, "vision")
     flat = within(altered(tower, head=None), embeddings=block(patch_embedding=patch_projection(vision, bias=True)))
     network = Block({"fc1": Linear(vision.hidden, d, True), "fc2": Linear(d, d, True)}, "projector", 0)
     places = Block({"pos_embed": Tensor((side * side, d))}, "embedding", 0)

@@ -2,8 +2,7 @@
 
 from hfcount.architectures import keys
 from hfcount.architectures.layers import decoder, fused_qkv, pre_norm, swiglu
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes
+from hfcount.mapper import Config, Sizes
 from hfcount.spec import GQA, Layer, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block

@@ -4,8 +4,7 @@ from hfcount.architectures import keys
 from hfcount.architectures.components import ling
 from hfcount.architectures.components.ling import bailing_experts
 from hfcount.architectures.layers import network, pre_norm
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes
+from hfcount.mapper import Config, Sizes
 from hfcount.spec import Layer, MoE, Spec
 from hfcount.spec.tree.nodes import Block
 

@@ -4,8 +4,7 @@ from hfcount.architectures import keys
 from hfcount.architectures.components import ling
 from hfcount.architectures.components.ling import bailing_experts, in_groups
 from hfcount.architectures.layers import altered, network, pre_norm, rms_norm
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, flag
+from hfcount.mapper import Config, Sizes, flag
 from hfcount.spec import GQA, MLA, Layer, Lightning, Mixer, MoE, Spec
 from hfcount.spec.tree.nodes import Block, Linear
 

@@ -6,8 +6,7 @@ from hfcount.architectures.components.ling import bailing_experts, in_groups
 from hfcount.architectures.layers import altered, network, pre_norm
 from hfcount.architectures.layers.mixers import kimi_delta
 from hfcount.errors import UnknownArchitecture
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, flag
+from hfcount.mapper import Config, Sizes, flag
 from hfcount.spec import DeltaNet, Layer, MoE, Spec
 from hfcount.spec.tree.nodes import Block, Tensor
 

@@ -1,7 +1,6 @@
 """Bark: three transformers, from words to meanings, from those to coarse codes and to fine ones, and EnCodec."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import embedding, layer_norm, mlp, stack
 from hfcount.architectures.layers.classic import fused_attention
 from hfcount.mapper import Config
@@ -16,7 +15,7 @@ _CODES = 1000  # codebooks, each of which is tied to a head by its number
 
 def spec(c: Config) -> Spec:
     parts: dict[str, Spec] = {name: _transformer(c, f"{key}_config") for name, key in _NAMES.items()}
-    parts["audio"] = architectures.part(c, "codec_config")
+    parts["audio"] = families.part(c, "codec_config")
     heads = keys.named(("Model",))
     d = parts["semantic"].hidden
     return keys.decoder_spec(c, [], heads=heads, vocab=0, hidden=d, parts=parts).replace(causal=False)
@@ -61,7 +60,7 @@ def _transformer(c: Config, name: str) -> Spec[BarkTransformer]:
 
 def blueprint(s: Spec) -> Block:
     stages = {key: _tree(s.parts[name]) for name, key in _NAMES.items()}
-    return Block({**stages, "codec_model": architectures.tower(s, "audio")})
+    return Block({**stages, "codec_model": families.tower(s, "audio")})
 
 
 def _tree(s: Spec) -> Block:

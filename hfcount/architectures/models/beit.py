@@ -8,8 +8,7 @@ from hfcount.architectures.layers.convolution import batch_norm, transposed
 from hfcount.architectures.layers.segmentation import Heads
 from hfcount.architectures.layers.stacks import altered
 from hfcount.architectures.layers.vision import patch_convolution, vit_attention, vit_layer
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, derived, flag, size
+from hfcount.mapper import Config, Sizes, derived, flag, size
 from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 

@@ -4,8 +4,7 @@ from hfcount.architectures import keys
 from hfcount.architectures.layers import layer_norm
 from hfcount.architectures.layers.classic import classifier, headed
 from hfcount.architectures.layers.convolution import conv, led
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import Config, Sizes, size
 from hfcount.spec import Record, Spec
 from hfcount.spec.tree.dims import origin
 from hfcount.spec.tree.nodes import Block, block

@@ -1,11 +1,9 @@
 """BLIP: a vision tower, and a text model that compares, or describes what it sees (arXiv:2201.12086)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import altered
 from hfcount.architectures.layers.composite import paired, rebased
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import Config, Sizes, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block, Linear, Node, block
 
@@ -19,9 +17,9 @@ class Blip(Sizes):
 
 
 def spec(c: Config) -> Spec[Blip]:
-    vision = architectures.part(c, "vision_config")
+    vision = families.part(c, "vision_config")
     # Whatever the text model says of the width of what it sees.
-    text = keys.attending(architectures.part(c, "text_config"), vision.hidden)
+    text = keys.attending(families.part(c, "text_config"), vision.hidden)
     sizes = Blip.read(c)
     out = c.int("projection_dim")
     # The decoder is a model of its own, which ties by its own config, too.
@@ -30,11 +28,11 @@ def spec(c: Config) -> Spec[Blip]:
 
 
 def blueprint(s: Spec[Blip]) -> Block:
-    tower, text = architectures.tower(s, "vision"), s.part("text").replace(tied=s.tied)
-    encoder: Node = altered(architectures.base(s), pooler=None)
-    decoder = rebased(architectures.tree(text.replace(head="causal_lm")), "text_decoder")
+    tower, text = families.tower(s, "vision"), s.part("text").replace(tied=s.tied)
+    encoder: Node = altered(families.base(s), pooler=None)
+    decoder = rebased(families.tree(text.replace(head="causal_lm")), "text_decoder")
     if s.head == "base":
-        return paired(s, architectures.base(s), tower)
+        return paired(s, families.base(s), tower)
     if s.head == "conditional_generation":
         return block(vision_model=tower, text_decoder=decoder)
     if s.head == "question_answering":

@@ -1,13 +1,11 @@
 """BLIP-2 and InstructBLIP: a vision tower, a Q-Former, and any language model (arXiv:2301.12597, arXiv:2305.06500)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import embedding
 from hfcount.architectures.layers.classic import positions
 from hfcount.architectures.layers.composite import rebased
 from hfcount.architectures.models.blip_2_qformer import Blip2Qformer
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, derived, size
+from hfcount.mapper import Config, Sizes, derived, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 
@@ -34,8 +32,8 @@ class Blip2(Sizes):
 
 
 def spec(c: Config) -> Spec[Blip2]:
-    vision, text = architectures.part(c, "vision_config"), architectures.part(c, "text_config")
-    former = keys.attending(architectures.part(c, "qformer_config"), vision.hidden)
+    vision, text = families.part(c, "vision_config"), families.part(c, "text_config")
+    former = keys.attending(families.part(c, "qformer_config"), vision.hidden)
     first = c.family == "blip-2"
     sizes = Blip2.read(c)
     parts, heads = {"vision": vision, "qformer": former}, {**_HEADS, **(_WITHOUT if first else {})}
@@ -48,8 +46,8 @@ def blueprint(s: Spec[Blip2]) -> Block:
     d, sees = former.hidden, s.head != "encoder"
     parts = block(
         query_tokens=Tensor((1, s.own.num_query_tokens, d), component="projector"),
-        vision_model=architectures.tower(s, "vision") if sees else None,
-        qformer=Block(architectures.tree(former).children, "projector", repeats=0),
+        vision_model=families.tower(s, "vision") if sees else None,
+        qformer=Block(families.tree(former).children, "projector", repeats=0),
     ).children
     if s.head in _WITHOUT.values() and s.own.image_text_hidden_size is not None:
         out = Linear(d, s.own.image_text_hidden_size, True, "projector")
@@ -66,6 +64,6 @@ def blueprint(s: Spec[Blip2]) -> Block:
     # BLIP-2's base model holds the language model with its head, too.
     headless = s.head == "base" and s.family != "blip-2"
     generating = text.replace(head="causal_lm" if "causal_lm" in text.heads else "conditional_generation")
-    inner = architectures.base(s) if headless else architectures.tree(generating)
+    inner = families.base(s) if headless else families.tree(generating)
     into = Linear(d, s.hidden, True, "projector")
     return Block({**parts, "language_projection": into, "language_model": rebased(inner, "language_model")})

@@ -1,10 +1,8 @@
 """BLT: a transformer over patches of bytes, between a local encoder and a local decoder (arXiv:2412.09871)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import altered, embedding, gqa, pre_norm, rms_norm, stack, swiglu
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, derived, size
+from hfcount.mapper import Config, Sizes, derived, size
 from hfcount.spec import Dense, Layer, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Repeat, Tied, block
@@ -26,9 +24,9 @@ class Blt(Sizes):
 
 
 def spec(c: Config) -> Spec[Blt]:
-    parts = {name: architectures.part(c, key) for name, key in _PARTS.items()}
+    parts = {name: families.part(c, key) for name, key in _PARTS.items()}
     if c.bool("patch_in_forward", default=True):
-        parts["patcher"] = architectures.part(c, "patcher_config")
+        parts["patcher"] = families.part(c, "patcher_config")
     elif c.has("patcher_config"):
         c.sub("patcher_config")  # there, and without effect
     # The reference derives this width, whatever the part says.
@@ -53,7 +51,7 @@ def spec(c: Config) -> Spec[Blt]:
 
 
 def blueprint(s: Spec[Blt]) -> Block:
-    parts = {_NAMES.get(name, name): architectures.tree(part) for name, part in s.parts.items()}
+    parts = {_NAMES.get(name, name): families.tree(part) for name, part in s.parts.items()}
     inner, tied = s.part("encoder").hidden, s.tied and s.head == "causal_lm"
     if tied:
         shared = Tied("lm_head.weight", (s.vocab, inner), "embedding")
@@ -127,7 +125,7 @@ def patcher_blueprint(s: Spec[BltPart]) -> Block:
 
 
 PARTS = (
-    architectures.Family(
+    families.Family(
         ("blt_patcher", "blt_local_encoder", "blt_local_decoder", "blt_global_transformer"),
         patcher_spec,
         patcher_blueprint,

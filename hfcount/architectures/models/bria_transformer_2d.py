@@ -7,8 +7,7 @@ from hfcount.architectures.layers import diffusion, rms_norm
 from hfcount.architectures.layers.diffusion.blocks import joint_block, single_block
 from hfcount.architectures.layers.diffusion.layers import time_embedding
 from hfcount.architectures.layers.diffusion.transformers import STEP_CHANNELS, modulated
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, count, size
+from hfcount.mapper import Config, Sizes, count, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Repeat, block

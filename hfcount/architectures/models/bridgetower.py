@@ -1,13 +1,11 @@
 """BridgeTower: CLIP's image encoder and RoBERTa, bridged by layers across both (arXiv:2206.08657)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import embedding, layer_norm, lm_head, mlp, stack
 from hfcount.architectures.layers.classic import headed, positions
 from hfcount.architectures.layers.encoders import bert_layer
 from hfcount.architectures.layers.vision import patch_convolution
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, count, flag, optional, size
+from hfcount.mapper import Config, Sizes, count, flag, optional, size
 from hfcount.spec import GQA, Dense, Layer, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Node, Repeat, Tensor, block, obsolete
@@ -33,7 +31,7 @@ class Bridgetower(Sizes):
 
 
 def spec(c: Config) -> Spec[Bridgetower]:
-    text, towers = architectures.part(c, "text_config"), {"vision": architectures.part(c, "vision_config")}
+    text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
     kind = c.choice("link_tower_type", _SCALES, "add")
     sizes = Bridgetower.read(c, link_tower_type=kind)
     model = keys.composite(c, text, towers, heads=_HEADS)
@@ -60,8 +58,8 @@ def blueprint(s: Spec[Bridgetower]) -> Block:
         cross_modal_text_transform=each(Linear(s.hidden, d, True, "projector"), shared, times),
         cross_modal_image_transform=each(Linear(vision_width, d, True, "projector"), shared, times),
         token_type_embeddings=embedding(2, d),  # texts and images
-        vision_model=architectures.tower(s, "vision"),
-        text_model=architectures.base(s),
+        vision_model=families.tower(s, "vision"),
+        text_model=families.base(s),
         cross_modal_image_layers=layers,
         cross_modal_text_layers=layers,
         cross_modal_image_pooler=pool,
@@ -135,7 +133,7 @@ def vision_blueprint(s: Spec[BridgetowerVisionModel]) -> Block:
 
 
 PARTS = (
-    architectures.Family(
+    families.Family(
         ("bridgetower_vision_model",), vision_spec, vision_blueprint, ignored=("stop_gradient", "initializer_factor")
     ),
 )

@@ -1,7 +1,6 @@
 """Canary: a FastConformer before a transformer that writes what was said (arXiv:2406.19674)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import embedding, layer_norm, lm_head, mlp, stack
 from hfcount.architectures.layers.classic import mha
 from hfcount.mapper import Config
@@ -12,14 +11,14 @@ MODEL_TYPES = ("canary",)  # transformers 5.23: modeling_canary.py
 
 
 def spec(c: Config) -> Spec:
-    text, parts = architectures.part(c, "decoder_config"), {"encoder": architectures.part(c, "encoder_config")}
+    text, parts = families.part(c, "decoder_config"), {"encoder": families.part(c, "encoder_config")}
     c.int("vocab_size", default=None)  # the decoder's
     heads = ("ForConditionalGeneration", "Model")
     return keys.composite(c, text, parts, key="decoder_config", tied=True, heads=heads)
 
 
 def blueprint(s: Spec) -> Block:
-    body = block(encoder=architectures.tree(s.part("encoder")), decoder=architectures.base(s))
+    body = block(encoder=families.tree(s.part("encoder")), decoder=families.base(s))
     table = "model.decoder.embed_tokens.weight"
     return body if s.head == "base" else block(model=body, proj_out=lm_head(s, table, bias=True))
 
@@ -48,4 +47,4 @@ def decoder_blueprint(s: Spec) -> Block:
     return block(embed_tokens=table, layers=stack(s.layers, layer_block), norm=norm, embedding_layernorm=norm)
 
 
-PARTS = (architectures.Family(("canary_decoder",), decoder_spec, decoder_blueprint),)
+PARTS = (families.Family(("canary_decoder",), decoder_spec, decoder_blueprint),)

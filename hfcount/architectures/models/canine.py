@@ -4,8 +4,7 @@ from hfcount.architectures import keys
 from hfcount.architectures.layers import embedding, layer_norm, stack
 from hfcount.architectures.layers.classic import classifier, headed
 from hfcount.architectures.layers.encoders import bert_layer
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import Config, Sizes, size
 from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Repeat, Tensor, block

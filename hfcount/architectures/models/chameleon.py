@@ -1,7 +1,6 @@
 """Chameleon: Llama with normalised queries and keys, whose vocabulary also has images' codes (arXiv:2405.09818)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import (
     altered,
     base,
@@ -13,8 +12,7 @@ from hfcount.architectures.layers import (
     with_head,
 )
 from hfcount.architectures.layers.convolution import conv
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, count, size
+from hfcount.mapper import Config, Sizes, count, size
 from hfcount.spec import Layer, Record, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Node, Repeat, Tensor, block
@@ -27,7 +25,7 @@ def spec(c: Config) -> Spec:
     bias = c.bool("attention_bias", default=False)
     mixer = keys.attention(c, bias=bias, derived=True, indivisible="refused")
     layer = Layer(mixer=mixer, ffn=keys.dense(c, bias=c.bool("mlp_bias", default=False)))
-    parts, heads = {"vision": architectures.part(c, "vq_config")}, ("ForConditionalGeneration", "Model")
+    parts, heads = {"vision": families.part(c, "vq_config")}, ("ForConditionalGeneration", "Model")
     return keys.decoder_spec(c, layer, heads=heads, parts=parts)
 
 
@@ -43,7 +41,7 @@ def blueprint(s: Spec) -> Block:
         attention = altered(gqa(d, a), q_norm=norm(a.heads, a.head_dim), k_norm=norm(a.kv_heads, a.head_dim))
         return pre_norm(d, self_attn=attention, mlp=swiglu(d, of.width, of.bias))
 
-    body = Block({**base(s, layer_block).children, "vqmodel": architectures.tower(s, "vision")})
+    body = Block({**base(s, layer_block).children, "vqmodel": families.tower(s, "vision")})
     return with_head(s, body)
 
 
@@ -133,4 +131,4 @@ def vqgan_blueprint(s: Spec[ChameleonVqgan]) -> Block:
     )
 
 
-PARTS = (architectures.Family(("chameleon_vqgan",), vqgan_spec, vqgan_blueprint),)
+PARTS = (families.Family(("chameleon_vqgan",), vqgan_spec, vqgan_blueprint),)

@@ -2,8 +2,7 @@
 
 from typing import cast
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import (
     altered,
     embedding,
@@ -17,8 +16,7 @@ from hfcount.architectures.layers import (
 from hfcount.architectures.layers.classic import positions
 from hfcount.architectures.layers.composite import gated_projection
 from hfcount.architectures.layers.vision import convolution, patch_convolution
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, flag
+from hfcount.mapper import Config, Sizes, flag
 from hfcount.spec import GQA, Dense, Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, Tied, block, buffer
 
@@ -37,7 +35,7 @@ class Chatglm(Sizes):
 def spec(c: Config) -> Spec[Chatglm]:
     if c.has("inner_hidden_size") and not c.has("ffn_hidden_size"):
         # The first of the series has the type, and another architecture, whose family lays it out.
-        return cast("Spec[Chatglm]", architectures.read(c, "chatglm_6b"))
+        return cast("Spec[Chatglm]", families.read(c, "chatglm_6b"))
     heads, bias = c.int("num_attention_heads"), c.bool("add_bias_linear", default=False)
     grouped = c.bool("multi_query_attention", default=False)
     mixer = GQA(
@@ -50,7 +48,7 @@ def spec(c: Config) -> Spec[Chatglm]:
     layer = Layer(mixer=mixer, ffn=Dense(width=c.int("ffn_hidden_size"), bias=bias))
     layers = keys.uniform(layer, keys.layer_count(c, "num_layers"))
     sizes = Chatglm.read(c)
-    towers = {"vision": architectures.part(c, "vision_config", "glm4v_9b_vision")} if c.sub("vision_config") else {}
+    towers = {"vision": families.part(c, "vision_config", "glm4v_9b_vision")} if c.sub("vision_config") else {}
     classes = ("ForConditionalGeneration", "Model", "ForSequenceClassification")
     model = keys.decoder_spec(c, layers, heads=classes, vocab=c.int("padded_vocab_size"), parts=towers)
     return model.having(sizes)
@@ -60,7 +58,7 @@ def _vision(s: Spec) -> Block:
     d, width, vision_width = s.hidden, s.layers[0].layer.dense.width, s.part("vision").hidden
     ends, halves = Tensor((1, 1, d)), convolution(vision_width, d, 2)
     return altered(
-        architectures.tower(s, "vision"), linear_proj=gated_projection(d, d, width), conv=halves, boi=ends, eoi=ends
+        families.tower(s, "vision"), linear_proj=gated_projection(d, d, width), conv=halves, boi=ends, eoi=ends
     )
 
 
@@ -118,5 +116,5 @@ def vision_blueprint(s: Spec) -> Block:
 
 
 PARTS = (
-    architectures.Family(("glm4v_9b_vision",), vision_spec, vision_blueprint, ignored=("image_size", "scaling_factor")),
+    families.Family(("glm4v_9b_vision",), vision_spec, vision_blueprint, ignored=("image_size", "scaling_factor")),
 )

@@ -1,10 +1,8 @@
 """CHMv2: heights of trees from DINOv3's features at four scales (arXiv:2508.10104, arXiv:2103.13413)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers.convolution import conv, transposed
-from hfcount.mapper import MAX_SIZE, Config
-from hfcount.mapper.sizes import Sizes, derived, size
+from hfcount.mapper import MAX_SIZE, Config, Sizes, derived, size
 from hfcount.spec import Record, Spec
 from hfcount.spec.tree.nodes import Block, Linear, block
 
@@ -32,7 +30,7 @@ class Chmv2(Sizes):
 
 
 def spec(c: Config) -> Spec[Chmv2]:
-    vision = architectures.part(c, "backbone_config").replace(head="backbone")
+    vision = families.part(c, "backbone_config").replace(head="backbone")
     widths, factors = c.ints("post_process_channels", default=(128, 256, 512, 1024)), c.entries("reassemble_factors")
     factors = factors if c.given("reassemble_factors") else [4, 2, 1, 0.5]
     if any(type(factor) not in (int, float) or not 0 < factor <= MAX_SIZE for factor in factors):
@@ -75,4 +73,4 @@ def blueprint(s: Spec[Chmv2]) -> Block:
         fusion_layers=Block(fusions),
         conv_depth=block(head=depth),
     )
-    return block(backbone=architectures.tree(backbone), head=head)
+    return block(backbone=families.tree(backbone), head=head)

@@ -1,13 +1,11 @@
 """CLAP: an audio and a text tower, each with a projection to a common width (arXiv:2211.06687)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import layer_norm, stack
 from hfcount.architectures.layers.composite import two_layers
 from hfcount.architectures.layers.convolution import batch_norm, conv
 from hfcount.architectures.layers.encoders import bert_base, bert_embeddings, pooler
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, flag, size
+from hfcount.mapper import Config, Sizes, flag, size
 from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Node, Tensor, block, buffer
 
@@ -16,7 +14,7 @@ IGNORED = ("hidden_size", "num_hidden_layers")
 
 
 def spec(c: Config) -> Spec:
-    text, towers = architectures.part(c, "text_config"), {"audio": architectures.part(c, "audio_config")}
+    text, towers = families.part(c, "text_config"), {"audio": families.part(c, "audio_config")}
     return keys.composite(c, text, towers, heads=("Model",), out=c.int("projection_dim")).replace(tied=False)
 
 
@@ -25,9 +23,9 @@ def blueprint(s: Spec) -> Block:
     return block(
         logit_scale_a=scale,
         logit_scale_t=scale,
-        text_model=architectures.base(s),
+        text_model=families.base(s),
         text_projection=two_layers(s.hidden, s.output),
-        audio_model=architectures.tower(s, "audio"),
+        audio_model=families.tower(s, "audio"),
         audio_projection=two_layers(s.part("audio").hidden, s.output),
     )
 
@@ -139,8 +137,8 @@ def audio_blueprint(s: Spec[ClapAudioModel]) -> Block:
 
 
 PARTS = (
-    architectures.Family(("clap_text_model",), text_spec, text_blueprint),
-    architectures.Family(
+    families.Family(("clap_text_model",), text_spec, text_blueprint),
+    families.Family(
         ("clap_audio_model",),
         audio_spec,
         audio_blueprint,

@@ -2,8 +2,7 @@
 
 from dataclasses import replace
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import altered
 from hfcount.architectures.layers.classic import classifier
 from hfcount.architectures.layers.composite import paired
@@ -24,14 +23,14 @@ _HEADS = {"clip": _CLASSIFYING, "metaclip_2": _CLASSIFYING, "vision-text-dual-en
 
 
 def spec(c: Config) -> Spec:
-    text, towers = architectures.part(c, "text_config"), {"vision": architectures.part(c, "vision_config")}
+    text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
     return keys.composite(
         c, text, towers, heads=_HEADS.get(c.family, keys.named(("Model",))), out=c.int("projection_dim")
     ).replace(tied=False)
 
 
 def blueprint(s: Spec) -> Block:
-    tower, text = architectures.tower(s, "vision"), architectures.base(s)
+    tower, text = families.tower(s, "vision"), families.base(s)
     if s.head == "image_classification":
         return block(vision_model=tower, classifier=classifier(s, s.part("vision").hidden))
     if s.family == "chinese_clip":  # BERT without what reads its first token

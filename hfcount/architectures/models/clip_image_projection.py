@@ -1,8 +1,7 @@
 """A square projection of an embedding of an image, beside the U-Net of GLIGEN (arXiv:2301.07093)."""
 
 from hfcount.architectures.layers import diffusion
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import Config, Sizes, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block, Linear, block
 

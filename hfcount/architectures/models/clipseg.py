@@ -1,12 +1,10 @@
 """CLIPSeg: CLIP, with a small decoder that marks in an image what a text names (arXiv:2112.10003)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import stack
 from hfcount.architectures.layers.composite import paired
 from hfcount.architectures.layers.vision import clip_layer, convolution
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, flag, size
+from hfcount.mapper import Config, Sizes, flag, size
 from hfcount.spec import Dense, Layer, Layers, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Repeat, Tensor, block
@@ -25,7 +23,7 @@ class Clipseg(Sizes):
 
 
 def spec(c: Config) -> Spec[Clipseg]:
-    text, towers = architectures.part(c, "text_config"), {"vision": architectures.part(c, "vision_config")}
+    text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
     depth = c.length("extract_layers") or 0
     sizes = Clipseg.read(c, extract_layers=keys.dim("N_r", depth))
     out = c.int("projection_dim")
@@ -33,7 +31,7 @@ def spec(c: Config) -> Spec[Clipseg]:
 
 
 def blueprint(s: Spec[Clipseg]) -> Block:
-    clip = paired(s, architectures.base(s), architectures.tower(s, "vision"))
+    clip = paired(s, families.base(s), families.tower(s, "vision"))
     return clip if s.head == "base" else block(clip=clip, decoder=_decoder(s))
 
 

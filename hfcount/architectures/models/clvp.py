@@ -1,11 +1,9 @@
 """CLVP: a decoder of speech tokens, and encoders that choose among what it says (arXiv:2305.07243)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import embedding, layer_norm, lm_head, rms_norm, stack
 from hfcount.architectures.layers.classic import conv1d, mha, positions
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, count, size
+from hfcount.mapper import Config, Sizes, count, size
 from hfcount.spec import Dense, Layer, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Repeat, Tensor, block, buffer
@@ -25,8 +23,8 @@ class Clvp(Sizes):
 
 
 def spec(c: Config) -> Spec[Clvp]:
-    text, speech = architectures.part(c, "text_config"), architectures.part(c, "speech_config")
-    decoder, sizes = architectures.part(c, "decoder_config"), Clvp.read(c.part("decoder_config"))
+    text, speech = families.part(c, "text_config"), families.part(c, "speech_config")
+    decoder, sizes = families.part(c, "decoder_config"), Clvp.read(c.part("decoder_config"))
     parts = {"words": text, "speech": speech}
     model = keys.composite(c, decoder, parts, key="decoder_config", heads=_HEADS)
     return model.replace(tied=False).having(sizes)
@@ -45,9 +43,9 @@ def blueprint(s: Spec[Clvp]) -> Block:
     )
     return block(
         conditioning_encoder=conditioning,
-        speech_decoder_model=architectures.tree(s.part("text").replace(head="causal_lm")),
-        text_encoder_model=Block(architectures.tree(words).children, repeats=0),
-        speech_encoder_model=Block(architectures.tree(s.part("speech")).children, "audio", repeats=0),
+        speech_decoder_model=families.tree(s.part("text").replace(head="causal_lm")),
+        text_encoder_model=Block(families.tree(words).children, repeats=0),
+        speech_encoder_model=Block(families.tree(s.part("speech")).children, "audio", repeats=0),
         logit_scale=Tensor((), component="other"),
     )
 
@@ -129,10 +127,10 @@ def decoder_blueprint(s: Spec) -> Block:
 
 
 PARTS = (
-    architectures.Family(
+    families.Family(
         ("clvp_encoder",), encoder_spec, encoder_blueprint, ignored=("summary_use_proj", "summary_proj_to_labels")
     ),
-    architectures.Family(
+    families.Family(
         ("clvp_decoder",),
         decoder_spec,
         decoder_blueprint,

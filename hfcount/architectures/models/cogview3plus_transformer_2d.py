@@ -3,8 +3,7 @@
 from hfcount.architectures.layers import diffusion
 from hfcount.architectures.layers.diffusion.layers import attention, feed_forward, time_embedding
 from hfcount.architectures.layers.diffusion.transformers import modulated
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, count, size
+from hfcount.mapper import Config, Sizes, count, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Repeat, block

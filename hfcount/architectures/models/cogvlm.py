@@ -2,13 +2,11 @@
 
 from dataclasses import replace
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import altered, base, fused_qkv, pre_norm, swiglu, with_head
 from hfcount.architectures.layers.composite import gated_projection
 from hfcount.architectures.layers.vision import convolution
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes
+from hfcount.mapper import Config, Sizes
 from hfcount.spec import GQA, Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block, buffer
 
@@ -35,7 +33,7 @@ def spec(c: Config) -> Spec[CogVLM]:
         if mixer.heads % mixer.kv_heads:
             text = f"num_attention_heads {mixer.heads:,} is not a multiple of num_multi_query_heads {mixer.kv_heads:,}."
             c.cannot_run("not-divisible", text, "num_multi_query_heads", "Correct one of them.")
-    towers = {"vision": architectures.part(c, "vision_config", "glm4v_9b_vision")}
+    towers = {"vision": families.part(c, "vision_config", "glm4v_9b_vision")}
     sizes = CogVLM.read(c, experts=not video, second=second)
     return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c)), parts=towers).having(sizes)
 
@@ -66,7 +64,7 @@ def blueprint(s: Spec[CogVLM]) -> Block:
 
     width, ends = s.layers[0].layer.dense.width, Tensor((1, 1, d))
     vision = altered(
-        architectures.tower(s, "vision"),
+        families.tower(s, "vision"),
         linear_proj=gated_projection(vision_width, d, width),
         conv=convolution(vision_width, vision_width, 2) if of.second else None,
         boi=ends,

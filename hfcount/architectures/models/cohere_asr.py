@@ -1,7 +1,6 @@
 """Cohere's recogniser: Canary's architecture with learned positions, stored under names of its own (model card)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import embedding, layer_norm, lm_head, stack
 from hfcount.architectures.layers.classic import mha
 from hfcount.architectures.layers.composite import renamed
@@ -53,7 +52,7 @@ SPELLINGS = {
 
 def spec(c: Config) -> Spec:
     mixer, ffn = keys.attention(c, bias=c.bool("attention_bias")), keys.dense(c, bias=True)
-    rows, parts = c.int("max_position_embeddings"), {"encoder": architectures.part(c, "encoder_config")}
+    rows, parts = c.int("max_position_embeddings"), {"encoder": families.part(c, "encoder_config")}
     heads = ("ForConditionalGeneration", "Model")
     layer = Layer(mixer=mixer, ffn=ffn)
     return keys.decoder_spec(c, layer, heads=heads, positions=rows, parts=parts, uncounted=keys.ACROSS)
@@ -80,7 +79,7 @@ def blueprint(s: Spec) -> Block:
         position_embedding=block("embedding", pos_enc=Tensor((s.positions or 0, d))),
     )
     body = block(
-        encoder=renamed(architectures.tree(encoder), _ENCODER),
+        encoder=renamed(families.tree(encoder), _ENCODER),
         encoder_decoder_proj=Linear(encoder.hidden, d, True, "projector"),
         transf_decoder=block(
             _embedding=tables, _decoder=block(layers=stack(s.layers, layer_block), final_layer_norm=norm)

@@ -1,7 +1,6 @@
 """ColPali: PaliGemma with a projection of each token, for the retrieval of pages (arXiv:2407.01449)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers.composite import rebased
 from hfcount.mapper import Config
 from hfcount.spec import Spec
@@ -15,12 +14,12 @@ _HEADS = keys.named(ForRetrieval="base")
 
 
 def spec(c: Config) -> Spec:
-    inner = architectures.part(c, "vlm_config")
+    inner = families.part(c, "vlm_config")
     model = inner.replace(family=c.family, heads=("base",), head="base", architecture=keys.head_of(c, _HEADS)[0])
     out = c.int("embedding_dim", default=128)
     return model.replace(parts={"text": inner.replace(head="base")}, out=out, dtype=c.dtype() or inner.dtype)
 
 
 def blueprint(s: Spec) -> Block:
-    inner = architectures.base(s)
+    inner = families.base(s)
     return block(vlm=rebased(inner, "vlm"), embedding_proj_layer=Linear(s.hidden, s.out or s.hidden, True, "projector"))

@@ -2,12 +2,10 @@
 
 from typing import NamedTuple
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers.composite import rebased
 from hfcount.architectures.layers.stacks import altered
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes
+from hfcount.mapper import Config, Sizes
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block, Linear
 
@@ -88,7 +86,7 @@ def spec(c: Config) -> Spec[ColpaliEngine]:
     kind, below, projection, width, complete = _AROUND.get(named, _AROUND["ColQwen2_5"])
     base, family = c.varied("", {"architectures": None}), c.family
     base.kind = kind
-    inner = architectures.read(base, kind)
+    inner = families.read(base, kind)
     inner = inner if complete else inner.replace(head="base")
     c.family = family
     inner = inner.replace(parts={name: part for name, part in inner.parts.items() if name != "mtp"})
@@ -109,7 +107,7 @@ def _bare(inner: Block) -> Block:
 
 
 def blueprint(s: Spec[ColpaliEngine]) -> Block:
-    of, inner = s.own, architectures.tree(s.part("text"))
+    of, inner = s.own, families.tree(s.part("text"))
     model = Block({of.below: rebased(inner, of.below)}) if of.below else _bare(inner)
     if of.width is None:
         return model

@@ -1,6 +1,6 @@
 """Conditional DETR: queries attend by content and by place, each with projections of its own (arXiv:2108.06152)."""
 
-from hfcount import architectures
+from hfcount.architectures import families
 from hfcount.architectures.components.detection import (
     LearnedQueries,
     detr_layer,
@@ -34,7 +34,7 @@ _ROWS = 50  # of each learned table of positions
 
 
 def spec(c: Config) -> Spec[LearnedQueries]:
-    return learned_queries(c, architectures.convolutional(c))
+    return learned_queries(c, families.convolutional(c))
 
 
 def blueprint(s: Spec[LearnedQueries]) -> Block:
@@ -67,7 +67,7 @@ def blueprint(s: Spec[LearnedQueries]) -> Block:
         ref_point_head=perceptron(d, d, 2),
     )
     body = block(
-        backbone=block(conv_encoder=block(model=frozen(architectures.tree(s.part("backbone"))))),
+        backbone=block(conv_encoder=block(model=frozen(families.tree(s.part("backbone"))))),
         position_embedding=block("embedding", row_embeddings=table, column_embeddings=table) if sizes.learned else None,
         query_position_embeddings=embedding(sizes.num_queries, d),
         input_projection=block("projector", **conv(widths[-1], d, 1, bias=True).children),

@@ -1,11 +1,9 @@
 """Cosmos 3 Edge: SigLIP 2's layers, whose patches are merged, beside the language model (arXiv:2511.00062)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import base, gqa, layer_norm, lm_head, mlp, pre_norm
 from hfcount.architectures.layers.composite import renamed, towers_in_model
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes
+from hfcount.mapper import Config, Sizes
 from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, block
 
@@ -31,7 +29,7 @@ class Cosmos3Edge(Sizes):
 
 
 def spec(c: Config) -> Spec[Cosmos3Edge]:
-    text, towers = architectures.part(c, "text_config"), {"vision": architectures.part(c, "vision_config")}
+    text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
     sizes = Cosmos3Edge.read(
         c,
         spatial_merge_size=keys.dim("m", c.part("vision_config").int("spatial_merge_size")),
@@ -45,7 +43,7 @@ def blueprint(s: Spec[Cosmos3Edge]) -> Block:
     vision_width, wide, merge = s.part("vision").hidden, s.own.projector_hidden_size, s.own.spatial_merge_size
     two = {"linear_fc1": Linear(merge * merge * vision_width, wide, True), "linear_fc2": Linear(wide, s.hidden, True)}
     projector = Block({"norm": layer_norm(vision_width), **two}, "projector", 0)
-    tower, text = renamed(architectures.tower(s, "vision"), _NAMES), renamed(architectures.base(s), _NAMES)
+    tower, text = renamed(families.tower(s, "vision"), _NAMES), renamed(families.base(s), _NAMES)
     if s.head == "base":
         return towers_in_model(s, text, visual=tower, projector=projector)
     inner = block(projector=projector, visual=tower)
@@ -68,4 +66,4 @@ def text_blueprint(s: Spec) -> Block:
     return base(s, layer_block)
 
 
-PARTS = (architectures.Family(("cosmos3_edge_text",), text_spec, text_blueprint),)
+PARTS = (families.Family(("cosmos3_edge_text",), text_spec, text_blueprint),)

@@ -1,7 +1,6 @@
 """Cosmos 3's reasoner: Qwen3-VL under other names, its parts side by side (arXiv:2511.00062)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import lm_head
 from hfcount.architectures.layers.composite import as_tower, renamed, towers_in_model
 from hfcount.mapper import Config
@@ -27,13 +26,13 @@ SPELLINGS = {
 
 def spec(c: Config) -> Spec:
     # Early configs give the tower another type.
-    text, vision = architectures.part(c, "text_config"), architectures.part(c, "vision_config", "qwen3_vl_vision")
+    text, vision = families.part(c, "text_config"), families.part(c, "vision_config", "qwen3_vl_vision")
     heads, tied = ("ForConditionalGeneration", "Model"), c.bool("tie_word_embeddings", default=False)
     return keys.composite(c, text, {"vision": vision}, heads=heads).replace(tied=tied)
 
 
 def blueprint(s: Spec) -> Block:
-    text, vision = renamed(architectures.base(s), _ATTENTION), architectures.tower(s, "vision")
+    text, vision = renamed(families.base(s), _ATTENTION), families.tower(s, "vision")
     if s.head == "base":
         return towers_in_model(s, text, visual=vision)
     senses = {name: as_tower(child, "vision") for name, child in vision.children.items()}

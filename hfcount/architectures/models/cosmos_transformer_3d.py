@@ -6,8 +6,7 @@ from hfcount.architectures import keys
 from hfcount.architectures.layers import diffusion, rms_norm
 from hfcount.architectures.layers.diffusion.layers import feed_forward
 from hfcount.architectures.layers.diffusion.transformers import normed_attention
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, count, derived, flag, size
+from hfcount.mapper import Config, Sizes, count, derived, flag, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Node, Repeat, Tensor, block

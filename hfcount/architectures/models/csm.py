@@ -1,10 +1,8 @@
 """CSM: a Llama over text and the codes of Mimi, which a depth decoder completes (https://huggingface.co/sesame)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import altered, base, embedding, gqa, pre_norm, swiglu
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, count, size
+from hfcount.mapper import Config, Sizes, count, size
 from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, Tied, block
 
@@ -18,9 +16,9 @@ class Csm(Sizes):
 
 def spec(c: Config) -> Spec[Csm]:
     layer = Layer(mixer=keys.attention(c, bias=c.bool("attention_bias")), ffn=keys.dense(c, bias=c.bool("mlp_bias")))
-    depth = architectures.part(c, "depth_decoder_config").replace(head="causal_lm")
+    depth = families.part(c, "depth_decoder_config").replace(head="causal_lm")
     sizes = Csm.read(c)
-    parts = {"depth": depth, "audio": architectures.part(c, "codec_config")}
+    parts = {"depth": depth, "audio": families.part(c, "codec_config")}
     model = keys.decoder_spec(c, layer, heads=("ForConditionalGeneration",), parts=parts)
     return model.replace(tied=c.bool("tie_codebooks_embeddings")).having(sizes)
 
@@ -37,8 +35,8 @@ def blueprint(s: Spec[Csm]) -> Block:
         embed_text_tokens=embedding(of.text_vocab_size, d),
         backbone_model=altered(base(s, layer_block), embed_tokens=table),
         lm_head=Linear(d, s.vocab, component="lm_head"),
-        depth_decoder=architectures.tree(s.part("depth")),
-        codec_model=architectures.tower(s, "audio"),
+        depth_decoder=families.tree(s.part("depth")),
+        codec_model=families.tower(s, "audio"),
     )
 
 
@@ -69,4 +67,4 @@ def depth_blueprint(s: Spec[CsmDepthDecoderModel]) -> Block:
     return body if s.head == "base" else block(model=body, codebooks_head=head)
 
 
-PARTS = (architectures.Family(("csm_depth_decoder_model",), depth_spec, depth_blueprint),)
+PARTS = (families.Family(("csm_depth_decoder_model",), depth_spec, depth_blueprint),)

@@ -6,8 +6,7 @@ from hfcount.architectures.layers.classic import classifier, headed
 from hfcount.architectures.layers.convolution import conv, normed
 from hfcount.architectures.layers.stacks import altered
 from hfcount.architectures.layers.vision import vit_layer
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import Config, Sizes, size
 from hfcount.spec import Layer, Record, Spec
 from hfcount.spec.tree.dims import scaled
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block

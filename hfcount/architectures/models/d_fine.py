@@ -1,17 +1,15 @@
 """D-FINE: RT-DETR whose decoder refines where each side of a box may be, as distributions (arXiv:2410.13842)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.components.detection import UNSHAPED, detecting, perceptron, second_names
 from hfcount.architectures.components.distributions import Distributions, distributing, weighing
-from hfcount.architectures.components.hybrid import hybrid_encoder, normed_linear, projected, separable
+from hfcount.architectures.components.rt_detr import hybrid_encoder, normed_linear, projected, separable
 from hfcount.architectures.layers import embedding, layer_norm, stack
 from hfcount.architectures.layers.backbones import channels, chosen
 from hfcount.architectures.layers.classic import fc
 from hfcount.architectures.layers.convolution import frozen, normed
 from hfcount.architectures.layers.vision import square_attention
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, derived
+from hfcount.mapper import Config, Sizes, derived
 from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Repeat, block
@@ -39,7 +37,7 @@ class DFine(Sizes):
 
 
 def spec(c: Config) -> Spec[DFine]:
-    backbone = architectures.backbone(c)
+    backbone = families.backbone(c)
     places = [2, 3, 4] if not c.given("backbone_config") else chosen(c.part("backbone_config"))
     widths, lower = channels(places, backbone), c.ints("decoder_in_channels", default=(256, 256, 256), least=1)
     sizes = DFine.read(
@@ -55,7 +53,7 @@ def spec(c: Config) -> Spec[DFine]:
 
 def blueprint(s: Spec[DFine]) -> Block:
     d, sizes, labels, norm, inside = s.hidden, s.own, s.labels, layer_norm(s.hidden), s.part("encoder").hidden
-    of, tower = sizes.distributions, architectures.tree(s.part("backbone"))
+    of, tower = sizes.distributions, families.tree(s.part("backbone"))
 
     def layer_block(layer: Layer) -> Block:
         gate = block("mlp", gate=Linear(2 * d, 2 * d, True), norm=norm)

@@ -1,7 +1,6 @@
 """DAB-DETR: queries are boxes, which every layer refines (arXiv:2201.12329)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.components.detection import detecting, perceptron, tied_perceptron
 from hfcount.architectures.layers import embedding, layer_norm, mlp
 from hfcount.architectures.layers.backbones import channels, chosen
@@ -9,8 +8,7 @@ from hfcount.architectures.layers.classic import fc
 from hfcount.architectures.layers.convolution import conv, frozen, led
 from hfcount.architectures.layers.stacks import stack
 from hfcount.architectures.layers.vision import square_attention
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, flag, size
+from hfcount.mapper import Config, Sizes, flag, size
 from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 
@@ -32,7 +30,7 @@ class DabDetr(Sizes):
 
 
 def spec(c: Config) -> Spec[DabDetr]:
-    inner = architectures.convolutional(c)
+    inner = families.convolutional(c)
     widths = channels(chosen(c.part("backbone_config")) if c.given("backbone_config") else [1, 2, 3, 4], inner)
     sizes = DabDetr.read(c, learned_slope=c.str("activation_function", default="prelu") == "prelu", seen=widths[-1])
     return detecting(c, _HEADS, inner, sizes)
@@ -65,7 +63,7 @@ def blueprint(s: Spec[DabDetr]) -> Block:
             mlp=block(**network.children, final_layer_norm=norm, activation_fn=slope),
         )
 
-    box, backbone = perceptron(d, d, d, 4), frozen(architectures.tree(s.part("backbone")))
+    box, backbone = perceptron(d, d, d, 4), frozen(families.tree(s.part("backbone")))
     model = block(_backbone=backbone) if s.part("backbone").family == "timm_backbone" else backbone
     copy = tied_perceptron("bbox_predictor", d, d, d, 4) if of.tied else box
     body = block(

@@ -1,7 +1,6 @@
 """DeepSeek-OCR: SAM's tower, then CLIP's over what it gives, before DeepSeek-V2's layers (arXiv:2510.18234)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.components.sam import SAM_B
 from hfcount.architectures.layers import within
 from hfcount.architectures.layers.composite import as_tower
@@ -32,10 +31,10 @@ _CLIP = {
 
 def spec(c: Config) -> Spec:
     # The class reads the language model's keys beside the towers', where the release writes them a second time.
-    text = architectures.read(c.as_part(), "deepseek_vl_v2_text")
+    text = families.read(c.as_part(), "deepseek_vl_v2_text")
     towers = {
-        "sam": architectures.read(c.part("sam", defaults=SAM_B), "unlimited_ocr_sam_vision_model"),
-        "vision": architectures.read(c.part("clip", defaults=_CLIP), "unlimited_ocr_vision_encoder"),
+        "sam": families.read(c.part("sam", defaults=SAM_B), "unlimited_ocr_sam_vision_model"),
+        "vision": families.read(c.part("clip", defaults=_CLIP), "unlimited_ocr_vision_encoder"),
     }
     model = keys.decoder_spec(c, text.layers, heads=("ForCausalLM",), parts={**towers, "text": text})
     return model.replace(uncounted=_WINDOW) if c.family == "unlimited-ocr" else model
@@ -43,15 +42,15 @@ def spec(c: Config) -> Spec:
 
 def blueprint(s: Spec) -> Block:
     d, sam, clip = s.hidden, s.part("sam"), s.part("vision")
-    text = architectures.tree(s.part("text").replace(head=s.head, tied=s.tied))
+    text = families.tree(s.part("text").replace(head=s.head, tied=s.tied))
     # It builds the projection of patches, in whose place it takes the first tower's output.
     patches = block("embedding", weight=Tensor((clip.hidden, *clip.seen.kernel)))
     projector = block("projector", layers=Linear(clip.hidden + sam.sizes(DeepseekOcr2Sam).second, d, True))
-    tower = within(architectures.tree(clip), embeddings=block(patch_embedding=patches))
+    tower = within(families.tree(clip), embeddings=block(patch_embedding=patches))
     return within(
         text,
         model=block(
-            sam_model=as_tower(architectures.tree(sam), "vision"),
+            sam_model=as_tower(families.tree(sam), "vision"),
             vision_model=as_tower(tower, "vision"),
             projector=projector,
             image_newline=Tensor((d,), component="projector"),

@@ -1,7 +1,6 @@
 """DeepSeek-OCR 2 and Unlimited OCR: two towers, one after the other, before experts (arXiv:2601.20552)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import (
     base,
     gqa,
@@ -42,8 +41,8 @@ MERGED = packed()
 def spec(c: Config) -> Spec:
     family = c.family
     key = "language_config" if not c.sub("text_config") and c.sub("language_config") else "text_config"
-    text = architectures.part(c, key, f"{family}_text")
-    towers = {"vision": architectures.part(c, "vision_config", f"{family}_vision")}
+    text = families.part(c, key, f"{family}_text")
+    towers = {"vision": families.part(c, "vision_config", f"{family}_vision")}
     return keys.composite(c, text, towers, key=key, heads=("ForConditionalGeneration", "Model"))
 
 
@@ -59,11 +58,11 @@ def blueprint(s: Spec) -> Block:
     }
     if newline:
         more["image_newline"] = Tensor((d,), component="projector")
-    return with_head(s, Block({**architectures.base(s).children, **more}))
+    return with_head(s, Block({**families.base(s).children, **more}))
 
 
 def _towers(vision: Spec) -> list[tuple[str, Block]]:
-    return [(name, child) for name, child in architectures.tree(vision).children.items() if isinstance(child, Block)]
+    return [(name, child) for name, child in families.tree(vision).children.items() if isinstance(child, Block)]
 
 
 def text_spec(c: Config) -> Spec:
@@ -92,8 +91,8 @@ def vision_spec(c: Config) -> Spec:
         ("deepseek_ocr2", "encoder") if c.family.startswith("deepseek") else ("unlimited_ocr", "vision_encoder")
     )
     towers = {
-        "sam": architectures.part(c, "sam_config", f"{family}_sam_vision_model"),
-        "encoder": architectures.part(c, "encoder_config", f"{family}_{second}"),
+        "sam": families.part(c, "sam_config", f"{family}_sam_vision_model"),
+        "encoder": families.part(c, "encoder_config", f"{family}_{second}"),
     }
     return keys.encoding(c, (), hidden=towers["encoder"].hidden, parts=towers)
 
@@ -103,7 +102,7 @@ def vision_blueprint(s: Spec) -> Block:
     released, asked = bool(s.place), s.family.startswith("deepseek")
     if asked and not released:  # alone, it has the names of transformers
         fine, second = fine.replace(place=""), second.replace(place="")
-    detail, encoder = architectures.tree(fine), architectures.tree(second)
+    detail, encoder = families.tree(fine), families.tree(second)
     if not asked:
         names = ("sam_model", "vision_model") if released else ("sam_encoder", "vision_encoder")
         return Block({names[0]: detail, names[1]: encoder})
@@ -160,10 +159,10 @@ def unlimited_vision_blueprint(s: Spec) -> Block:
 
 
 PARTS = (
-    architectures.Family(("deepseek_ocr2_text", "unlimited_ocr_text"), text_spec, text_blueprint, merged=packed()),
-    architectures.Family(("deepseek_ocr2_vision", "unlimited_ocr_vision"), vision_spec, vision_blueprint),
-    architectures.Family(("deepseek_ocr2_encoder",), encoder_spec, encoder_blueprint, ignored=("vocab_size",)),
-    architectures.Family(
+    families.Family(("deepseek_ocr2_text", "unlimited_ocr_text"), text_spec, text_blueprint, merged=packed()),
+    families.Family(("deepseek_ocr2_vision", "unlimited_ocr_vision"), vision_spec, vision_blueprint),
+    families.Family(("deepseek_ocr2_encoder",), encoder_spec, encoder_blueprint, ignored=("vocab_size",)),
+    families.Family(
         ("unlimited_ocr_vision_encoder",),
         unlimited_vision_spec,
         unlimited_vision_blueprint,

@@ -9,8 +9,7 @@ from hfcount.architectures.layers import rms_norm, stack
 from hfcount.architectures.layers.conversions import W_EXPERTS
 from hfcount.architectures.layers.ffn import correction_bias, experts
 from hfcount.architectures.layers.streams import joining, mixer, streamed
-from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import MAX_LAYERS, Config, Sizes, size
 from hfcount.spec import GQA, Layer, Layers, MoE, Record, Spec
 from hfcount.spec.tree.indices import Indices, intersection
 from hfcount.spec.tree.nodes import Block, Linear, Node, Tensor, block, buffer

@@ -1,15 +1,13 @@
 """DeepSeek-V4.1: layers that share what others compressed and selected, tables of n-grams, and a vision tower."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.components.compressed import sharing
 from hfcount.architectures.components.stages import BESIDE, Stages
 from hfcount.architectures.layers import lm_head, rms_norm, stack
 from hfcount.architectures.layers.ffn import correction_bias, experts
 from hfcount.architectures.layers.model import embedding
 from hfcount.architectures.layers.streams import mixer
-from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import MAX_LAYERS, Config, Sizes, size
 from hfcount.spec import GQA, Dense, Layer, Layers, MoE, Record, Spec
 from hfcount.spec.tree.indices import Indices, intersection
 from hfcount.spec.tree.nodes import Block, Linear, Node, Tensor, Undescribed, block
@@ -69,7 +67,7 @@ def spec(c: Config) -> Spec[DeepseekV41]:
     ffn = ffn.replace(shared=ffn.width * text.int("n_shared_experts", default=1, minimum=1))
     layer = Layer(mixer=attention, ffn=ffn)
     layers = [Layers(indices=part, layer=layer.replace(own=sizes)) for part, sizes in _kinds(text)]
-    parts = {"vision": architectures.part(c, "vision_config", "deepseek_v41_vision")} if c.sub("vision_config") else {}
+    parts = {"vision": families.part(c, "vision_config", "deepseek_v41_vision")} if c.sub("vision_config") else {}
     has_vision, drafted = bool(parts), text if any(text.value(key) for key in _AHEAD) else c
     ahead, stages = any(drafted.value(key) for key in _AHEAD), Stages.read_from(drafted)
     sizes = DeepseekV41.read(text, o_groups=groups, stages=stages, ahead=ahead, seen=has_vision)
@@ -173,7 +171,7 @@ def blueprint(s: Spec[DeepseekV41]) -> Block:
         layers=stack(s.layers, layer_block),
         norm=rms_norm(d),
         head=lm_head(s, "embed.weight"),
-        vision=architectures.tower(s, "vision") if of.seen else None,
+        vision=families.tower(s, "vision") if of.seen else None,
         aligner=_aligner(s) if of.seen else None,
         **marks,
         mtp=mtp,
@@ -267,7 +265,7 @@ def vision_blueprint(s: Spec[DeepseekV41Vision]) -> Block:
 
 
 PARTS = (
-    architectures.Family(
+    families.Family(
         ("deepseek_v41_vision",),
         vision_spec,
         vision_blueprint,

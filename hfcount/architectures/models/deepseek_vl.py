@@ -1,7 +1,6 @@
 """DeepSeek-VL: SigLIP's tower, in the larger one beside SAM's, before Llama's layers (arXiv:2403.05525)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import layer_norm
 from hfcount.architectures.layers.composite import towers_in_model
 from hfcount.architectures.layers.vision import convolution
@@ -14,18 +13,18 @@ MODEL_TYPES = ("deepseek_vl", "deepseek_vl_hybrid")
 
 
 def spec(c: Config) -> Spec:
-    text, towers = architectures.part(c, "text_config"), {"vision": architectures.part(c, "vision_config")}
+    text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
     if c.family == "deepseek_vl_hybrid":
-        towers["high_res_vision"] = architectures.part(c, "high_res_vision_config")
+        towers["high_res_vision"] = families.part(c, "high_res_vision_config")
     return keys.composite(c, text, towers, tied=True, heads=("ForConditionalGeneration", "Model"))
 
 
 def blueprint(s: Spec) -> Block:
     d, vision_width = s.hidden, s.part("vision").hidden
-    tower = architectures.tower(s, "vision")
+    tower = families.tower(s, "vision")
     if "high_res_vision" not in s.parts:
         aligner = block("projector", linear1=Linear(vision_width, d, True), linear2=Linear(d, d, True))
-        return towers_in_model(s, architectures.base(s), vision_model=tower, aligner=aligner)
+        return towers_in_model(s, families.base(s), vision_model=tower, aligner=aligner)
     fine = s.part("high_res_vision")
     out = fine.output
     neck = block(
@@ -43,10 +42,10 @@ def blueprint(s: Spec) -> Block:
     )
     senses: dict[str, Node] = {
         "vision_model": tower,
-        "high_res_vision_model": Block({"vision_encoder": architectures.tree(fine)}, "vision"),
+        "high_res_vision_model": Block({"vision_encoder": families.tree(fine)}, "vision"),
         "high_res_vision_neck": Block(neck.children, "vision"),
         "high_res_vision_proj": Block(halves.children, "vision"),
         "high_res_vision_alpha": Tensor((1,), component="vision"),
         "aligner": both,
     }
-    return towers_in_model(s, architectures.base(s), **senses)
+    return towers_in_model(s, families.base(s), **senses)

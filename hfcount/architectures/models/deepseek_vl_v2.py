@@ -1,7 +1,6 @@
 """DeepSeek-VL2: SigLIP's tower, whose places are joined by fours, before DeepSeek-V2 (arXiv:2412.10302)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import (
     decoder,
     gqa,
@@ -15,8 +14,7 @@ from hfcount.architectures.layers import (
 )
 from hfcount.architectures.layers.composite import rebased
 from hfcount.architectures.layers.vision import fused_square_attention, patch_convolution
-from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.mapper.sizes import Sizes
+from hfcount.mapper import MAX_LAYERS, Config, Sizes
 from hfcount.spec import MLA, Dense, Layer, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Repeat, Tensor, block
@@ -42,8 +40,8 @@ class DeepseekVlV2(Sizes):
 def spec(c: Config) -> Spec[DeepseekVlV2]:
     heads = keys.named(VLV2ForCausalLM="causal_lm")
     keys.head_of(c, heads)  # other classes have this type, too, and other keys
-    text = architectures.part(c, "language_config", "deepseek_vl_v2_text")
-    vision = architectures.part(c, "vision_config", "deepseek_vl_v2_vision")
+    text = families.part(c, "language_config", "deepseek_vl_v2_text")
+    vision = families.part(c, "vision_config", "deepseek_vl_v2_vision")
     projector, tag = c.part("projector_config"), c.str("tile_tag", default="tile_tag")
     kind = projector.str("projector_type", default="downsample_mlp_gelu")
     if kind not in _PROJECTORS:
@@ -81,8 +79,8 @@ def blueprint(s: Spec[DeepseekVlV2]) -> Block:
     layers = Linear(first, out, True) if of.single else chain
     pooling = Linear(4 * vision_width, vision_width, True) if of.token_pooling else None
     return block(
-        language=rebased(architectures.tree(s.part("text")), "language"),
-        vision=architectures.tower(s, "vision"),
+        language=rebased(families.tree(s.part("text")), "language"),
+        vision=families.tower(s, "vision"),
         projector=block("projector", layers=layers, token_pooling_layer=pooling),
         image_newline=Tensor((out,), component="projector"),
         view_seperator=Tensor((out,), component="projector"),
@@ -185,8 +183,8 @@ def vision_blueprint(s: Spec[DeepseekVlV2Vision]) -> Block:
 
 
 PARTS = (
-    architectures.Family(("deepseek_vl_v2_text",), text_spec, text_blueprint, ignored=("lm_head", "rm_head")),
-    architectures.Family(
+    families.Family(("deepseek_vl_v2_text",), text_spec, text_blueprint, ignored=("lm_head", "rm_head")),
+    families.Family(
         ("deepseek_vl_v2_vision",), vision_spec, vision_blueprint, ignored=("ignore_head", "num_recomputing_layers")
     ),
 )

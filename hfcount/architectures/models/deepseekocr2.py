@@ -1,7 +1,6 @@
 """DeepSeek-OCR 2 as it was released: SAM's tower, then Qwen2's layers over what it gives (arXiv:2601.20552)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.components.sam import SAM_B
 from hfcount.architectures.layers import within
 from hfcount.architectures.layers.composite import as_tower
@@ -36,10 +35,10 @@ _QWEN2 = {
 
 def spec(c: Config) -> Spec:
     # The class reads the language model's keys beside the towers', where the release writes them a second time.
-    text = architectures.read(c.as_part(), "deepseek_vl_v2_text")
+    text = families.read(c.as_part(), "deepseek_vl_v2_text")
     towers = {
-        "sam": architectures.read(c.part("sam", defaults=_SAM), "unlimited_ocr_sam_vision_model"),
-        "vision": architectures.read(c.part("qwen2", defaults=_QWEN2), "deepseek_ocr2_encoder"),
+        "sam": families.read(c.part("sam", defaults=_SAM), "unlimited_ocr_sam_vision_model"),
+        "vision": families.read(c.part("qwen2", defaults=_QWEN2), "deepseek_ocr2_encoder"),
     }
     return keys.decoder_spec(c, text.layers, heads=("ForCausalLM",), parts={**towers, "text": text})
 
@@ -50,11 +49,11 @@ def blueprint(s: Spec) -> Block:
     def queries(across: int) -> Block:
         return block("embedding", weight=Tensor((across * across, qwen2.hidden)))
 
-    vision_width = Block({**architectures.tree(qwen2).children, "query_768": queries(12), "query_1024": queries(16)})
+    vision_width = Block({**families.tree(qwen2).children, "query_768": queries(12), "query_1024": queries(16)})
     return within(
-        architectures.tree(s.part("text").replace(head=s.head, tied=s.tied)),
+        families.tree(s.part("text").replace(head=s.head, tied=s.tied)),
         model=block(
-            sam_model=as_tower(architectures.tree(sam), "vision"),
+            sam_model=as_tower(families.tree(sam), "vision"),
             qwen2_model=as_tower(vision_width, "vision"),
             projector=block("projector", layers=Linear(sam.sizes(DeepseekOcr2Sam).second, d, True)),
             view_seperator=Tensor((d,), component="projector"),

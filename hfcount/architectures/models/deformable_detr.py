@@ -1,7 +1,6 @@
 """Deformable DETR: attention to few places of several levels, in one stage or two (arXiv:2010.04159)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.components.detection import (
     Levels,
     detecting,
@@ -16,8 +15,7 @@ from hfcount.architectures.layers.backbones import channels, chosen
 from hfcount.architectures.layers.classic import fc
 from hfcount.architectures.layers.convolution import frozen
 from hfcount.errors import UnknownArchitecture
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, derived, flag, size
+from hfcount.mapper import Config, Sizes, derived, flag, size
 from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Node, Repeat, Tensor, Tied, block
@@ -46,7 +44,7 @@ class DeformableDetr(Sizes):
 def spec(c: Config) -> Spec[DeformableDetr]:
     levels = c.int("num_feature_levels", maximum=64)
     first = (2, 3, 4) if levels > 1 else (4,)
-    inner = architectures.convolutional(c, first)
+    inner = families.convolutional(c, first)
     places = chosen(c.part("backbone_config")) if c.given("backbone_config") else list(first)
     widths = channels(places, inner)
     sizes = DeformableDetr.read(c, levels=Levels(widths=tuple(widths), count=keys.dim("n_l", levels)))
@@ -71,7 +69,7 @@ def blueprint(s: Spec[DeformableDetr]) -> Block:
 
     body = block(
         backbone=block(
-            conv_encoder=block(model=frozen(architectures.tree(s.part("backbone")))),
+            conv_encoder=block(model=frozen(families.tree(s.part("backbone")))),
         ),
         position_embedding=block("embedding", row_embeddings=table, column_embeddings=table) if sizes.learned else None,
         input_proj=sizes.levels.tensors(d),

@@ -1,17 +1,15 @@
 """DEIMv2: D-FINE over DINOv3 or a small HGNetV2, with gated networks and an encoder that sums (arXiv:2509.20787)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.components.detection import detecting, perceptron, second_names
 from hfcount.architectures.components.distributions import Distributions, distributing, weighing
-from hfcount.architectures.components.hybrid import hybrid_encoder, normed_linear, separable
+from hfcount.architectures.components.rt_detr import hybrid_encoder, normed_linear, separable
 from hfcount.architectures.layers import altered, embedding, layer_norm, rms_norm, stack, swiglu
 from hfcount.architectures.layers.backbones import channels, chosen
 from hfcount.architectures.layers.convolution import frozen, normed
 from hfcount.architectures.layers.vision import square_attention
 from hfcount.errors import UnknownArchitecture
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, derived, flag, size
+from hfcount.mapper import Config, Sizes, derived, flag, size
 from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Node, Repeat, block
@@ -47,7 +45,7 @@ class Deimv2(Sizes):
 
 
 def spec(c: Config) -> Spec[Deimv2]:
-    backbone = architectures.backbone(c)
+    backbone = families.backbone(c)
     widths = channels(chosen(c.part("backbone_config")), backbone)
     upper, lower = c.ints("encoder_in_channels", least=1), c.ints("decoder_in_channels", least=1)
     sizes = Deimv2.read(
@@ -130,7 +128,7 @@ def blueprint(s: Spec[Deimv2]) -> Block:
     taken = {str(place): _step(sizes.lower, d, side) for place, side in enumerate(sides)}
 
     body = block(
-        conv_encoder=_features(s, architectures.tree(s.part("backbone"))),
+        conv_encoder=_features(s, families.tree(s.part("backbone"))),
         encoder=_encoder(s),
         denoising_class_embed=embedding(s.labels + 1, d) if of.denoised else None,
         weight_embedding=embedding(of.num_queries, d) if of.learned else None,

@@ -5,8 +5,7 @@ from hfcount.architectures.layers import layer_norm, stack
 from hfcount.architectures.layers.classic import classifier, headed
 from hfcount.architectures.layers.conversions import VIT
 from hfcount.architectures.layers.vision import patch_convolution, vit_layer
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import Config, Sizes, size
 from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 

@@ -1,11 +1,9 @@
 """Depth Anything, also prompted with a coarse depth: DINOv2 and a neck (arXiv:2401.10891, arXiv:2412.14015)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.components.depth import Neck, shrinking
 from hfcount.architectures.layers.convolution import conv
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, part, size
+from hfcount.mapper import Config, Sizes, part, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block, block
 
@@ -24,7 +22,7 @@ class DepthAnything(Sizes):
 
 def spec(c: Config) -> Spec[DepthAnything]:
     sizes = DepthAnything.read(c)
-    d, parts = sizes.neck.levels.fusion_hidden_size, {"backbone": architectures.backbone(c)}
+    d, parts = sizes.neck.levels.fusion_hidden_size, {"backbone": families.backbone(c)}
     model = keys.decoder_spec(c, (), vocab=0, hidden=d, layer_count=None, heads=_HEADS, parts=parts)
     return model.replace(causal=False).having(sizes)
 
@@ -35,7 +33,7 @@ def blueprint(s: Spec[DepthAnything]) -> Block:
     prompt = block(convolution1=conv(1, d, 3, bias=True), convolution2=square, convolution3=square)
     more = {"prompt_depth_layer": prompt} if s.family == "prompt_depth_anything" else {}
     return block(
-        backbone=architectures.tree(s.part("backbone")),
+        backbone=families.tree(s.part("backbone")),
         neck=sizes.neck.tensors(levels.reassembling(sizes.reassemble_hidden_size), True, **more),
         head=shrinking(d, sizes.head_hidden_size),
     )

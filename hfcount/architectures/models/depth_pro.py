@@ -1,7 +1,6 @@
 """Depth Pro: a ViT over patches of several scales, and one over the image, joined for depth (arXiv:2410.02073)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.components.depth import Fusion
 from hfcount.architectures.layers.convolution import conv, transposed
 from hfcount.mapper import Config
@@ -60,7 +59,7 @@ def spec(c: Config) -> Spec[DepthPro]:
 def _seeing(c: Config, key: str, side: int) -> Spec:
     """A tower whose images are patches of this size, whatever its config says."""
     inner = c.part(key)
-    return architectures.read(
+    return families.read(
         inner.varied(key, {"image_size": int(side)}, "patch_size"), inner.str("model_type", default="") or inner.kind
     )
 
@@ -80,7 +79,7 @@ def _view(s: Spec[DepthPro]) -> Block:
     layers = {str(2 * place): conv(widths[place], widths[place + 1], 3, bias=True) for place in range(steps)}
     layers[str(2 * steps)] = conv(widths[-1], 1, s.own.last, bias=True)
     vision = s.part("fov")
-    encoder = block(model=architectures.tree(vision), neck=Linear(vision.hidden, d // 2, True))
+    encoder = block(model=families.tree(vision), neck=Linear(vision.hidden, d // 2, True))
     return block("other", fov_encoder=encoder, conv=conv(d, d // 2, 3, bias=True), head=block(layers=Block(layers)))
 
 
@@ -104,8 +103,8 @@ def blueprint(s: Spec[DepthPro]) -> Block:
         feature_projection=block(projections=projections),
     )
     encoders = block(
-        image_encoder=block(model=architectures.tree(s.part("image"))),
-        patch_encoder=block(model=architectures.tree(s.part("patch"))),
+        image_encoder=block(model=families.tree(s.part("image"))),
+        patch_encoder=block(model=families.tree(s.part("patch"))),
     )
     body = block(encoder=encoders, neck=joining)
     if s.head == "base":

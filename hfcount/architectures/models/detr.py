@@ -1,6 +1,6 @@
 """DETR and Table Transformer: queries find objects in the features of a convolutional network (arXiv:2005.12872)."""
 
-from hfcount import architectures
+from hfcount.architectures import families
 from hfcount.architectures.components.detection import (
     LearnedQueries,
     detr_layer,
@@ -30,7 +30,7 @@ _ROWS = 50  # of each learned table of positions
 
 
 def spec(c: Config) -> Spec[LearnedQueries]:
-    return learned_queries(c, architectures.convolutional(c))
+    return learned_queries(c, families.convolutional(c))
 
 
 def blueprint(s: Spec[LearnedQueries]) -> Block:
@@ -39,7 +39,7 @@ def blueprint(s: Spec[LearnedQueries]) -> Block:
     places = block("embedding", row_embeddings=table, column_embeddings=table) if sizes.learned else None
     encoder = stack(s.stack("encoder"), lambda layer: detr_layer(d, layer))
     body = block(
-        backbone=block(conv_encoder=block(model=frozen(architectures.tree(s.part("backbone"))))),
+        backbone=block(conv_encoder=block(model=frozen(families.tree(s.part("backbone"))))),
         position_embedding=places,
         query_position_embeddings=embedding(sizes.num_queries, d),
         input_projection=block("projector", **conv(widths[-1], d, 1, bias=True).children),

@@ -1,11 +1,9 @@
 """Dia: an encoder of bytes before a decoder of the codes of several channels (https://huggingface.co/nari-labs)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import embedding, fused_swiglu, rms_norm, stack
 from hfcount.architectures.layers.classic import mha
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import Config, Sizes, size
 from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, block
 
@@ -13,7 +11,7 @@ MODEL_TYPES = ("dia",)  # transformers 5.23: modeling_dia.py
 
 
 def spec(c: Config) -> Spec:
-    text, parts = architectures.part(c, "decoder_config"), {"encoder": architectures.part(c, "encoder_config")}
+    text, parts = families.part(c, "decoder_config"), {"encoder": families.part(c, "encoder_config")}
     channels = text.own.num_channels if isinstance(text.own, DiaDecoder) else None
     delays = c.length("delay_pattern")
     if delays is not None and delays != channels:
@@ -25,7 +23,7 @@ def spec(c: Config) -> Spec:
 
 
 def blueprint(s: Spec) -> Block:
-    body = block(encoder=architectures.tree(s.part("encoder")), decoder=architectures.base(s))
+    body = block(encoder=families.tree(s.part("encoder")), decoder=families.base(s))
     if s.head == "base":
         return body
     channels = s.part("text").sizes(DiaDecoder).num_channels
@@ -74,4 +72,4 @@ def _crossing(d: int, of: DiaDecoder) -> Block:
     return block("attention", q_proj=Linear(d, queries), k_proj=into, v_proj=into, o_proj=out)
 
 
-PARTS = (architectures.Family(("dia_encoder", "dia_decoder"), half_spec, half_blueprint),)
+PARTS = (families.Family(("dia_encoder", "dia_decoder"), half_spec, half_blueprint),)

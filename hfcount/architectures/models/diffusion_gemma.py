@@ -3,8 +3,7 @@
 Source of the ties: transformers 5.23, modeling_diffusion_gemma.py, DiffusionGemmaModel.
 """
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.components.gemma import (
     attention_by_place,
     experts_beside,
@@ -14,8 +13,7 @@ from hfcount.architectures.components.gemma import (
 from hfcount.architectures.layers import altered, base, lm_head, rms_norm, swiglu
 from hfcount.architectures.layers.composite import shared_copy
 from hfcount.architectures.layers.sandwich import sandwich_norm
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes
+from hfcount.mapper import Config, Sizes
 from hfcount.spec import Layer, Layers, Record, Spec
 from hfcount.spec.tree.nodes import Block, Linear, block, buffer
 
@@ -28,7 +26,7 @@ class DiffusionGemma(Sizes):
 
 
 def spec(c: Config) -> Spec[DiffusionGemma]:
-    text, towers = architectures.part(c, "text_config"), {"vision": architectures.part(c, "vision_config")}
+    text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
     width = keys.dim("d_ff", c.part("text_config").int("intermediate_size"))
     tied, heads = c.bool("tie_word_embeddings", default=True), keys.named(ForBlockDiffusion="causal_lm", Model="base")
     return (
@@ -39,12 +37,12 @@ def spec(c: Config) -> Spec[DiffusionGemma]:
 
 
 def blueprint(s: Spec[DiffusionGemma]) -> Block:
-    d, text, vision = s.hidden, architectures.base(s), s.part("vision")
+    d, text, vision = s.hidden, families.base(s), s.part("vision")
     network = swiglu(d, s.own.intermediate_size)
     decoder = Block({**text.children, "self_conditioning": Block({"pre_norm": rms_norm(d), **network.children}, "mlp")})
     encoder = block(
         language_model=shared_copy(text) if s.tied else text,
-        vision_tower=architectures.tower(s, "vision"),
+        vision_tower=families.tower(s, "vision"),
         embed_vision=Block({"embedding_projection": Linear(vision.output, d)}, "projector", 0),
     )
     body = block(encoder=encoder, decoder=decoder)
@@ -83,4 +81,4 @@ def text_blueprint(s: Spec) -> Block:
     return base(s, layer_block)
 
 
-PARTS = (architectures.Family(("diffusion_gemma_text",), text_spec, text_blueprint),)
+PARTS = (families.Family(("diffusion_gemma_text",), text_spec, text_blueprint),)

@@ -6,8 +6,7 @@ from hfcount.architectures.layers.classic import classifier, headed
 from hfcount.architectures.layers.convolution import conv
 from hfcount.architectures.layers.stacks import altered
 from hfcount.architectures.layers.vision import vit_layer
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, derived, size
+from hfcount.mapper import Config, Sizes, derived, size
 from hfcount.spec import Layer, Record, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 

@@ -5,8 +5,7 @@ from hfcount.architectures.layers import layer_norm, mlp, stack
 from hfcount.architectures.layers.classic import classifier, headed
 from hfcount.architectures.layers.conversions import VIT_ATTENTION
 from hfcount.architectures.layers.vision import patch_convolution, vit_attention
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, flag
+from hfcount.mapper import Config, Sizes, flag
 from hfcount.spec import Dense, Layer, Spec
 from hfcount.spec.tree.dims import round_up
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block

@@ -3,8 +3,7 @@
 from hfcount.architectures import keys
 from hfcount.architectures.layers import layer_norm, mlp, stack, swiglu
 from hfcount.architectures.layers.vision import patch_convolution
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, flag, size
+from hfcount.mapper import Config, Sizes, flag, size
 from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 

@@ -1,14 +1,12 @@
 """dots3-note: latent attention in windows or to selected tokens, balanced experts, towers for images and sound."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import correction_bias, experts, layer_norm, rms_norm, stack
 from hfcount.architectures.layers.composite import towers_beside_model
 from hfcount.architectures.layers.stacks import entries
 from hfcount.architectures.layers.vision import convolution, fused_square_attention, patch_convolution
-from hfcount.mapper import Config
+from hfcount.mapper import Config, Sizes, size
 from hfcount.mapper.per_layer_config import overrides
-from hfcount.mapper.sizes import Sizes, size
 from hfcount.spec import Dense, Layer, Layers, MoE, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Component, Linear, Node, Tensor, block
@@ -23,16 +21,16 @@ SPELLINGS = {
 
 def spec(c: Config) -> Spec:
     towers = {
-        "vision": architectures.part(c, "vision_config", "dots3_note_vision_encoder"),
-        "audio": architectures.part(c, "audio_config", "dots3_note_audio_encoder"),
+        "vision": families.part(c, "vision_config", "dots3_note_vision_encoder"),
+        "audio": families.part(c, "audio_config", "dots3_note_audio_encoder"),
     }
-    text = architectures.part(c, "text_config", "dots3_note_text")
+    text = families.part(c, "text_config", "dots3_note_text")
     return keys.composite(c, text, towers, heads=("ForConditionalGeneration",))
 
 
 def blueprint(s: Spec) -> Block:
-    vision, audio = architectures.tower(s, "vision"), architectures.tower(s, "audio")
-    return towers_beside_model(s, architectures.base(s), audio_encoder=audio, vision_encoder=vision)
+    vision, audio = families.tower(s, "vision"), families.tower(s, "audio")
+    return towers_beside_model(s, families.base(s), audio_encoder=audio, vision_encoder=vision)
 
 
 def vision_spec(c: Config) -> Spec:
@@ -178,7 +176,7 @@ def audio_blueprint(s: Spec[Dots3NoteAudioEncoder]) -> Block:
 
 
 PARTS = (
-    architectures.Family(
+    families.Family(
         ("dots3_note_vision_encoder",),
         vision_spec,
         vision_blueprint,
@@ -198,7 +196,7 @@ PARTS = (
             "experts.down_proj": ("experts.*.fc2.weight",),
         },
     ),
-    architectures.Family(
+    families.Family(
         ("dots3_note_audio_encoder",),
         audio_spec,
         audio_blueprint,

@@ -1,11 +1,9 @@
 """dots.ocr: Qwen2 with a vision tower of its own (https://github.com/rednote-hilab/dots.ocr)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import altered, layer_norm, rms_norm, stack
 from hfcount.architectures.layers.vision import fused_square_attention, patch_convolution
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, flag
+from hfcount.mapper import Config, Sizes, flag
 from hfcount.spec import Dense, Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, block
 
@@ -15,14 +13,14 @@ IGNORED = ("attention_bias",)  # queries, keys and values always have biases
 
 
 def spec(c: Config) -> Spec:
-    text = architectures.read(c.as_part().varied("", {"architectures": None}), "qwen2")
-    parts = {"vision": architectures.part(c, "vision_config", "dots_vit"), "text": text}
+    text = families.read(c.as_part().varied("", {"architectures": None}), "qwen2")
+    parts = {"vision": families.part(c, "vision_config", "dots_vit"), "text": text}
     return keys.decoder_spec(c, text.layers, heads=("ForCausalLM",), windows=text.windows, parts=parts)
 
 
 def blueprint(s: Spec) -> Block:
-    text = architectures.tree(s.part("text").replace(head=s.head, tied=s.tied))
-    return altered(text, vision_tower=architectures.tower(s, "vision"))
+    text = families.tree(s.part("text").replace(head=s.head, tied=s.tied))
+    return altered(text, vision_tower=families.tower(s, "vision"))
 
 
 # configuration_dots.py of rednote-hilab/dots.ocr.
@@ -79,7 +77,5 @@ def vision_blueprint(s: Spec[DotsVit]) -> Block:
 
 
 PARTS = (
-    architectures.Family(
-        ("dots_vit",), vision_spec, vision_blueprint, ignored=("init_merger_std", "temporal_patch_size")
-    ),
+    families.Family(("dots_vit",), vision_spec, vision_blueprint, ignored=("init_merger_std", "temporal_patch_size")),
 )

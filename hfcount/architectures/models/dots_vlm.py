@@ -1,7 +1,6 @@
 """dots.vlm1: dots.ocr's vision tower before DeepSeek-V3's layers (https://github.com/rednote-hilab/dots.vlm1)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import altered
 from hfcount.mapper import Config
 from hfcount.spec import Spec
@@ -39,12 +38,12 @@ def spec(c: Config) -> Spec:
         raise c.error("not-described", message, "num_nextn_predict_layers")
     # Its language model's keys stand beside the tower's; attention is latent, whatever use_mla says.
     inner = c.as_part().varied("", {"architectures": None, "use_mla": True})
-    text = architectures.read(inner, "deepseek_v3" if third else "deepseek_vl_v2_text")
-    towers = {"vision": architectures.part(c, "vision_config", "dots_vit"), "text": text}
+    text = families.read(inner, "deepseek_v3" if third else "deepseek_vl_v2_text")
+    towers = {"vision": families.part(c, "vision_config", "dots_vit"), "text": text}
     heads = keys.named(VLMForCausalLM="causal_lm")
     return keys.decoder_spec(c, text.layers, heads=heads, parts=towers)
 
 
 def blueprint(s: Spec) -> Block:
-    text = architectures.tree(s.part("text").replace(head=s.head, tied=s.tied))
-    return altered(text, vision_tower=architectures.tower(s, "vision"))
+    text = families.tree(s.part("text").replace(head=s.head, tied=s.tied))
+    return altered(text, vision_tower=families.tower(s, "vision"))

@@ -1,14 +1,12 @@
 """DPT: depth and segments from features of several layers of a transformer (arXiv:2103.13413)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.components.depth import Neck
 from hfcount.architectures.layers import layer_norm, stack
 from hfcount.architectures.layers.conversions import VIT
 from hfcount.architectures.layers.convolution import batch_norm, conv
 from hfcount.architectures.layers.vision import patch_convolution, vit_layer
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, derived, flag, part
+from hfcount.mapper import Config, Sizes, derived, flag, part
 from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 
@@ -46,7 +44,7 @@ def spec(c: Config) -> Spec[Dpt]:
             "backbone",
         )
     given = hybrid or c.given("backbone_config")
-    parts = {"backbone": architectures.backbone(c)} if given else {}
+    parts = {"backbone": families.backbone(c)} if given else {}
     shape = c.ints("backbone_featmap_shape", default=(1, 1024, 24, 24)) if hybrid else []
     sizes = Dpt.read(c, hybrid=hybrid, features=keys.dim("C_b", shape[1] if len(shape) > 1 else 0))
     rows = keys.squares(c) + 1
@@ -59,7 +57,7 @@ def blueprint(s: Spec[Dpt]) -> Block:
     alone, fused = inner is not None and not sizes.hybrid, levels.fusion_hidden_size
     embeddings = block(
         "embedding",
-        backbone=architectures.tree(inner) if inner and sizes.hybrid else None,
+        backbone=families.tree(inner) if inner and sizes.hybrid else None,
         cls_token=Tensor((1, 1, d)),
         position_embeddings=Tensor((1, s.positions or 0, d)),
         patch_embeddings=None if sizes.hybrid else block(projection=patch_convolution(s)),
@@ -84,7 +82,7 @@ def blueprint(s: Spec[Dpt]) -> Block:
             "projection": conv(_DEEP, _DEEP, 3, bias=True) if sizes.add_projection else None,
             "head": Block({**steps, "4": conv(_FINE, 1, 1, bias=True)}),
         }
-        model = {"backbone": architectures.tree(inner)} if inner and alone else {"dpt": body}
+        model = {"backbone": families.tree(inner)} if inner and alone else {"dpt": body}
         return Block({**model, "neck": joined, "head": block("other", **head)})
     labels = Block(
         {"head": Block({"0": conv(fused, fused, 3), "1": batch_norm(fused), "4": conv(fused, s.labels, 1, bias=True)})},

@@ -4,8 +4,7 @@ from hfcount.architectures import keys
 from hfcount.architectures.components.drafts import Draft, Needs
 from hfcount.architectures.layers import gqa, rms_norm, swiglu
 from hfcount.architectures.layers.stacks import altered
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import flag
+from hfcount.mapper import Config, flag
 from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Repeat, Tensor, block

@@ -1,11 +1,9 @@
 """Eagle 2.5: SigLIP's tower, whose patches are merged and projected, before a language model (arXiv:2504.15271)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import backbones, layer_norm
 from hfcount.architectures.layers.composite import rebased
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes
+from hfcount.mapper import Config, Sizes
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block, Linear, Node, block
 
@@ -34,8 +32,8 @@ def spec(c: Config) -> Spec[Eagle25Vl]:
         if c.int(key, default=0, minimum=0):
             raise c.error("not-described", f"{key} asks for adapters within the model, which are not described.", key)
     key = "llm_config" if c.given("llm_config") else "text_config"
-    text = architectures.part(c, key).replace(head="causal_lm")
-    vision = backbones.only(c, architectures.part(c, "vision_config"), "siglip_vision_model")
+    text = families.part(c, key).replace(head="causal_lm")
+    vision = backbones.only(c, families.part(c, "vision_config"), "siglip_vision_model")
     layers = c.int("mlp_connector_layers", default=2)
     if layers > 2:
         raise c.error(
@@ -57,7 +55,7 @@ def blueprint(s: Spec[Eagle25Vl]) -> Block:
     if s.own.twice:
         layers = {"0": layer_norm(vision_width), "1": first, "3": Linear(d, d, True)}
     return block(
-        vision_model=Block({"vision_model": architectures.tower(s, "vision")}, repeats=0),
+        vision_model=Block({"vision_model": families.tower(s, "vision")}, repeats=0),
         mlp1=Block(layers, "projector", 0),
-        language_model=rebased(architectures.tree(s.part("text")), "language_model"),
+        language_model=rebased(families.tree(s.part("text")), "language_model"),
     )

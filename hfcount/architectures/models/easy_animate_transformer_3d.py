@@ -7,8 +7,7 @@ from hfcount.architectures.layers.diffusion.transformers import (
     modulated,
     normed_attention,
 )
-from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.mapper.sizes import Sizes, count, derived, flag, size
+from hfcount.mapper import MAX_LAYERS, Config, Sizes, count, derived, flag, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Repeat, block

@@ -7,8 +7,7 @@ from hfcount.architectures.components.repvgg import RepVGG
 from hfcount.architectures.layers import layer_norm, stack
 from hfcount.architectures.layers.classic import headed, mha
 from hfcount.architectures.layers.convolution import batch_norm, conv, depthwise
-from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.mapper.sizes import Sizes, part, size
+from hfcount.mapper import MAX_LAYERS, Config, Sizes, part, size
 from hfcount.spec import Dense, Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, block
 

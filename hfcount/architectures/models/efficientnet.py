@@ -5,8 +5,7 @@ from math import ceil
 from hfcount.architectures import keys
 from hfcount.architectures.layers.classic import classifier, headed
 from hfcount.architectures.layers.convolution import batch_norm, conv, depthwise, normed
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import Config, Sizes, size
 from hfcount.spec import Layer, Layers, Record, Spec
 from hfcount.spec.tree.dims import Dim, origin, stated
 from hfcount.spec.tree.indices import Indices

@@ -4,8 +4,7 @@ from hfcount.architectures import keys
 from hfcount.architectures.layers import layer_norm, lm_head
 from hfcount.architectures.layers.classic import summary
 from hfcount.architectures.layers.encoders import bert_base, bert_embeddings, bert_heads, dense_classifier
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, flag, size
+from hfcount.mapper import Config, Sizes, flag, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block, Linear, block
 

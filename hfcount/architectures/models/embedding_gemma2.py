@@ -2,15 +2,13 @@
 
 from typing import Literal
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.components import gemma
 from hfcount.architectures.components.gemma import attention_by_place, local_and_global
 from hfcount.architectures.layers import altered, base, rms_norm, swiglu
 from hfcount.architectures.layers.composite import towers_in_model
 from hfcount.architectures.layers.sandwich import sandwich_norm
-from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import MAX_LAYERS, Config, Sizes, size
 from hfcount.spec import Layer, Layers, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Node, block, buffer
 
@@ -20,9 +18,9 @@ _SENSES: tuple[Literal["vision", "audio"], ...] = ("vision", "audio")
 
 
 def spec(c: Config) -> Spec:
-    text = architectures.part(c, "text_config")
+    text = families.part(c, "text_config")
     towers: dict[str, Spec] = {
-        sense: architectures.part(c, f"{sense}_config") for sense in _SENSES if c.sub(f"{sense}_config")
+        sense: families.part(c, f"{sense}_config") for sense in _SENSES if c.sub(f"{sense}_config")
     }
     return keys.composite(c, text, towers, heads=("Model",))
 
@@ -30,10 +28,10 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     senses = dict[str, Node]()
     for sense in [sense for sense in _SENSES if sense in s.parts]:
-        senses[f"{sense}_tower"] = architectures.tower(s, sense)
+        senses[f"{sense}_tower"] = families.tower(s, sense)
         projection = Linear(s.parts[sense].output, s.hidden)
         senses[f"embed_{sense}"] = block("projector", embedding_projection=projection)
-    return towers_in_model(s, architectures.base(s), **senses)
+    return towers_in_model(s, families.base(s), **senses)
 
 
 class EmbeddingGemma2Text(Sizes):
@@ -70,4 +68,4 @@ def text_blueprint(s: Spec[EmbeddingGemma2Text]) -> Block:
     return Block({**base(s, layer_block).children, "ple": children, "embedding_projection": out})
 
 
-PARTS = (architectures.Family(("embedding_gemma2_text",), text_spec, text_blueprint),)
+PARTS = (families.Family(("embedding_gemma2_text",), text_spec, text_blueprint),)

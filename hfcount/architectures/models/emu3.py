@@ -2,13 +2,11 @@
 
 from math import log2
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import embedding, layer_norm, lm_head
 from hfcount.architectures.layers.convolution import batch_norm, conv
 from hfcount.architectures.layers.vision import square_attention
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, count, derived, size
+from hfcount.mapper import Config, Sizes, count, derived, size
 from hfcount.spec import Record, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Node, Repeat, block
@@ -23,14 +21,14 @@ SPELLINGS = {
 
 
 def spec(c: Config) -> Spec:
-    text, towers = architectures.part(c, "text_config"), {"vision": architectures.part(c, "vq_config")}
+    text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vq_config")}
     # The text model within has no head, and so its own tie says nothing.
     tied = c.bool("tie_word_embeddings", default=False)
     return keys.composite(c, text, towers, heads=("ForConditionalGeneration", "Model")).replace(tied=tied)
 
 
 def blueprint(s: Spec) -> Block:
-    body, tower = architectures.base(s), architectures.tower(s, "vision")
+    body, tower = families.base(s), families.tower(s, "vision")
     if s.head == "base":
         return block(text_model=block(model=body), vqmodel=tower)
     text = block(model=body, lm_head=lm_head(s, "text_model.model.embed_tokens.weight"))
@@ -165,4 +163,4 @@ def vqgan_blueprint(s: Spec[Emu3Vqgan]) -> Block:
     )
 
 
-PARTS = (architectures.Family(("emu3_vqgan",), vqgan_spec, vqgan_blueprint, ignored=("num_attention_heads",)),)
+PARTS = (families.Family(("emu3_vqgan",), vqgan_spec, vqgan_blueprint, ignored=("num_attention_heads",)),)

@@ -6,8 +6,7 @@ from hfcount.architectures import keys
 from hfcount.architectures.components.codecs import Seanet, product
 from hfcount.architectures.layers.conversions import WEIGHT_NORM
 from hfcount.architectures.layers.temporal import grouped, normalised
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import Config, Sizes, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.dims import Dim
 from hfcount.spec.tree.indices import Indices

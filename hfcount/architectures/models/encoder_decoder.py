@@ -2,12 +2,10 @@
 
 from dataclasses import replace
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers.composite import rebased
 from hfcount.errors import UnknownArchitecture
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes
+from hfcount.mapper import Config, Sizes
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block, Component, Linear, block
 
@@ -28,7 +26,7 @@ class EncoderDecoder(Sizes):
 
 
 def spec(c: Config) -> Spec[EncoderDecoder]:
-    encoder, decoder = architectures.part(c, "encoder"), architectures.part(c, "decoder")
+    encoder, decoder = families.part(c, "encoder"), families.part(c, "decoder")
     if "causal_lm" not in decoder.heads:
         raise UnknownArchitecture(f"{c.where}: decoder: no class of {decoder.family} generates text by itself.")
     width = c.part("decoder").int("cross_attention_hidden_size", default=None)
@@ -43,10 +41,10 @@ def spec(c: Config) -> Spec[EncoderDecoder]:
 
 def blueprint(s: Spec[EncoderDecoder]) -> Block:
     encoder, decoder = s.part("encoder"), s.part("text")
-    tower = replace(architectures.tree(encoder.replace(head="base")), component=_COUNTED.get(s.family), repeats=0)
+    tower = replace(families.tree(encoder.replace(head="base")), component=_COUNTED.get(s.family), repeats=0)
     across = Linear(encoder.hidden, s.hidden, True, "projector")
     return block(
         encoder=rebased(tower, "encoder"),
-        decoder=rebased(architectures.tree(decoder.replace(head="causal_lm")), "decoder"),
+        decoder=rebased(families.tree(decoder.replace(head="causal_lm")), "decoder"),
         enc_to_dec_proj=across if s.own.projected else None,
     )

@@ -4,8 +4,7 @@ from hfcount.architectures import keys
 from hfcount.architectures.layers import embedding, layer_norm, mlp, stack, swiglu
 from hfcount.architectures.layers.convolution import depthwise, transposed
 from hfcount.architectures.layers.vision import patch_convolution, square_attention
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, count, flag, size
+from hfcount.mapper import Config, Sizes, count, flag, size
 from hfcount.spec import Dense, Layer, Record, Spec
 from hfcount.spec.tree.dims import round_up
 from hfcount.spec.tree.indices import Indices

@@ -3,8 +3,7 @@
 from hfcount.architectures import keys
 from hfcount.architectures.layers import altered, base, gqa, network, pre_norm, shared_moe, with_head
 from hfcount.architectures.layers.conversions import packed
-from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.mapper.sizes import Sizes
+from hfcount.mapper import MAX_LAYERS, Config, Sizes
 from hfcount.spec import Layer, MoE, Spec
 from hfcount.spec.tree.dims import round_up
 from hfcount.spec.tree.indices import Indices

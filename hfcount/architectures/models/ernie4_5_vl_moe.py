@@ -1,7 +1,6 @@
 """ERNIE 4.5 VL: patches merged in space and in time before a language model with experts (ERNIE 4.5 report)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import (
     base,
     experts,
@@ -17,8 +16,7 @@ from hfcount.architectures.layers import (
     with_head,
 )
 from hfcount.architectures.layers.vision import fused_square_attention, patch_projection
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes
+from hfcount.mapper import Config, Sizes
 from hfcount.spec import Layer, MoE, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Repeat, Tensor, block
@@ -40,7 +38,7 @@ class Ernie45VlMoe(Sizes):
 
 def spec(c: Config) -> Spec[Ernie45VlMoe]:
     times = keys.dim("m_t", c.part("vision_config").int("temporal_merge_size"))
-    text, parts = architectures.part(c, "text_config"), {"vision": architectures.part(c, "vision_config")}
+    text, parts = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
     heads = ("ForConditionalGeneration", "Model")
     return keys.composite(c, text, parts, heads=heads, tied=True).having(
         Ernie45VlMoe.read(c, temporal_merge_size=times)
@@ -61,11 +59,8 @@ def blueprint(s: Spec[Ernie45VlMoe]) -> Block:
         mlp=Linear(merged, s.hidden, True),
         after_norm=rms_norm(s.hidden),
     )
-    senses = {
-        "vision_model": architectures.tower(s, "vision"),
-        "resampler_model": Block(resampler.children, "projector", 0),
-    }
-    return with_head(s, Block({**architectures.base(s).children, **senses}))
+    senses = {"vision_model": families.tower(s, "vision"), "resampler_model": Block(resampler.children, "projector", 0)}
+    return with_head(s, Block({**families.base(s).children, **senses}))
 
 
 class Ernie45VlMoeText(Sizes):
@@ -154,6 +149,6 @@ def vision_blueprint(s: Spec) -> Block:
 
 
 PARTS = (
-    architectures.Family(("ernie4_5_vl_moe_text",), text_spec, text_blueprint),
-    architectures.Family(("ernie4_5_vl_moe_vision",), vision_spec, vision_blueprint),
+    families.Family(("ernie4_5_vl_moe_text",), text_spec, text_blueprint),
+    families.Family(("ernie4_5_vl_moe_vision",), vision_spec, vision_blueprint),
 )

@@ -3,8 +3,7 @@
 from hfcount.architectures.layers import diffusion, rms_norm
 from hfcount.architectures.layers.diffusion.layers import time_embedding
 from hfcount.architectures.layers.diffusion.transformers import modulated, normed_attention, patches
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, count, flag, size
+from hfcount.mapper import Config, Sizes, count, flag, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Repeat, block

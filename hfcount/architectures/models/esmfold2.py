@@ -1,7 +1,6 @@
 """ESMFold2: ESM C reads a protein, pairs of residues are refined, atoms are placed by diffusion (model card)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import embedding, fused_swiglu, layer_norm, stack
 from hfcount.architectures.layers.folding import (
     aligned_layers,
@@ -10,8 +9,7 @@ from hfcount.architectures.layers.folding import (
     pair_layers,
     transition,
 )
-from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.mapper.sizes import Sizes, count, derived, size
+from hfcount.mapper import MAX_LAYERS, Config, Sizes, count, derived, size
 from hfcount.spec import Dense, Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Node, Tensor, block, buffer
 
@@ -73,7 +71,7 @@ def spec(c: Config) -> Spec[Esmfold2]:
     module = head.part("diffusion_module")
     sizes = Esmfold2.read(c)
     parts = {
-        "esmc": architectures.part(c, "esmc_config").replace(head="base"),
+        "esmc": families.part(c, "esmc_config").replace(head="base"),
         "atoms": _atoms(c.part("atom_encoder")),
         "placing": _layers(module),
         "diffused": _atoms(module.part("atom_encoder")),
@@ -148,7 +146,7 @@ def blueprint(s: Spec[Esmfold2]) -> Block:
     return block(
         input_embedder=entry,
         language_model=language,
-        esmc=architectures.tree(read),
+        esmc=families.tree(read),
         folding_trunk=trunk,
         lm_encoder=pair_layers(of.lm_encoder_layers, d, wide),
         parcae=parcae,

@@ -1,7 +1,6 @@
 """Evolla: Llama's layers, some with an adapter that reads an encoder of proteins (doi:10.1101/2025.01.05.630192)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import (
     altered,
     base,
@@ -15,8 +14,7 @@ from hfcount.architectures.layers import (
     with_head,
 )
 from hfcount.architectures.layers.encoders import bert_layer
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, flag, size
+from hfcount.mapper import Config, Sizes, flag, size
 from hfcount.spec import Dense, Head, Layer, Record, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Repeat, Tensor, block, buffer
@@ -50,7 +48,7 @@ def spec(c: Config) -> Spec[Evolla]:
     plain, adapted = (Layer(mixer=mixer, ffn=ffn, own=EvollaLayer(adapted=adapted)) for adapted in (False, True))
     layers = keys.split((some, lambda: adapted), (Indices.below(count).difference(some), lambda: plain))
     sizes = Evolla.read(c)
-    parts = {"protein": architectures.part(c, "protein_encoder_config", "evolla_protein")}
+    parts = {"protein": families.part(c, "protein_encoder_config", "evolla_protein")}
     heads: dict[str, Head] = {"ForProteinText2Text": "causal_lm", "Model": "base"}
     return keys.decoder_spec(c, layers, heads=heads, parts=parts).replace(tied=False).having(sizes)
 
@@ -99,7 +97,7 @@ def blueprint(s: Spec[Evolla]) -> Block:
         norm=layer_norm(d),
         protein_projector=Linear(p, d, True),
     )
-    encoder = Block({"model": architectures.tree(protein), "sequence_compressor_resampler": resampler}, repeats=0)
+    encoder = Block({"model": families.tree(protein), "sequence_compressor_resampler": resampler}, repeats=0)
     return with_head(s, altered(base(s, layer_block), protein_encoder=encoder))
 
 
@@ -145,4 +143,4 @@ def protein_blueprint(s: Spec[EvollaProtein]) -> Block:
     return block(embeddings=tables, rotary_embeddings=turned, encoder=encoder)
 
 
-PARTS = (architectures.Family(("evolla_protein",), protein_spec, protein_blueprint),)
+PARTS = (families.Family(("evolla_protein",), protein_spec, protein_blueprint),)

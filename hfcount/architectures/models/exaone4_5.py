@@ -1,7 +1,6 @@
 """EXAONE 4.5: a vision transformer before EXAONE 4 (https://huggingface.co/LGAI-EXAONE)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import fused_qkv, rms_norm, stack, swiglu
 from hfcount.architectures.layers.composite import towers_in_model
 from hfcount.architectures.layers.vision import patch_convolution
@@ -13,15 +12,15 @@ MODEL_TYPES = ("exaone4_5",)  # transformers 5.23: modeling_exaone4_5.py
 
 
 def spec(c: Config) -> Spec:
-    inner, towers = c.part("text_config"), {"vision": architectures.part(c, "vision_config")}
+    inner, towers = c.part("text_config"), {"vision": families.part(c, "vision_config")}
     early = inner.str("model_type", default="") == "exaone4_5_text"
-    text = architectures.part(c, "text_config", "exaone4" if early else "")
+    text = families.part(c, "text_config", "exaone4" if early else "")
     tied = c.bool("tie_word_embeddings", default=False)
     return keys.composite(c, text, towers, heads=("ForConditionalGeneration", "Model")).replace(tied=tied)
 
 
 def blueprint(s: Spec) -> Block:
-    return towers_in_model(s, architectures.base(s), visual=architectures.tower(s, "vision"))
+    return towers_in_model(s, families.base(s), visual=families.tower(s, "vision"))
 
 
 def vision_spec(c: Config) -> Spec:
@@ -51,7 +50,7 @@ def vision_blueprint(s: Spec) -> Block:
 
 
 PARTS = (
-    architectures.Family(
+    families.Family(
         ("exaone4_5_vision",), vision_spec, vision_blueprint, ignored=("fullatt_block_indexes", "window_size")
     ),
 )

@@ -1,10 +1,8 @@
 """FastVLM: a language model that sees with FastViT of timm, at few tokens an image (arXiv:2412.13303)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers.composite import towers_in_model
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, flag
+from hfcount.mapper import Config, Sizes, flag
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block, Linear, block
 
@@ -18,7 +16,7 @@ class FastVlm(Sizes):
 
 
 def spec(c: Config) -> Spec[FastVlm]:
-    text, towers = architectures.part(c, "text_config"), {"vision": architectures.part(c, "vision_config")}
+    text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
     width = c.part("vision_config").int("hidden_size")
     if c.ints("vision_feature_layer", default=(-1,), alone=True) != [-1]:
         raise c.error(
@@ -39,5 +37,5 @@ def blueprint(s: Spec[FastVlm]) -> Block:
     d, bias = s.hidden, s.own.multimodal_projector_bias
     projector = block("projector", linear_1=Linear(s.own.hidden_size, d, bias), linear_2=Linear(d, d, bias))
     return towers_in_model(
-        s, architectures.base(s), vision_tower=architectures.tower(s, "vision"), multi_modal_projector=projector
+        s, families.base(s), vision_tower=families.tower(s, "vision"), multi_modal_projector=projector
     )

@@ -2,15 +2,13 @@
 
 from typing import Self
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.components.spectrograms import Postnet
 from hfcount.architectures.layers import chain, embedding, layer_norm, stack
 from hfcount.architectures.layers.conformer import conformer_attention, nemo_convolution
 from hfcount.architectures.layers.convolution import batch_norm
 from hfcount.architectures.layers.temporal import conv
-from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.mapper.sizes import Sizes, count, flag, part, size
+from hfcount.mapper import MAX_LAYERS, Config, Sizes, count, flag, part, size
 from hfcount.spec import Dense, Layer, Layers, Record, Spec
 from hfcount.spec.tree.nodes import Block, Linear, block
 
@@ -144,13 +142,13 @@ def _predictor(d: int, of: Predictor) -> Block:
 
 def spoken_spec(c: Config) -> Spec:
     """FastSpeech 2 with conformers, and the vocoder that makes a waveform of its spectrograms (arXiv:2006.04558)."""
-    text, parts = architectures.part(c, "model_config"), {"vocoder": architectures.part(c, "vocoder_config")}
+    text, parts = families.part(c, "model_config"), {"vocoder": families.part(c, "vocoder_config")}
     heads = keys.named(WithHifiGan="base")
     return keys.composite(c, text, parts, key="model_config", heads=heads).replace(tied=False)
 
 
 def spoken_blueprint(s: Spec) -> Block:
-    return block(model=architectures.base(s), vocoder=architectures.tree(s.part("vocoder")))
+    return block(model=families.base(s), vocoder=families.tree(s.part("vocoder")))
 
 
-PARTS = (architectures.Family(("fastspeech2_conformer_with_hifigan",), spoken_spec, spoken_blueprint),)
+PARTS = (families.Family(("fastspeech2_conformer_with_hifigan",), spoken_spec, spoken_blueprint),)

@@ -2,14 +2,12 @@
 
 from dataclasses import replace
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import layer_norm, stack
 from hfcount.architectures.layers.convolution import conv
 from hfcount.architectures.layers.encoders import bert_embeddings
 from hfcount.architectures.layers.vision import patch_convolution, vit_layer
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, flag, size
+from hfcount.mapper import Config, Sizes, flag, size
 from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block, obsolete
 
@@ -25,12 +23,12 @@ class Flava(Sizes):
 
 
 def spec(c: Config) -> Spec[Flava]:
-    text, image = architectures.part(c, "text_config"), architectures.part(c, "image_config")
-    parts = {"vision": image, "multimodal": architectures.part(c, "multimodal_config")}
+    text, image = families.part(c, "text_config"), families.part(c, "image_config")
+    parts = {"vision": image, "multimodal": families.part(c, "multimodal_config")}
     sizes, heads = Flava.read(c), ("ForPreTraining", "Model")
     model = keys.composite(c, text, parts, heads=heads, tied=True, out=c.int("projection_dim"))
     if model.head != "base" and sizes.init_codebook:
-        model = model.replace(parts={**model.parts, "codebook": architectures.part(c, "image_codebook_config")})
+        model = model.replace(parts={**model.parts, "codebook": families.part(c, "image_codebook_config")})
     return model.having(sizes)
 
 
@@ -41,9 +39,9 @@ def blueprint(s: Spec[Flava]) -> Block:
         return Linear(inputs, width, True, "projector")
 
     body = block(
-        text_model=architectures.base(s),
-        image_model=architectures.tower(s, "vision"),
-        multimodal_model=architectures.tree(both),
+        text_model=families.base(s),
+        image_model=families.tower(s, "vision"),
+        multimodal_model=families.tree(both),
         image_projection=into(vision.hidden, out),
         text_projection=into(s.hidden, out),
         logit_scale=Tensor((), component="other"),
@@ -64,7 +62,7 @@ def blueprint(s: Spec[Flava]) -> Block:
     pair = block(dense=Linear(matching, matching, True))
     return block(
         flava=body,
-        image_codebook=replace(architectures.tree(codebook), component="vision", repeats=0) if codebook else None,
+        image_codebook=replace(families.tree(codebook), component="vision", repeats=0) if codebook else None,
         mim_head=images,
         mlm_head=words,
         itm_head=block("other", pooler=pair, seq_relationship=Linear(matching, 2, True)),
@@ -159,10 +157,6 @@ def codebook_blueprint(s: Spec[FlavaImageCodebook]) -> Block:
 
 
 PARTS = (
-    architectures.Family(
-        ("flava_image_model", "flava_text_model", "flava_multimodal_model"), tower_spec, tower_blueprint
-    ),
-    architectures.Family(
-        ("flava_image_codebook",), codebook_spec, codebook_blueprint, ignored=("num_groups", "freeze")
-    ),
+    families.Family(("flava_image_model", "flava_text_model", "flava_multimodal_model"), tower_spec, tower_blueprint),
+    families.Family(("flava_image_codebook",), codebook_spec, codebook_blueprint, ignored=("num_groups", "freeze")),
 )

@@ -2,13 +2,11 @@
 
 from dataclasses import replace
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import embedding, layer_norm, lm_head, mlp, stack
 from hfcount.architectures.layers.composite import rebased
 from hfcount.architectures.layers.convolution import conv, depthwise
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes
+from hfcount.mapper import Config, Sizes
 from hfcount.spec import Layer, Record, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Node, Tensor, block, buffer
 
@@ -26,8 +24,8 @@ class Florence2(Sizes):
 def spec(c: Config) -> Spec[Florence2]:
     v, heads = c.part("vision_config"), ("ForConditionalGeneration", "Model")
     released = v.has("dim_embed")  # names of keys and tensors are those of microsoft/Florence-2-large
-    text = architectures.part(c, "text_config", "bart" if released else "")
-    towers = {"vision": architectures.part(c, "vision_config", "davit" if released else "")}
+    text = families.part(c, "text_config", "bart" if released else "")
+    towers = {"vision": families.part(c, "vision_config", "davit" if released else "")}
     places, times = (v.part("image_pos_embed"), v.part("visual_temporal_embedding")) if released else (v, v)
     sizes = Florence2.read(
         c,
@@ -48,9 +46,9 @@ def blueprint(s: Spec[Florence2]) -> Block:
     norm, places = layer_norm(of.projection_dim), block(row_embeddings=rows, column_embeddings=columns)
     times = block(pos_idx_to_embed=buffer(of.max_temporal_embeddings, vision_width))
     if of.released:
-        text = architectures.tree(s.part("text").replace(head="conditional_generation", tied=s.tied))
+        text = families.tree(s.part("text").replace(head="conditional_generation", tied=s.tied))
         return block(
-            vision_tower=architectures.tower(s, "vision"),
+            vision_tower=families.tower(s, "vision"),
             image_projection=Tensor((vision_width, of.projection_dim), component="projector"),
             image_proj_norm=Block(norm.children, "projector", 0),
             image_pos_embed=Block(places.children, "projector", 0),
@@ -66,9 +64,9 @@ def blueprint(s: Spec[Florence2]) -> Block:
     )
     prefix = "language_model" if s.head == "base" else "model.language_model"
     body = block(
-        vision_tower=architectures.tower(s, "vision"),
+        vision_tower=families.tower(s, "vision"),
         multi_modal_projector=replace(projector, repeats=0),
-        language_model=rebased(architectures.base(s), prefix),
+        language_model=rebased(families.base(s), prefix),
     )
     return body if s.head == "base" else block(model=body, lm_head=lm_head(s, f"{prefix}.shared.weight"))
 
@@ -136,7 +134,7 @@ def vision_blueprint(s: Spec[FlorenceVision]) -> Block:
 
 
 PARTS = (
-    architectures.Family(
+    families.Family(
         ("florence_vision", "davit"),
         vision_spec,
         vision_blueprint,

@@ -3,8 +3,7 @@
 from hfcount.architectures.components.flux import Flux
 from hfcount.architectures.layers import diffusion
 from hfcount.architectures.layers.diffusion.layers import hint
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, optional, part
+from hfcount.mapper import Config, Sizes, optional, part
 from hfcount.spec import Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Repeat, Tensor, block

@@ -2,8 +2,7 @@
 
 from hfcount.architectures.components.flux import Flux, modulation
 from hfcount.architectures.layers import diffusion
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, optional, part, size
+from hfcount.mapper import Config, Sizes, optional, part, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block, Linear, block
 

@@ -3,8 +3,7 @@
 from hfcount.architectures import keys
 from hfcount.architectures.layers import embedding, lm_head, stack
 from hfcount.architectures.layers.seq2seq import bart_layer
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import Config, Sizes, size
 from hfcount.spec import Layers, Spec
 from hfcount.spec.tree.nodes import Block, Node, Tied, block, buffer
 

@@ -1,13 +1,11 @@
 """Fun-ASR-Nano: SAN-M's encoder and a small transformer before a language model (arXiv:2509.12508)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import altered, layer_norm, mlp, pre_norm, stack
 from hfcount.architectures.layers.composite import towers_in_model
 from hfcount.architectures.layers.temporal import conv
 from hfcount.architectures.layers.vision import square_attention
-from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.mapper.sizes import Sizes, count, size
+from hfcount.mapper import MAX_LAYERS, Config, Sizes, count, size
 from hfcount.spec import Layer, Record, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Repeat, block
@@ -25,7 +23,7 @@ class Adaptor(Sizes):
 
 
 def spec(c: Config) -> Spec[Adaptor]:
-    text, towers = architectures.part(c, "text_config"), {"audio": architectures.part(c, "audio_config")}
+    text, towers = families.part(c, "text_config"), {"audio": families.part(c, "audio_config")}
     config = c.part("adaptor_config")
     sizes = Adaptor.read(config)
     config.int("num_attention_heads", default=1)  # its heads share the width
@@ -42,9 +40,7 @@ def blueprint(s: Spec[Adaptor]) -> Block:
         linear_2=Linear(wide, d, True),
         layers=Repeat(Indices.below(of.num_hidden_layers), layer),
     )
-    return towers_in_model(
-        s, architectures.base(s), audio_tower=architectures.tower(s, "audio"), multi_modal_projector=projector
-    )
+    return towers_in_model(s, families.base(s), audio_tower=families.tower(s, "audio"), multi_modal_projector=projector)
 
 
 class FunAsrNanoEncoder(Sizes):
@@ -97,4 +93,4 @@ def encoder_blueprint(s: Spec[FunAsrNanoEncoder]) -> Block:
     return block(layers=stack(s.layers, layer_block))
 
 
-PARTS = (architectures.Family(("fun_asr_nano_encoder",), encoder_spec, encoder_blueprint),)
+PARTS = (families.Family(("fun_asr_nano_encoder",), encoder_spec, encoder_blueprint),)

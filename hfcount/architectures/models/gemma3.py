@@ -1,7 +1,6 @@
 """Gemma 3: its language model with SigLIP's tower, whose tokens are averaged and projected (arXiv:2503.19786)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import rms_norm
 from hfcount.architectures.layers.composite import llava
 from hfcount.architectures.layers.conversions import LLAVA
@@ -16,8 +15,8 @@ REPLACES_PLACEHOLDERS = True
 
 
 def spec(c: Config) -> Spec:
-    text = architectures.part(c, "text_config")
-    towers = {"vision": architectures.part(c, "vision_config")}
+    text = families.part(c, "text_config")
+    towers = {"vision": families.part(c, "vision_config")}
     heads = ("ForConditionalGeneration", "Model", "ForSequenceClassification")
     return keys.composite(c, text, towers, tied=True, heads=heads)
 
@@ -26,5 +25,5 @@ def blueprint(s: Spec) -> Block:
     vision_width = s.part("vision").hidden
     weight = Tensor((vision_width, s.hidden))
     projector = block("projector", mm_input_projection_weight=weight, mm_soft_emb_norm=rms_norm(vision_width))
-    tower = architectures.tower(s, "vision")
-    return llava(s, architectures.base(s), vision_tower=tower, multi_modal_projector=projector)
+    tower = families.tower(s, "vision")
+    return llava(s, families.base(s), vision_tower=tower, multi_modal_projector=projector)

@@ -1,13 +1,11 @@
 """Gemma 3n: residual streams, low-rank residuals, an embedding for every layer (model card of google/gemma-3n-E4B)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.components import gemma
 from hfcount.architectures.components.gemma import network_widths, shares_kv
 from hfcount.architectures.layers import base, layer_norm, rms_norm, stack, swiglu, with_head
 from hfcount.architectures.layers.composite import towers_in_model
-from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import MAX_LAYERS, Config, Sizes, size
 from hfcount.spec import Dense, Layer, Layers, Record, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Node, Repeat, Tensor, block
@@ -46,7 +44,7 @@ def spec(c: Config) -> Spec[Gemma3n]:
     if text is c:
         model = keys.decoder_spec(c, lent, tied=True, heads=("ForCausalLM", "Model"), windows=windows)
         return model.having(sizes)
-    towers = {sense: architectures.part(c, f"{sense}_config") for sense in ("vision", "audio")}
+    towers = {sense: families.part(c, f"{sense}_config") for sense in ("vision", "audio")}
     vision_width = keys.dim("|V_v|", c.part("vision_config").int("vocab_size", default=128))
     heard = keys.dim("|V_a|", c.part("audio_config").int("vocab_size", default=128))
     heads = ("ForConditionalGeneration", "Model", "ForCausalLM")
@@ -71,7 +69,7 @@ def blueprint(s: Spec[Gemma3n]) -> Block:
     body = Block({**base(s, layer_block).children, **tables, **_altup_projections(d, of.altup_num_inputs)})
     if of.senses is None or s.head == "causal_lm":
         return with_head(s, body)
-    towers = {"vision_tower": architectures.tower(s, "vision"), "audio_tower": architectures.tower(s, "audio")}
+    towers = {"vision_tower": families.tower(s, "vision"), "audio_tower": families.tower(s, "audio")}
     embedders = {
         f"embed_{sense}": gemma.soft_embedder(rows, s.parts[sense].hidden, d, "projector")
         for sense, rows in (("vision", of.senses.vision), ("audio", of.senses.audio))
@@ -196,7 +194,7 @@ def _laurel(d: int, rank: int) -> Block:
 
 
 PARTS = (
-    architectures.Family(
+    families.Family(
         ("gemma3n_audio",),
         audio_spec,
         audio_blueprint,

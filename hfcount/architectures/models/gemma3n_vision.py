@@ -5,8 +5,7 @@ from typing import NamedTuple
 from hfcount.architectures import keys
 from hfcount.architectures.layers import rms_norm
 from hfcount.architectures.layers.vision import convolution
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes
+from hfcount.mapper import Config, Sizes
 from hfcount.spec import Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Node, Repeat, Tensor, Undescribed, block

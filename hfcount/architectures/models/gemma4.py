@@ -2,8 +2,7 @@
 
 from typing import Literal
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import with_head
 from hfcount.architectures.layers.composite import towers_in_model
 from hfcount.mapper import Config
@@ -18,20 +17,20 @@ _SENSES: tuple[Literal["vision", "audio"], ...] = ("vision", "audio")
 
 
 def spec(c: Config) -> Spec:
-    text = architectures.part(c, "text_config")
+    text = families.part(c, "text_config")
     towers: dict[str, Spec] = {}
     for sense in [sense for sense in _SENSES if c.sub(f"{sense}_config")]:
-        towers[sense] = architectures.part(c, f"{sense}_config")
+        towers[sense] = families.part(c, f"{sense}_config")
     return keys.composite(c, text, towers, tied=True, heads=("ForConditionalGeneration", "Model", "ForCausalLM"))
 
 
 def blueprint(s: Spec) -> Block:
-    body, towers = architectures.base(s), dict[str, Node]()
+    body, towers = families.base(s), dict[str, Node]()
     if s.head == "causal_lm":
         return with_head(s, body)
     for sense in [sense for sense in _SENSES if sense in s.parts]:
         part = s.parts[sense]
-        towers[f"{sense}_tower"] = architectures.tower(s, sense)
+        towers[f"{sense}_tower"] = families.tower(s, sense)
         projection = Linear(part.hidden if part.out is None else part.out, s.hidden)
         towers[f"embed_{sense}"] = block("projector", embedding_projection=projection)
     return towers_in_model(s, body, **towers)

@@ -1,11 +1,9 @@
 """Gemma 4's assistant, which drafts tokens: layers that use the keys and values of the model it assists."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.components.drafts import Draft, Needs
 from hfcount.architectures.layers import with_head
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import derived, size
+from hfcount.mapper import Config, derived, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block, Linear, block, buffer
 
@@ -31,7 +29,7 @@ class Gemma4Assistant(Draft):
 
 
 def spec(c: Config) -> Spec[Gemma4Assistant]:
-    text = architectures.part(c, "text_config")
+    text = families.part(c, "text_config")
     # All layers are such, also where the config says that none is.
     lent = tuple(layer.replace(layer=layer.layer.replace(shares_kv=True)) for layer in text.layers)
     sizes = Gemma4Assistant.read(c)
@@ -51,4 +49,4 @@ def blueprint(s: Spec[Gemma4Assistant]) -> Block:
         post_projection=Linear(d, wide, component="projector"),
         masked_embedding=ordered,
     )
-    return Block({**with_head(s, architectures.base(s)).children, **more.children})
+    return Block({**with_head(s, families.base(s)).children, **more.children})

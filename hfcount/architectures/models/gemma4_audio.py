@@ -4,8 +4,7 @@ from hfcount.architectures import keys
 from hfcount.architectures.components.gemma import clippable
 from hfcount.architectures.layers import rms_norm, stack
 from hfcount.architectures.layers.norms import layer_norm
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, flag, size
+from hfcount.mapper import Config, Sizes, flag, size
 from hfcount.spec import Dense, Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 

@@ -12,8 +12,7 @@ from hfcount.architectures.components.gemma import (
 )
 from hfcount.architectures.layers import altered, base, swiglu, with_head
 from hfcount.architectures.layers.sandwich import sandwich_norm
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, derived
+from hfcount.mapper import Config, Sizes, derived
 from hfcount.spec import Dense, Layer, Layers, MoE, Record, Spec
 from hfcount.spec.tree.nodes import Block, buffer
 

@@ -1,11 +1,9 @@
 """Gemma 4 without towers: patches and frames of sound are projected into the model at once (card of gemma-4-12B-it)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import layer_norm
 from hfcount.architectures.layers.composite import towers_in_model
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, derived
+from hfcount.mapper import Config, Sizes, derived
 from hfcount.spec import Record, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Node, Tensor, block
 
@@ -47,7 +45,7 @@ class Gemma4Unified(Sizes):
 
 
 def spec(c: Config) -> Spec[Gemma4Unified]:
-    text, sizes = architectures.part(c, "text_config"), Gemma4Unified.read(c)
+    text, sizes = families.part(c, "text_config"), Gemma4Unified.read(c)
     heads = ("ForConditionalGeneration", "Model")
     return keys.composite(c, text, {}, tied=True, heads=heads).having(sizes)
 
@@ -71,4 +69,4 @@ def blueprint(s: Spec[Gemma4Unified]) -> Block:
         )
     if heard is not None:
         senses["embed_audio"] = Block(projected(heard).children, "audio")
-    return towers_in_model(s, architectures.base(s), **senses)
+    return towers_in_model(s, families.base(s), **senses)

@@ -5,8 +5,7 @@ from hfcount.architectures.components.gemma import clippable
 from hfcount.architectures.layers import rms_norm, stack
 from hfcount.architectures.layers.sandwich import sandwich_norm
 from hfcount.architectures.layers.vision import patch_projection
-from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.mapper.sizes import Sizes, flag
+from hfcount.mapper import MAX_LAYERS, Config, Sizes, flag
 from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.nodes import Block, Tensor, block, buffer
 

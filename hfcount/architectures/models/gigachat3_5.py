@@ -12,8 +12,7 @@ from hfcount.architectures.layers import (
     within,
 )
 from hfcount.architectures.layers.mixers import gated_delta_net
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, derived, flag
+from hfcount.mapper import Config, Sizes, derived, flag
 from hfcount.spec import MLA, DeltaNet, Layer, Layers, MoE, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, block

@@ -1,7 +1,6 @@
 """GLM-4.1V: GLM-4 with a norm behind each branch too, and a vision transformer (arXiv:2507.01006)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import base, fused_swiglu, gqa, rms_norm
 from hfcount.architectures.layers.composite import towers_in_model
 from hfcount.mapper import Config
@@ -16,7 +15,7 @@ MODEL_TYPES = (
 
 
 def spec(c: Config) -> Spec:
-    text, towers = c.part("text_config"), {"vision": architectures.part(c, "vision_config")}
+    text, towers = c.part("text_config"), {"vision": families.part(c, "vision_config")}
     layer = Layer(mixer=keys.attention(text, qkv_bias=True, derived=True), ffn=keys.dense(text))
     model = keys.decoder_spec(text, layer, whole=c, heads=("ForConditionalGeneration", "Model"), parts=towers)
     return model.replace(tied=keys.tied_anywhere(c, text))
@@ -35,4 +34,4 @@ def blueprint(s: Spec) -> Block:
             post_mlp_layernorm=rms_norm(d),
         )
 
-    return towers_in_model(s, base(s, layer_block), visual=architectures.tower(s, "vision"))
+    return towers_in_model(s, base(s, layer_block), visual=families.tower(s, "vision"))

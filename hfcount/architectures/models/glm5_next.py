@@ -1,14 +1,12 @@
 """GLM-5-Next: Kimi's delta attention, latent attention to pooled tokens, residual streams (arXiv:2512.24880)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import altered, base, indexer, mla, network, pre_norm, shared_moe
 from hfcount.architectures.layers.composite import towers_in_model
 from hfcount.architectures.layers.conversions import CONVOLUTION, packed
 from hfcount.architectures.layers.mixers import kimi_delta
 from hfcount.architectures.layers.streams import mixer
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import Config, Sizes, size
 from hfcount.spec import MLA, DeltaNet, Layer, Layers, Spec
 from hfcount.spec.tree.indices import Indices, intersection
 from hfcount.spec.tree.nodes import Block, Tensor
@@ -37,7 +35,7 @@ def spec(c: Config) -> Spec[Glm5Next]:
     sizes = Glm5Next.read(text)
     if alone:
         return keys.decoder_spec(c, layers, heads=("Model",)).having(sizes)
-    towers = {"vision": architectures.part(c, "vision_config")}
+    towers = {"vision": families.part(c, "vision_config")}
     heads, tied = ("ForConditionalGeneration", "Model"), c.bool("tie_word_embeddings", default=False)
     model = keys.decoder_spec(text, layers, whole=c, heads=heads, parts=towers)
     return model.replace(tied=tied).having(sizes)
@@ -62,7 +60,7 @@ def blueprint(s: Spec[Glm5Next]) -> Block:
         return Block({**usual.children, **mixer("hc_attn", d, several), **mixer("hc_ffn", d, several)})
 
     body = base(s, layer_block)
-    return towers_in_model(s, body, visual=architectures.tower(s, "vision")) if "vision" in s.parts else body
+    return towers_in_model(s, body, visual=families.tower(s, "vision")) if "vision" in s.parts else body
 
 
 def _delta_and_latent(c: Config) -> list[Layers]:

@@ -1,13 +1,11 @@
 """GLM-Image: GLM-4 over text and codes of images, of which it predicts the latter (https://huggingface.co/zai-org)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import embedding, layer_norm, mlp, stack
 from hfcount.architectures.layers.classic import positions
 from hfcount.architectures.layers.composite import as_tower
 from hfcount.architectures.layers.vision import convolution, fused_square_attention, patch_convolution
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, flag, size
+from hfcount.mapper import Config, Sizes, flag, size
 from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, block
 
@@ -19,17 +17,17 @@ class GlmImage(Sizes):
 
 
 def spec(c: Config) -> Spec[GlmImage]:
-    parts = {"vision": architectures.part(c, "vision_config"), "codes": architectures.part(c, "vq_config")}
+    parts = {"vision": families.part(c, "vision_config"), "codes": families.part(c, "vq_config")}
     codes = keys.dim("|V_v|", c.part("text_config").int("vision_vocab_size", default=16_512))
     heads = ("ForConditionalGeneration", "Model")
     sizes = GlmImage.read(c, vision_vocab_size=codes)
-    model = keys.composite(c, architectures.part(c, "text_config"), parts, heads=heads)
+    model = keys.composite(c, families.part(c, "text_config"), parts, heads=heads)
     return model.replace(tied=False).having(sizes)  # whatever a config says: this architecture ties no head
 
 
 def blueprint(s: Spec[GlmImage]) -> Block:
-    codes = as_tower(architectures.tree(s.part("codes")), "vision")
-    body = block(visual=architectures.tower(s, "vision"), language_model=architectures.base(s), vqmodel=codes)
+    codes = as_tower(families.tree(s.part("codes")), "vision")
+    body = block(visual=families.tower(s, "vision"), language_model=families.base(s), vqmodel=codes)
     if s.head == "base":
         return body
     return block(model=body, lm_head=Linear(s.hidden, s.own.vision_vocab_size, component="lm_head"))
@@ -87,6 +85,6 @@ def vq_blueprint(s: Spec[GlmImageVqmodel]) -> Block:
 
 
 PARTS = (
-    architectures.Family(("glm_image_vision",), vision_spec, vision_blueprint, ignored=("spatial_merge_size",)),
-    architectures.Family(("glm_image_vqmodel",), vq_spec, vq_blueprint, ignored=("in_channels",)),
+    families.Family(("glm_image_vision",), vision_spec, vision_blueprint, ignored=("spatial_merge_size",)),
+    families.Family(("glm_image_vqmodel",), vq_spec, vq_blueprint, ignored=("in_channels",)),
 )

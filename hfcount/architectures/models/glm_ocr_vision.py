@@ -3,8 +3,7 @@
 from hfcount.architectures import keys
 from hfcount.architectures.layers import altered, layer_norm, rms_norm, stack, swiglu
 from hfcount.architectures.layers.vision import fused_square_attention, patch_convolution
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, derived, flag
+from hfcount.mapper import Config, Sizes, derived, flag
 from hfcount.spec import Dense, Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 

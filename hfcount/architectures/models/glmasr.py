@@ -1,13 +1,11 @@
 """GLM-ASR: an encoder of spectrograms, several frames to a token, before Llama (https://huggingface.co/zai-org)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import altered, layer_norm, mlp, stack
 from hfcount.architectures.layers.classic import mha
 from hfcount.architectures.layers.composite import llava
 from hfcount.architectures.layers.conversions import inside
-from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import MAX_LAYERS, Config, Sizes, size
 from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 
@@ -16,14 +14,14 @@ SPELLINGS = inside("audio_tower", "multi_modal_projector")
 
 
 def spec(c: Config) -> Spec:
-    text, towers = architectures.part(c, "text_config"), {"audio": architectures.part(c, "audio_config")}
+    text, towers = families.part(c, "text_config"), {"audio": families.part(c, "audio_config")}
     return keys.composite(c, text, towers, tied=True, heads=("ForConditionalGeneration", "Model"))
 
 
 def blueprint(s: Spec) -> Block:
     d, wide = s.hidden, s.part("audio").layers[0].layer.dense.width  # several frames as wide make one token
     projector = block("projector", linear_1=Linear(wide, 2 * d, True), linear_2=Linear(2 * d, d, True))
-    return llava(s, architectures.base(s), audio_tower=architectures.tower(s, "audio"), multi_modal_projector=projector)
+    return llava(s, families.base(s), audio_tower=families.tower(s, "audio"), multi_modal_projector=projector)
 
 
 class GlmasrEncoder(Sizes):
@@ -62,4 +60,4 @@ def encoder_blueprint(s: Spec[GlmasrEncoder]) -> Block:
     return block(conv1=convolution(bins), conv2=convolution(d), layers=stack(s.layers, layer_block), norm=layer_norm(d))
 
 
-PARTS = (architectures.Family(("glmasr_encoder",), encoder_spec, encoder_blueprint),)
+PARTS = (families.Family(("glmasr_encoder",), encoder_spec, encoder_blueprint),)

@@ -1,7 +1,6 @@
 """GOT-OCR 2 as it was released: SAM's tower inside Qwen2 (arXiv:2409.01704)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.components.sam import SAM_B
 from hfcount.architectures.layers import within
 from hfcount.architectures.layers.composite import as_tower
@@ -16,8 +15,8 @@ IGNORED = ("freeze_vision_tower", "im_end_token", "im_patch_token", "im_start_to
 
 
 def spec(c: Config) -> Spec:
-    text = architectures.read(c.as_part().varied("", {"architectures": None}), "qwen2")
-    vision = architectures.read(c.part("sam", defaults=SAM_B), "unlimited_ocr_sam_vision_model")
+    text = families.read(c.as_part().varied("", {"architectures": None}), "qwen2")
+    vision = families.read(c.part("sam", defaults=SAM_B), "unlimited_ocr_sam_vision_model")
     parts = {"vision": vision, "text": text}
     if text.hidden != vision.sizes(DeepseekOcr2Sam).second:  # the projector between them is square
         c.cannot_run(
@@ -27,8 +26,8 @@ def spec(c: Config) -> Spec:
 
 
 def blueprint(s: Spec) -> Block:
-    tower, text = s.part("vision"), architectures.tree(s.part("text").replace(head=s.head, tied=s.tied))
+    tower, text = s.part("vision"), families.tree(s.part("text").replace(head=s.head, tied=s.tied))
     wide = tower.sizes(DeepseekOcr2Sam).second
-    senses = as_tower(architectures.tree(tower), "vision")
+    senses = as_tower(families.tree(tower), "vision")
     projector = Linear(wide, wide, True, "projector")
     return within(text, model=block(vision_tower_high=senses, mm_projector_vary=projector))

@@ -1,7 +1,6 @@
 """GOT-OCR2: SAM's tower, whose output two convolutions make smaller, before Qwen2 (arXiv:2409.01704)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers.composite import llava
 from hfcount.architectures.layers.conversions import LLAVA
 from hfcount.architectures.layers.vision import convolution
@@ -15,7 +14,7 @@ SPELLINGS = LLAVA
 
 
 def spec(c: Config) -> Spec:
-    text, towers = architectures.part(c, "text_config"), {"vision": architectures.part(c, "vision_config")}
+    text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
     return keys.composite(c, text, towers, tied=True, heads=("ForConditionalGeneration", "Model"))
 
 
@@ -27,6 +26,4 @@ def blueprint(s: Spec) -> Block:
         conv_upsampler2=convolution(2 * vision_width, s.hidden, 3, bias=False),
         multimodal_projector=Linear(s.hidden, s.hidden, bias=True),
     )
-    return llava(
-        s, architectures.base(s), vision_tower=architectures.tower(s, "vision"), multi_modal_projector=projector
-    )
+    return llava(s, families.base(s), vision_tower=families.tower(s, "vision"), multi_modal_projector=projector)

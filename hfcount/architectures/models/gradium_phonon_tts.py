@@ -6,8 +6,7 @@ from hfcount.architectures.layers import embedding, layer_norm, stack
 from hfcount.architectures.layers.attention import fused_qkv
 from hfcount.architectures.layers.composite import renamed
 from hfcount.architectures.layers.conversions import qkv
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, derived, size
+from hfcount.mapper import Config, Sizes, derived, size
 from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block, buffer
 

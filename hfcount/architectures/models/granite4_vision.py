@@ -2,12 +2,10 @@
 
 from dataclasses import replace
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import layer_norm
 from hfcount.architectures.layers.composite import towers_in_model
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes
+from hfcount.mapper import Config, Sizes
 from hfcount.spec import GQA, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Repeat, Tensor, block
@@ -25,7 +23,7 @@ class Granite4Vision(Sizes):
 
 
 def spec(c: Config) -> Spec[Granite4Vision]:
-    text, vision = architectures.part(c, "text_config"), architectures.part(c, "vision_config")
+    text, vision = families.part(c, "text_config"), families.part(c, "vision_config")
     sides = c.str("downsample_rate").split("/")
     if len(sides) != 2 or not all(side.isdecimal() and 0 < int(side) < 1 << 16 for side in sides):
         raise c.error("list-length", "downsample_rate must be two sides, such as 4/8.", "downsample_rate")
@@ -35,7 +33,7 @@ def spec(c: Config) -> Spec[Granite4Vision]:
         window=keys.dim("m_w", int(sides[1])),
         deepstack_layer_map=len(c.entries("deepstack_layer_map")),
     )
-    former = _as_wide(architectures.part(c, "qformer_config"), vision.hidden)
+    former = _as_wide(families.part(c, "qformer_config"), vision.hidden)
     heads, parts = ("ForConditionalGeneration", "Model"), {"vision": vision, "qformer": former}
     tied = c.bool("tie_word_embeddings", default=False)
     return keys.composite(c, text, parts, heads=heads).replace(tied=tied).having(sizes)
@@ -55,7 +53,7 @@ def blueprint(s: Spec[Granite4Vision]) -> Block:
         "projector",
         query=Tensor((1, of.query * of.query, vision_width)),
         image_positions=Tensor((1, of.window * of.window, vision_width)),
-        qformer=architectures.tree(s.part("qformer")),
+        qformer=families.tree(s.part("qformer")),
         norm=layer_norm(vision_width),
         out_linear=Linear(vision_width, s.hidden, True),
     )
@@ -64,5 +62,5 @@ def blueprint(s: Spec[Granite4Vision]) -> Block:
         "layerwise_projectors": Repeat(layers, replace(sampler, repeats=0)),
         "spatial_projectors": Repeat(offsets, replace(sampler, repeats=0)),
     }
-    newline, tower = Tensor((s.hidden,), component="projector"), architectures.tower(s, "vision")
-    return towers_in_model(s, architectures.base(s), vision_tower=tower, image_newline=newline, **samplers)
+    newline, tower = Tensor((s.hidden,), component="projector"), families.tower(s, "vision")
+    return towers_in_model(s, families.base(s), vision_tower=tower, image_newline=newline, **samplers)

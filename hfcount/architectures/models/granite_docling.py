@@ -1,12 +1,10 @@
 """Granite-Docling: a vision tower that merges its own patches, and a router of images, before Granite."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import layer_norm, stack, with_head
 from hfcount.architectures.layers.classic import positions
 from hfcount.architectures.layers.vision import clip_layer, patch_convolution
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, flag, optional
+from hfcount.mapper import Config, Sizes, flag, optional
 from hfcount.spec import Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Repeat, block
@@ -21,7 +19,7 @@ class GraniteDocling(Sizes):
 
 
 def spec(c: Config) -> Spec[GraniteDocling]:
-    text, towers = architectures.part(c, "text_config"), {"vision": architectures.part(c, "vision_config")}
+    text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
     sizes = GraniteDocling.read(c)
     heads, tied = ("ForConditionalGeneration", "Model"), c.bool("tie_word_embeddings", default=True)
     return keys.composite(c, text, towers, heads=heads).replace(tied=tied).having(sizes)
@@ -33,7 +31,7 @@ def blueprint(s: Spec[GraniteDocling]) -> Block:
     if width is not None:
         two = {"fc1": Linear(vision_width, width, True), "fc2": Linear(width, 1, True)}
         router = Block({"att": Linear(vision_width, 1, True), "norm": layer_norm(vision_width), **two}, "projector", 0)
-    body = block(vision_model=architectures.tower(s, "vision"), text_model=architectures.base(s), density_router=router)
+    body = block(vision_model=families.tower(s, "vision"), text_model=families.base(s), density_router=router)
     return with_head(s, body, table="text_model.embed_tokens")
 
 
@@ -78,4 +76,4 @@ def vision_blueprint(s: Spec[GraniteDoclingVision]) -> Block:
     )
 
 
-PARTS = (architectures.Family(("granite_docling_vision",), vision_spec, vision_blueprint),)
+PARTS = (families.Family(("granite_docling_vision",), vision_spec, vision_blueprint),)

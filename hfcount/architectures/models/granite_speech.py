@@ -1,14 +1,12 @@
 """Granite Speech: a conformer and a Q-Former, which shortens its output, before Granite (arXiv:2505.08699)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import layer_norm, stack
 from hfcount.architectures.layers.composite import llava
 from hfcount.architectures.layers.conversions import inside
 from hfcount.architectures.layers.convolution import batch_norm
 from hfcount.architectures.layers.temporal import conv
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import Config, Sizes, size
 from hfcount.spec import GQA, Dense, Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 
@@ -23,8 +21,8 @@ class GraniteSpeech(Sizes):
 
 
 def spec(c: Config) -> Spec[GraniteSpeech]:
-    text = architectures.part(c, "text_config")
-    towers = {"audio": architectures.part(c, "encoder_config"), "qformer": architectures.part(c, "projector_config")}
+    text = families.part(c, "text_config")
+    towers = {"audio": families.part(c, "encoder_config"), "qformer": families.part(c, "projector_config")}
     queries = c.int("window_size") // c.int("downsample_rate")
     heads = ("ForConditionalGeneration", "Model")
     return keys.composite(c, text, towers, tied=True, heads=heads).having(
@@ -37,10 +35,10 @@ def blueprint(s: Spec[GraniteSpeech]) -> Block:
     projector = block(
         "projector",
         query=Tensor((1, s.own.queries, former.hidden)),
-        qformer=architectures.tree(former),
+        qformer=families.tree(former),
         linear=Linear(former.hidden, s.hidden, True),
     )
-    return llava(s, architectures.base(s), encoder=architectures.tower(s, "audio"), projector=projector)
+    return llava(s, families.base(s), encoder=families.tower(s, "audio"), projector=projector)
 
 
 class GraniteSpeechEncoder(Sizes):
@@ -101,7 +99,7 @@ def encoder_blueprint(s: Spec[GraniteSpeechEncoder]) -> Block:
 
 
 PARTS = (
-    architectures.Family(
+    families.Family(
         ("granite_speech_encoder", "granite_speech_plus_encoder"),
         encoder_spec,
         encoder_blueprint,

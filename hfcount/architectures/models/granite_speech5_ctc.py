@@ -1,13 +1,11 @@
 """Granite Speech 5 as a recogniser: its head is the one that its encoder guesses with midway (model card)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import stack
 from hfcount.architectures.layers.conformer import nemo_layer
 from hfcount.architectures.layers.convolution import batch_norm
 from hfcount.architectures.layers.temporal import conv
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import Config, Sizes, size
 from hfcount.spec import GQA, Dense, Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, Tied, block, obsolete
 
@@ -16,7 +14,7 @@ IGNORED = ("ctc_zero_infinity",)
 
 
 def spec(c: Config) -> Spec:
-    encoder, words = architectures.part(c, "encoder_config"), c.int("vocab_size")
+    encoder, words = families.part(c, "encoder_config"), c.int("vocab_size")
     guessed = encoder.own.vocab_size if isinstance(encoder.own, GraniteSpeech5Encoder) else words
     if guessed != words:
         text = f"vocab_size is {words:,} and that of encoder_config {guessed:,}."
@@ -28,7 +26,7 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     tied = (Tied("encoder.out.weight", (s.vocab, s.hidden), "lm_head"), block("lm_head", bias=obsolete(s.vocab)))
     head = tied if s.tied else Linear(s.hidden, s.vocab, True, "lm_head")
-    return block(encoder=architectures.tree(s.part("encoder")), ctc_head=head)
+    return block(encoder=families.tree(s.part("encoder")), ctc_head=head)
 
 
 class GraniteSpeech5Encoder(Sizes):
@@ -86,7 +84,7 @@ def encoder_blueprint(s: Spec[GraniteSpeech5Encoder]) -> Block:
 
 
 PARTS = (
-    architectures.Family(
+    families.Family(
         ("granite_speech5_encoder",),
         encoder_spec,
         encoder_blueprint,

@@ -2,8 +2,7 @@
 
 from hfcount.architectures import keys
 from hfcount.architectures.layers import decoder, gqa, moe, numbered_swiglu, rms_norm, swiglu
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes
+from hfcount.mapper import Config, Sizes
 from hfcount.spec import Layer, MoE, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Node, Tensor, block
 

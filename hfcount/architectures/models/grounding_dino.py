@@ -1,7 +1,6 @@
 """Grounding DINO, also MM Grounding DINO: finds what a text names, whose words are the classes (arXiv:2303.05499)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.components.detection import (
     Levels,
     detecting,
@@ -15,8 +14,7 @@ from hfcount.architectures.layers import embedding, layer_norm, stack
 from hfcount.architectures.layers.classic import fc
 from hfcount.architectures.layers.convolution import frozen
 from hfcount.errors import UnknownArchitecture
-from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.mapper.sizes import Sizes, derived, flag, size
+from hfcount.mapper import MAX_LAYERS, Config, Sizes, derived, flag, size
 from hfcount.spec import Lacking, Layer, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Node, Repeat, Tensor, Tied, block
@@ -45,7 +43,7 @@ class GroundingDino(Sizes):
 
 
 def spec(c: Config) -> Spec[GroundingDino]:
-    backbone, text = architectures.backbone(c), architectures.part(c, "text_config")
+    backbone, text = families.backbone(c), families.part(c, "text_config")
     if "token_classification" not in text.heads:
         raise UnknownArchitecture(f"{c.where}: text_config: {text.family} is no encoder of words.")
     sizes = GroundingDino.read(c, levels=Levels.read(c, backbone))
@@ -116,12 +114,12 @@ def blueprint(s: Spec[GroundingDino]) -> Block:
         reference_points_head=perceptron(sizes.query_dim // 2 * d, d, d),
     )
     finding, table = s.head == "object_detection", embedding(_ROWS, d // 2)
-    encoders = [child for name, child in architectures.tree(s.part("words")).children.items() if name != "classifier"]
+    encoders = [child for name, child in families.tree(s.part("words")).children.items() if name != "classifier"]
     if len(encoders) != 1:
         raise Lacking("this text model has no encoder that holds all its tensors")
     body = block(
         backbone=block(
-            conv_encoder=block(model=frozen(architectures.tree(s.part("backbone")))),
+            conv_encoder=block(model=frozen(families.tree(s.part("backbone")))),
             position_embedding=block("embedding", row_embeddings=table, column_embeddings=table)
             if sizes.learned
             else None,

@@ -1,14 +1,12 @@
 """GroupViT: CLIP whose vision tower groups patches, for segmentation by text alone (arXiv:2202.11094)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import layer_norm, mlp, stack
 from hfcount.architectures.layers.composite import paired
 from hfcount.architectures.layers.convolution import batch_norm
 from hfcount.architectures.layers.stacks import altered
 from hfcount.architectures.layers.vision import clip_layer, patch_convolution, square_attention
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import Config, Sizes, size
 from hfcount.spec import Layer, Layers, Record, Spec
 from hfcount.spec.tree.dims import scaled
 from hfcount.spec.tree.indices import Indices
@@ -23,7 +21,7 @@ class Groupvit(Sizes):
 
 
 def spec(c: Config) -> Spec[Groupvit]:
-    text, towers = architectures.part(c, "text_config"), {"vision": architectures.part(c, "vision_config")}
+    text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
     sizes = Groupvit.read(c)
     out = c.int("projection_dim")
     return keys.composite(c, text, towers, heads=("Model",), out=out).replace(tied=False).having(sizes)
@@ -37,7 +35,7 @@ def blueprint(s: Spec[Groupvit]) -> Block:
         steps: dict[str, Node] = {"0": first, "1": batch_norm(wide), "3": last}
         return Block(steps, "projector")
 
-    body = paired(s, architectures.base(s), architectures.tower(s, "vision"))
+    body = paired(s, families.base(s), families.tower(s, "vision"))
     return altered(body, visual_projection=projection(vision_width), text_projection=projection(s.hidden))
 
 
@@ -125,6 +123,4 @@ def vision_blueprint(s: Spec[GroupvitVisionModel]) -> Block:
     return body if s.place else block(vision_model=body)
 
 
-PARTS = (
-    architectures.Family(("groupvit_vision_model",), vision_spec, vision_blueprint, ignored=("num_hidden_layers",)),
-)
+PARTS = (families.Family(("groupvit_vision_model",), vision_spec, vision_blueprint, ignored=("num_hidden_layers",)),)

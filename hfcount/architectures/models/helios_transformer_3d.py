@@ -5,8 +5,7 @@ from math import prod
 from hfcount.architectures.layers import diffusion
 from hfcount.architectures.layers.diffusion.blocks import step_and_text, video_block
 from hfcount.architectures.layers.diffusion.transformers import patches, table
-from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.mapper.sizes import Sizes, count, derived, flag, size
+from hfcount.mapper import MAX_LAYERS, Config, Sizes, count, derived, flag, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Node, Repeat, Tensor, block

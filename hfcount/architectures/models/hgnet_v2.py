@@ -4,8 +4,7 @@ from hfcount.architectures import keys
 from hfcount.architectures.components.lcnet import affine_conv, stem
 from hfcount.architectures.layers.classic import classifier
 from hfcount.architectures.layers.convolution import led
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, flag
+from hfcount.mapper import Config, Sizes, flag
 from hfcount.spec import Layer, Record, Spec
 from hfcount.spec.tree.nodes import Block, block
 

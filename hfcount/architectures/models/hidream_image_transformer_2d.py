@@ -4,8 +4,7 @@ from hfcount.architectures import keys
 from hfcount.architectures.layers import diffusion, numbered_swiglu, rms_norm
 from hfcount.architectures.layers.diffusion.layers import time_embedding
 from hfcount.architectures.layers.diffusion.transformers import STEP_CHANNELS
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, count, size
+from hfcount.mapper import Config, Sizes, count, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.dims import round_up
 from hfcount.spec.tree.indices import Indices

@@ -2,8 +2,7 @@
 
 from hfcount.architectures import keys
 from hfcount.architectures.layers import altered, base, embedding, gqa, pre_norm, rms_norm, swiglu
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, count, size
+from hfcount.mapper import Config, Sizes, count, size
 from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, block
 

@@ -2,8 +2,7 @@
 
 from hfcount.architectures import keys
 from hfcount.architectures.layers import embedding, stack, with_head
-from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.mapper.sizes import Sizes
+from hfcount.mapper import MAX_LAYERS, Config, Sizes
 from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 

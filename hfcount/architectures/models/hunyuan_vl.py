@@ -2,14 +2,12 @@
 
 from dataclasses import replace
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import base, gqa, mlp, pre_norm, rms_norm, stack, swiglu, with_head
 from hfcount.architectures.layers import layer_norm as norm
 from hfcount.architectures.layers.classic import mha, positions
 from hfcount.architectures.layers.vision import convolution, patch_convolution
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes
+from hfcount.mapper import Config, Sizes
 from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 
@@ -31,7 +29,7 @@ def spec(c: Config) -> Spec:
     nested = c.sub("text_config")
     text = nested or c.as_part("text_config")  # early configs have its keys beside the others
     mixer = keys.attention(text, bias=text.bool("attention_bias", default=False), qk_norm=True)
-    towers = {"vision": architectures.part(c, "vision_config").replace(out=text.int("hidden_size"))}
+    towers = {"vision": families.part(c, "vision_config").replace(out=text.int("hidden_size"))}
     heads, layer = ("ForConditionalGeneration", "Model"), Layer(mixer=mixer, ffn=keys.dense(text))
     model = keys.decoder_spec(text, layer, whole=c, heads=heads, parts=towers)
     tied = c.bool("tie_word_embeddings", default=True)
@@ -47,9 +45,9 @@ def blueprint(s: Spec) -> Block:
 
     text = base(s, layer_block)
     if s.head != "base":
-        return Block({**with_head(s, text).children, "vit": architectures.tower(s, "vision")})
+        return Block({**with_head(s, text).children, "vit": families.tower(s, "vision")})
     # Norms get their early names back only beside a head.
-    later = architectures.tree(vision.replace(adapted=False))
+    later = families.tree(vision.replace(adapted=False))
     return block(language_model=text, vision_tower=replace(later, component="vision", repeats=0))
 
 
@@ -104,7 +102,7 @@ def vision_blueprint(s: Spec[HunyuanVlVision]) -> Block:
 
 
 PARTS = (
-    architectures.Family(
+    families.Family(
         ("hunyuan_vl_vision",),
         vision_spec,
         vision_blueprint,

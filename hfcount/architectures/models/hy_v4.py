@@ -14,8 +14,7 @@ from hfcount.architectures.layers import (
 )
 from hfcount.architectures.layers.ffn import router
 from hfcount.architectures.layers.model import embedding
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import Config, Sizes, size
 from hfcount.spec import Layer, MoE, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block

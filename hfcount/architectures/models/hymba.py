@@ -7,8 +7,7 @@ from hfcount.architectures import keys
 from hfcount.architectures.layers import altered, embedding, rms_norm, stack, swiglu, with_head
 from hfcount.architectures.layers.mixers import conv1d
 from hfcount.errors import ConfigError
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, derived, flag, size
+from hfcount.mapper import Config, Sizes, derived, flag, size
 from hfcount.spec import GQA, SSM, Layer, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block

@@ -2,8 +2,7 @@
 
 from dataclasses import replace
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers.composite import towers_in_model
 from hfcount.mapper import Config
 from hfcount.spec import Spec
@@ -18,7 +17,7 @@ SPELLINGS = {
 
 
 def spec(c: Config) -> Spec:
-    text, towers = architectures.part(c, "text_config"), {"vision": architectures.part(c, "vision_config")}
+    text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
     return keys.composite(c, text, towers, tied=True, heads=("ForConditionalGeneration", "Model"))
 
 
@@ -27,7 +26,7 @@ def blueprint(s: Spec) -> Block:
     projector = Linear(vision.out or vision.hidden, s.hidden, True, "projector")
     # The base model alone is saved under the names of the reference.
     name = "projector" if s.head == "base" else "vision_projector"
-    body = towers_in_model(s, architectures.base(s), vision_model=architectures.tower(s, "vision"), **{name: projector})
+    body = towers_in_model(s, families.base(s), vision_model=families.tower(s, "vision"), **{name: projector})
     return body if s.head == "base" or s.tied else _saved(body)
 
 

@@ -1,7 +1,6 @@
 """Idefics: Llama with gated layers between, which attend to images, as in Flamingo (arXiv:2306.16527)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import (
     altered,
     embedding,
@@ -13,8 +12,7 @@ from hfcount.architectures.layers import (
     stack,
     swiglu,
 )
-from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.mapper.sizes import Sizes, count, derived, flag, size
+from hfcount.mapper import MAX_LAYERS, Config, Sizes, count, derived, flag, size
 from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Node, Repeat, Tensor, Tied, block
@@ -59,7 +57,7 @@ def spec(c: Config) -> Spec[Idefics]:
         raise c.error("out-of-range", "cross_layer_interval is 0, and must be at least 1.", "cross_layer_interval")
     crossing = keys.dim("N_x", depth // between)
     sizes = Idefics.read(c, crossing=crossing, vector=kind == "vector", qk_layer_norms=normed)
-    parts, why = {"vision": architectures.part(c, "vision_config")}, keys.ACROSS
+    parts, why = {"vision": families.part(c, "vision_config")}, keys.ACROSS
     return keys.decoder_spec(c, layer, heads=_HEADS, hidden=d, parts=parts, uncounted=why).having(sizes)
 
 
@@ -76,7 +74,7 @@ def blueprint(s: Spec[Idefics]) -> Block:
     further = embedding(more, d) if more else None
     body = block(
         embed_tokens=altered(embedding(s.vocab, d), additional_embedding=further),
-        vision_model=architectures.tower(s, "vision"),
+        vision_model=families.tower(s, "vision"),
         perceiver_resampler=_resampler(vision_width, of.resampler) if of.resampler else None,
         layers=stack(s.layers, lambda layer: pre_norm(d, self_attn=gqa(d, a), mlp=network)),
         gated_cross_attn_layers=Repeat(Indices.below(of.crossing), gated),

@@ -1,10 +1,8 @@
 """Idefics 2: patches in a perceiver's few latents, before any language model (arXiv:2405.02246)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import altered, gqa, lm_head, rms_norm, stack, swiglu
-from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import MAX_LAYERS, Config, Sizes, size
 from hfcount.spec import GQA, Layer, Spec
 from hfcount.spec.tree.nodes import Block, Tensor, block
 
@@ -16,8 +14,8 @@ class Idefics2(Sizes):
 
 
 def spec(c: Config) -> Spec[Idefics2]:
-    text, vision = architectures.part(c, "text_config"), architectures.part(c, "vision_config")
-    sampler = architectures.part(c, "perceiver_config").replace(hidden=text.hidden)  # which it is made as wide as
+    text, vision = families.part(c, "text_config"), families.part(c, "vision_config")
+    sampler = families.part(c, "perceiver_config").replace(hidden=text.hidden)  # which it is made as wide as
     parts = {"vision": vision, "perceiver": sampler}
     width = c.part("text_config").int("intermediate_size")
     heads = ("ForConditionalGeneration", "Model")
@@ -28,10 +26,10 @@ def spec(c: Config) -> Spec[Idefics2]:
 def blueprint(s: Spec[Idefics2]) -> Block:
     vision_width, width = s.part("vision").hidden, s.own.intermediate_size
     wide = block(**{**swiglu(vision_width, width).children, "down_proj": swiglu(s.hidden, width).children["down_proj"]})
-    sampler = architectures.tree(s.part("perceiver"))
+    sampler = families.tree(s.part("perceiver"))
     connector = Block({"modality_projection": wide, "perceiver_resampler": sampler}, "projector", repeats=0)
-    tower = architectures.tower(s, "vision")
-    inner = block(vision_model=tower, connector=connector, text_model=architectures.base(s))
+    tower = families.tower(s, "vision")
+    inner = block(vision_model=tower, connector=connector, text_model=families.base(s))
     if s.head == "base":
         return inner
     return block(model=inner, lm_head=lm_head(s, "model.text_model.embed_tokens.weight"))
@@ -69,4 +67,4 @@ def perceiver_blueprint(s: Spec[Idefics2Perceiver]) -> Block:
     return block(latents=Tensor((s.own.latents, d)), layers=stack(s.layers, layer_block), norm=norm)
 
 
-PARTS = (architectures.Family(("idefics2_perceiver",), perceiver_spec, perceiver_blueprint),)
+PARTS = (families.Family(("idefics2_perceiver",), perceiver_spec, perceiver_blueprint),)

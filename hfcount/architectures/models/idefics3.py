@@ -1,10 +1,8 @@
 """Idefics 3 and SmolVLM: patches in squares, one projection, a language model (arXiv:2408.12637, arXiv:2504.05299)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import lm_head
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import Config, Sizes, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block, Linear, block
 
@@ -16,7 +14,7 @@ class Idefics3(Sizes):
 
 
 def spec(c: Config) -> Spec[Idefics3]:
-    text, towers = architectures.part(c, "text_config"), {"vision": architectures.part(c, "vision_config")}
+    text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
     sizes = Idefics3.read(c)
     heads = ("ForConditionalGeneration", "Model")
     return keys.composite(c, text, towers, heads=heads).having(sizes)
@@ -26,9 +24,9 @@ def blueprint(s: Spec[Idefics3]) -> Block:
     squares = s.own.scale_factor * s.own.scale_factor
     projection = Linear(squares * s.part("vision").hidden, s.hidden, component="projector")
     inner = block(
-        vision_model=architectures.tower(s, "vision"),
+        vision_model=families.tower(s, "vision"),
         connector=Block({"modality_projection": block(proj=projection)}, repeats=0),
-        text_model=architectures.base(s),
+        text_model=families.base(s),
     )
     if s.head == "base":
         return inner

@@ -1,8 +1,7 @@
 """The watermark that DeepFloyd IF puts on images: a picture, and nothing that is trained."""
 
 from hfcount.architectures.layers import diffusion
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes
+from hfcount.mapper import Config, Sizes
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block, block, buffer
 

@@ -2,8 +2,7 @@
 
 from dataclasses import replace
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.components.inkling import INKLING_ATTENTION, Inkling, Reach, projections, spread
 from hfcount.architectures.layers import (
     altered,
@@ -17,8 +16,7 @@ from hfcount.architectures.layers import (
 )
 from hfcount.architectures.layers.composite import towers_beside_model
 from hfcount.architectures.layers.vision import patch_projection, square_attention
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, flag, size
+from hfcount.mapper import Config, Sizes, flag, size
 from hfcount.spec import GQA, Dense, Layer, MoE, Spec
 from hfcount.spec.tree.indices import Indices, intersection
 from hfcount.spec.tree.nodes import Block, Linear, Node, Repeat, Tensor, block
@@ -59,10 +57,7 @@ SPELLINGS = {
 
 
 def spec(c: Config) -> Spec:
-    text, towers = (
-        architectures.part(c, "text_config"),
-        {"vision": architectures.part(c, "vision_config", "inkling2_vision")},
-    )
+    text, towers = (families.part(c, "text_config"), {"vision": families.part(c, "vision_config", "inkling2_vision")})
     model = keys.composite(c, text, towers, heads=("ForConditionalGeneration", "Model"))
     if model.head == "base":  # which has the tower's parts under the names of transformers
         vision = model.part("vision")
@@ -71,7 +66,7 @@ def spec(c: Config) -> Spec:
 
 
 def blueprint(s: Spec) -> Block:
-    vision, body = architectures.tower(s, "vision"), architectures.base(s)
+    vision, body = families.tower(s, "vision"), families.base(s)
     if s.head == "base":
         return towers_beside_model(s, body, vision_tower=vision)
     head = Linear(s.hidden, s.vocab, component="lm_head")
@@ -210,7 +205,7 @@ def vision_blueprint(s: Spec[Inkling2Vision]) -> Block:
 
 
 PARTS = (
-    architectures.Family(
+    families.Family(
         ("inkling2_text",),
         text_spec,
         text_blueprint,
@@ -219,5 +214,5 @@ PARTS = (
         ),
         spellings=_INKLING2_TEXT,
     ),
-    architectures.Family(("inkling2_vision",), vision_spec, vision_blueprint),
+    families.Family(("inkling2_vision",), vision_spec, vision_blueprint),
 )

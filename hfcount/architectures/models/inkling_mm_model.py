@@ -2,15 +2,20 @@
 
 from itertools import pairwise
 
-from hfcount import architectures
-from hfcount.architectures import keys
-from hfcount.architectures.components.inkling import INKLING_ATTENTION, Inkling, Reach, channels, released, scales
+from hfcount.architectures import families, keys
+from hfcount.architectures.components.inkling import (
+    INKLING_ATTENTION,
+    Inkling,
+    Reach,
+    channels,
+    released,
+    scales,
+)
 from hfcount.architectures.layers import altered, embedding, rms_norm, stack, swiglu, with_head
 from hfcount.architectures.layers.attention import relative, spread
 from hfcount.architectures.layers.composite import towers_beside_model
 from hfcount.architectures.layers.ffn import correction_bias, stacked
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes
+from hfcount.mapper import Config, Sizes
 from hfcount.spec import GQA, Layer, MoE, Record, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Node, Tensor, block
@@ -41,18 +46,18 @@ MERGED = {
 
 
 def spec(c: Config) -> Spec:
-    text = architectures.part(c, "text_config")
+    text = families.part(c, "text_config")
     width = text.hidden  # the width of what both towers give, whatever their own configs say
     towers = {
-        "vision": architectures.part(c, "vision_config", "inkling_vision").replace(out=width),
-        "audio": architectures.part(c, "audio_config", "inkling_audio").replace(hidden=width),
+        "vision": families.part(c, "vision_config", "inkling_vision").replace(out=width),
+        "audio": families.part(c, "audio_config", "inkling_audio").replace(hidden=width),
     }
     model = keys.composite(c, text, towers, heads=("ForConditionalGeneration", "Model"))
     return model.replace(tied=False)  # the head is its own, whatever the config says
 
 
 def blueprint(s: Spec) -> Block:
-    vision, audio, body = architectures.tower(s, "vision"), architectures.tower(s, "audio"), architectures.base(s)
+    vision, audio, body = families.tower(s, "vision"), families.tower(s, "audio"), families.base(s)
     if s.head == "base":
         table = altered(embedding(s.vocab, s.hidden), embed_norm=rms_norm(s.hidden))
         text = altered(body, embed=None, embed_norm=None, embed_tokens=table)
@@ -193,9 +198,7 @@ def _joint_moe(d: int, m: MoE) -> Block:
 
 
 PARTS = (
-    architectures.Family(("inkling_text",), text_spec, text_blueprint),
-    architectures.Family(
-        ("inkling_vision",), vision_spec, vision_blueprint, ignored=("hidden_size", "num_attention_heads")
-    ),
-    architectures.Family(("inkling_audio",), audio_spec, audio_blueprint),
+    families.Family(("inkling_text",), text_spec, text_blueprint),
+    families.Family(("inkling_vision",), vision_spec, vision_blueprint, ignored=("hidden_size", "num_attention_heads")),
+    families.Family(("inkling_audio",), audio_spec, audio_blueprint),
 )

@@ -2,15 +2,13 @@
 
 from math import ceil, log, pi
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.components.time_series import IGNORED as OF_SERIES
 from hfcount.architectures.components.time_series import series_blueprint, series_spec
 from hfcount.architectures.layers import altered, base, gqa, moe, network, pre_norm, swiglu
 from hfcount.architectures.layers.composite import towers_in_model
 from hfcount.errors import UnknownArchitecture
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes
+from hfcount.mapper import Config, Sizes
 from hfcount.spec import Layer, Record, Spec
 from hfcount.spec.tree.nodes import Block, block, buffer
 
@@ -51,17 +49,17 @@ _SEEN = {
 def spec(c: Config) -> Spec:
     c.part("text_config").assuming(_ABSENT)
     c.part("vision_config").assuming(_SEEN)
-    text = architectures.part(c, "text_config", always="interns1_pro_text")
-    towers = {"vision": architectures.part(c, "vision_config", always="interns1_pro_vision")}
+    text = families.part(c, "text_config", always="interns1_pro_text")
+    towers = {"vision": families.part(c, "vision_config", always="interns1_pro_vision")}
     if c.given("ts_config"):
-        towers["audio"] = architectures.part(c, "ts_config", always="interns1_pro_time_series")
+        towers["audio"] = families.part(c, "ts_config", always="interns1_pro_time_series")
     model = keys.composite(c, text, towers, heads=("ForConditionalGeneration", "Model"))
     return model.replace(tied=text.tied)  # the language model says it for the whole
 
 
 def blueprint(s: Spec) -> Block:
-    heard = {"time_series": architectures.tower(s, "audio")} if "audio" in s.parts else {}
-    return towers_in_model(s, architectures.base(s), visual=architectures.tower(s, "vision"), **heard)
+    heard = {"time_series": families.tower(s, "audio")} if "audio" in s.parts else {}
+    return towers_in_model(s, families.base(s), visual=families.tower(s, "vision"), **heard)
 
 
 class Fourier(Record):
@@ -125,6 +123,6 @@ def text_blueprint(s: Spec[Interns1ProText]) -> Block:
 
 
 PARTS = (
-    architectures.Family(("interns1_pro_text",), text_spec, text_blueprint, ignored=("router_n_groups",)),
-    architectures.Family(("interns1_pro_time_series",), series_spec, series_blueprint, ignored=OF_SERIES),
+    families.Family(("interns1_pro_text",), text_spec, text_blueprint, ignored=("router_n_groups",)),
+    families.Family(("interns1_pro_time_series",), series_spec, series_blueprint, ignored=OF_SERIES),
 )

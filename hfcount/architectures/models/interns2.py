@@ -1,10 +1,9 @@
 """Intern-S2-Preview: Qwen3.5 with experts and its tower, and what reads and foretells time series (its card)."""
 
-from hfcount import architectures
+from hfcount.architectures import families
 from hfcount.architectures.layers.conversions import packed
 from hfcount.architectures.models.qwen3_5 import blueprint as qwen3_5
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes
+from hfcount.mapper import Config, Sizes
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block, Node, Undescribed
 
@@ -25,7 +24,7 @@ def spec(c: Config) -> Spec[InternS2]:
         key: {**(c.object(key) or {}), "model_type": f"qwen3_5_moe_{kind}"}
         for key, kind in (("text_config", "text"), ("vision_config", "vision"))
     }
-    without = architectures.read(c.varied("", parts), "qwen3_5_moe").replace(family=c.family)
+    without = families.read(c.varied("", parts), "qwen3_5_moe").replace(family=c.family)
     return without.having(InternS2(series=c.object("ts_config") is not None))
 
 

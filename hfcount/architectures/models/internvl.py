@@ -1,13 +1,11 @@
 """InternVL 3 as transformers has it: patches in squares, two projections, any language model (arXiv:2504.10479)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import layer_norm, mlp, rms_norm, stack
 from hfcount.architectures.layers.composite import llava
 from hfcount.architectures.layers.conversions import LLAVA
 from hfcount.architectures.layers.vision import patch_convolution
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, flag
+from hfcount.mapper import Config, Sizes, flag
 from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 
@@ -23,7 +21,7 @@ class Internvl(Sizes):
 
 
 def spec(c: Config) -> Spec[Internvl]:
-    text, towers = architectures.part(c, "text_config"), {"vision": architectures.part(c, "vision_config")}
+    text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
     merged = keys.inverse(c, "m", "downsample_ratio", default=0.5)
     heads = ("ForConditionalGeneration", "Model")
     return keys.composite(c, text, towers, tied=True, heads=heads).having(Internvl.read(c, downsample_ratio=merged))
@@ -38,9 +36,7 @@ def blueprint(s: Spec[Internvl]) -> Block:
         linear_1=Linear(vision_width, d, True),
         linear_2=Linear(d, d, True),
     )
-    return llava(
-        s, architectures.base(s), vision_tower=architectures.tower(s, "vision"), multi_modal_projector=projector
-    )
+    return llava(s, families.base(s), vision_tower=families.tower(s, "vision"), multi_modal_projector=projector)
 
 
 class InternvlVision(Sizes):
@@ -86,4 +82,4 @@ def vision_blueprint(s: Spec[InternvlVision]) -> Block:
     return block(embeddings=table, encoder=block(layer=stack(s.layers, layer_block)), layernorm=last)
 
 
-PARTS = (architectures.Family(("internvl_vision", "interns1_vision"), vision_spec, vision_blueprint),)
+PARTS = (families.Family(("internvl_vision", "interns1_vision"), vision_spec, vision_blueprint),)

@@ -1,12 +1,10 @@
 """InternVL: InternViT, whose patches are merged and projected, before any language model (arXiv:2404.16821)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import layer_norm
 from hfcount.architectures.layers.composite import rebased
 from hfcount.architectures.models.intern_vit_6b import InternVit6b
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes
+from hfcount.mapper import Config, Sizes
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block, Linear, block
 
@@ -28,7 +26,7 @@ class InternvlChat(Sizes):
 def spec(c: Config) -> Spec[InternvlChat]:
     nvlm = c.family == "NVLM_D"
     key = "text_config" if nvlm and c.has("text_config") else "llm_config"
-    text, vision = architectures.part(c, key), architectures.part(c, "vision_config", always="intern_vit_6b")
+    text, vision = families.part(c, key), families.part(c, "vision_config", always="intern_vit_6b")
     if nvlm:  # eight ranks share its heads
         vision = vision.having(vision.sizes(InternVit6b).replace(dummies=_DUMMIES))
     merge = round(1 / c.share("downsample_ratio", default=0.5))
@@ -43,7 +41,7 @@ def blueprint(s: Spec[InternvlChat]) -> Block:
     between, bias = s.own.plain or s.hidden, s.own.plain is None
     wide, out = Linear(merged, between, bias), Linear(between, s.hidden, bias)
     return block(
-        language_model=rebased(architectures.tree(s.part("text")), "language_model"),
-        vision_model=architectures.tower(s, "vision"),
+        language_model=rebased(families.tree(s.part("text")), "language_model"),
+        vision_model=families.tower(s, "vision"),
         mlp1=Block({"0": layer_norm(merged), "1": wide, "3": out}, "projector"),
     )

@@ -4,8 +4,7 @@ from hfcount.architectures import keys
 from hfcount.architectures.layers import altered, base, gqa, rms_norm, stacked, swiglu, with_head
 from hfcount.architectures.layers.ffn import router
 from hfcount.errors import UnknownArchitecture
-from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.mapper.sizes import Sizes, flag
+from hfcount.mapper import MAX_LAYERS, Config, Sizes, flag
 from hfcount.spec import Dense, Layer, MoE, Spec, Window
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Tensor, block

@@ -1,10 +1,8 @@
 """Isaac: SigLIP 2's tower for images of any size, squares of places, Qwen3 (card of PerceptronAI/Isaac-0.1)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import within
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import Config, Sizes, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block, Linear
 
@@ -41,16 +39,16 @@ def spec(c: Config) -> Spec[Isaac]:
     inner = c.sub("text_config") or c.as_part("text_config").varied("", {"architectures": None})
     vision = c.part("vision_config", defaults={"num_patches": 256})
     inner.kind, vision.kind = "qwen3", "siglip2_vision_model"
-    text, sizes = architectures.read(inner, "qwen3"), Isaac.read(vision)
-    towers = {"vision": architectures.read(vision.varied("", {"vision_use_head": False}), "siglip2_vision_model")}
+    text, sizes = families.read(inner, "qwen3"), Isaac.read(vision)
+    towers = {"vision": families.read(vision.varied("", {"vision_use_head": False}), "siglip2_vision_model")}
     model = keys.composite(c, text, towers, heads=("ForConditionalGeneration",))
     return model.replace(tied=keys.tied_anywhere(c, inner)).having(sizes)
 
 
 def blueprint(s: Spec[Isaac]) -> Block:
-    text = architectures.tree(s.part("text").replace(head="causal_lm", tied=s.tied))
+    text = families.tree(s.part("text").replace(head="causal_lm", tied=s.tied))
     side = s.own.pixel_shuffle_scale_factor
     joined = side * side * s.part("vision").hidden
     up, down = Linear(joined, 4 * joined, component="projector"), Linear(4 * joined, s.hidden, component="projector")
-    tower = Block({"0": architectures.tower(s, "vision"), "1": up, "3": down}, repeats=0)
+    tower = Block({"0": families.tower(s, "vision"), "1": up, "3": down}, repeats=0)
     return within(text, model=Block({"vision_embedding": tower}))

@@ -1,14 +1,12 @@
 """Janus: a tower that sees and an autoencoder whose codes are drawn, around Llama's layers (arXiv:2410.13848)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import layer_norm, mlp, stack
 from hfcount.architectures.layers.classic import positions
 from hfcount.architectures.layers.composite import towers_in_model
 from hfcount.architectures.layers.vision import convolution, patch_convolution
 from hfcount.architectures.layers.vqgan import decoder, encoder
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, flag, size
+from hfcount.mapper import Config, Sizes, flag, size
 from hfcount.spec import Dense, Layer, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Node, Repeat, Tensor, block
@@ -18,10 +16,10 @@ MODEL_TYPES = ("janus",)  # transformers 5.23: modeling_janus.py
 
 def spec(c: Config) -> Spec:
     text, towers = (
-        architectures.part(c, "text_config"),
-        {"vision": architectures.part(c, "vision_config", "janus_vision_model")},
+        families.part(c, "text_config"),
+        {"vision": families.part(c, "vision_config", "janus_vision_model")},
     )
-    towers["vq"] = architectures.part(c, "vq_config", "janus_vqgan")
+    towers["vq"] = families.part(c, "vq_config", "janus_vqgan")
     return keys.composite(c, text, towers, tied=True, heads=("ForConditionalGeneration", "Model"))
 
 
@@ -39,14 +37,14 @@ def blueprint(s: Spec) -> Block:
         vision_head=Linear(width, of.num_embeddings, True),
     )
     senses: dict[str, Node] = {
-        "vision_model": architectures.tower(s, "vision"),
+        "vision_model": families.tower(s, "vision"),
         "aligner": _aligner(vision.hidden, vision.output, vision.sizes(JanusVisionModel).depth),
-        "vqmodel": Block(architectures.tree(codes).children, "vision"),
+        "vqmodel": Block(families.tree(codes).children, "vision"),
         "generation_embeddings": block("projector", weight=Tensor((of.num_embeddings, codes.hidden))),
         "generation_aligner": _aligner(codes.hidden, width, of.num_hidden_layers),
         "generation_head": head,
     }
-    return towers_in_model(s, architectures.base(s), **senses)
+    return towers_in_model(s, families.base(s), **senses)
 
 
 class JanusVisionModel(Sizes):
@@ -130,6 +128,6 @@ def vqgan_blueprint(s: Spec[JanusVqgan]) -> Block:
 
 
 PARTS = (
-    architectures.Family(("janus_vision_model",), vision_spec, vision_blueprint, ignored=("num_image_tokens",)),
-    architectures.Family(("janus_vqgan",), vqgan_spec, vqgan_blueprint, ignored=("num_patches",)),
+    families.Family(("janus_vision_model",), vision_spec, vision_blueprint, ignored=("num_image_tokens",)),
+    families.Family(("janus_vqgan",), vqgan_spec, vqgan_blueprint, ignored=("num_patches",)),
 )

@@ -4,8 +4,7 @@ from math import isclose
 
 from hfcount.architectures import keys
 from hfcount.architectures.layers import decoder, gqa, pre_norm, rms_norm, swiglu
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes
+from hfcount.mapper import Config, Sizes
 from hfcount.spec import DeltaNet, Layer, Spec, Window
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block

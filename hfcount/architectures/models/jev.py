@@ -1,9 +1,7 @@
 """Jev: Qwen3.5's layers and a projection of the last state to the words that a decision may take."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.architectures import families, keys
+from hfcount.mapper import Config, Sizes, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block, Tensor, block
 
@@ -20,7 +18,7 @@ class Jev(Sizes):
 def spec(c: Config) -> Spec[Jev]:
     inner = c.sub("text_config")
     # Releases have the config of the whole model that the layers were taken from.
-    text = architectures.part(inner if inner and inner.sub("text_config") else c, "text_config")
+    text = families.part(inner if inner and inner.sub("text_config") else c, "text_config")
     sizes = Jev.read(c)
     heads = keys.named(ForDecision="reward")
     return keys.composite(c, text, {}, heads=heads, causal=False).replace(tied=False).having(sizes)
@@ -29,4 +27,4 @@ def spec(c: Config) -> Spec[Jev]:
 def blueprint(s: Spec[Jev]) -> Block:
     words, width = s.own.num_verbalizers, s.own.hidden_size
     bias = block("other", bias=Tensor((words,)))
-    return block(model=architectures.base(s), proj=bias, weight=Tensor((words, width), component="other"))
+    return block(model=families.base(s), proj=bias, weight=Tensor((words, width), component="other"))

@@ -1,9 +1,8 @@
 """Jina embeddings v4: Qwen2.5-VL and a projection of each token, adapters apart from it (arXiv:2506.18902)."""
 
-from hfcount import architectures
+from hfcount.architectures import families
 from hfcount.architectures.layers import lm_head
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import Config, Sizes, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block, Linear, block
 
@@ -30,7 +29,7 @@ class JinaEmbeddingsV4(Sizes):
 def spec(c: Config) -> Spec[JinaEmbeddingsV4]:
     base, family = c.varied("", {"architectures": None}), c.family
     base.kind = _AROUND
-    inner = architectures.read(base, _AROUND)
+    inner = families.read(base, _AROUND)
     c.family = family
     outer = inner.replace(family=family, architecture=next(iter(c.strs("architectures")), ""), parts={"text": inner})
     return outer.replace(head="base", heads=("base",)).having(JinaEmbeddingsV4.read(c))
@@ -38,7 +37,7 @@ def spec(c: Config) -> Spec[JinaEmbeddingsV4]:
 
 def blueprint(s: Spec[JinaEmbeddingsV4]) -> Block:
     return block(
-        model=architectures.base(s),
+        model=families.base(s),
         lm_head=lm_head(s.part("text"), "model.language_model.embed_tokens.weight"),
         multi_vector_projector=Linear(s.hidden, s.own.multi_vector_projector_dim, True, "projector"),
     )

@@ -1,10 +1,8 @@
 """Jina's retrievers and rerankers as released: XLM-R with rotary positions, adapters for tasks (arXiv:2409.10173)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.models.jina_embeddings_v3 import blueprint as jina_embeddings_v3
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes
+from hfcount.mapper import Config, Sizes
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block, Linear, Node, Repeat, Tensor, block
 
@@ -31,7 +29,7 @@ class JinaXlmRoberta(Sizes):
 def spec(c: Config) -> Spec[JinaXlmRoberta]:
     tasks = c.length("lora_adaptations") or 0
     rank = keys.dim("r", c.int("lora_rank", default=4)) if tasks else 0
-    without = architectures.read(c.varied("", {}), "jina_embeddings_v3").replace(family=c.family)
+    without = families.read(c.varied("", {}), "jina_embeddings_v3").replace(family=c.family)
     return without.having(JinaXlmRoberta(tasks=keys.dim("n_t", tasks) if tasks else 0, rank=rank))
 
 

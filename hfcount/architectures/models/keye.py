@@ -1,7 +1,6 @@
 """Keye-VL and Keye-VL 1.5: SigLIP's tower for images of any size, squares of patches, Qwen3 (arXiv:2507.01949)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import layer_norm, within
 from hfcount.architectures.layers.composite import shared_copy, towers_beside_model
 from hfcount.mapper import Config
@@ -29,14 +28,14 @@ _MERGED, _PACKED = 2 * 2, 32768  # patches in a square and places of patches in 
 def spec(c: Config) -> Spec:
     # Published configs have the language model's keys beside the others.
     inner = c.sub("text_config") or c.as_part("text_config").varied("", {"architectures": None})
-    text = architectures.read(inner.assuming(_ABSENT), "qwen3")
-    towers = {"vision": architectures.read(c.part("vision_config", defaults=_VISION_ABSENT), "siglip_vision_model")}
+    text = families.read(inner.assuming(_ABSENT), "qwen3")
+    towers = {"vision": families.read(c.part("vision_config", defaults=_VISION_ABSENT), "siglip_vision_model")}
     model = keys.composite(c, text, towers, heads=("ForConditionalGeneration",))
     return model.replace(tied=keys.tied_anywhere(c, inner))
 
 
 def blueprint(s: Spec) -> Block:
-    vision, first = architectures.tree(s.part("vision")), s.family == "Keye"
+    vision, first = families.tree(s.part("vision")), s.family == "Keye"
     vision_width = s.part("vision").hidden
     wide = _MERGED * vision_width
     packed = block(packing_position_embedding=block("embedding", weight=Tensor((_PACKED, vision_width))))
@@ -50,4 +49,4 @@ def blueprint(s: Spec) -> Block:
         linear_2=Linear(wide, s.hidden, True),
     )
     tower = Block({"vision_model": within(Block(seen_as), embeddings=packed)}, "vision")
-    return towers_beside_model(s, architectures.base(s), visual=tower, mlp_AR=projector)
+    return towers_beside_model(s, families.base(s), visual=tower, mlp_AR=projector)

@@ -1,12 +1,10 @@
 """Kimi K2.5: Kimi K2's language model with a tower for images and videos (arXiv:2602.02276)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import layer_norm
 from hfcount.architectures.layers.composite import llava
 from hfcount.architectures.models.kimi_k25_vision import KimiK25Vision
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes
+from hfcount.mapper import Config, Sizes
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block, Linear, block
 
@@ -29,8 +27,8 @@ class KimiK25(Sizes):
 
 
 def spec(c: Config) -> Spec[KimiK25]:
-    text = architectures.part(c, "text_config", "" if c.sub("text_config") else "deepseek_v3")
-    vision, inner = architectures.part(c, "vision_config", "kimi_k25_vision"), c.part("vision_config")
+    text = families.part(c, "text_config", "" if c.sub("text_config") else "deepseek_v3")
+    vision, inner = families.part(c, "vision_config", "kimi_k25_vision"), c.part("vision_config")
     width = c.int("projection_hidden_size", default=None) or inner.int("mm_hidden_size", default=vision.hidden)
     model = keys.composite(c, text, {"vision": vision}, tied=True, heads=("ForConditionalGeneration", "Model"))
     return model.having(KimiK25.read(c, projection_hidden_size=keys.dim("d_p", width)))
@@ -43,4 +41,4 @@ def blueprint(s: Spec[KimiK25]) -> Block:
     projector = block(
         "projector", pre_norm=layer_norm(s.own.projection_hidden_size), proj=Block({"0": wide, "2": narrow})
     )
-    return llava(s, architectures.base(s), vision_tower=architectures.tower(s, "vision"), mm_projector=projector)
+    return llava(s, families.base(s), vision_tower=families.tower(s, "vision"), mm_projector=projector)

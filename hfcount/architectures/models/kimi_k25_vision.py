@@ -3,8 +3,7 @@
 from hfcount.architectures import keys
 from hfcount.architectures.layers import layer_norm, mlp, stack
 from hfcount.architectures.layers.vision import patch_convolution, square_attention
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes
+from hfcount.mapper import Config, Sizes
 from hfcount.spec import Dense, Layer, Patches, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 

@@ -1,12 +1,10 @@
 """Kimi K3: Kimi Linear's layers with more gates, and a tower for images and videos."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import mlp, rms_norm, stack
 from hfcount.architectures.layers.composite import llava
 from hfcount.architectures.layers.vision import patch_convolution
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, derived, flag, size
+from hfcount.mapper import Config, Sizes, derived, flag, size
 from hfcount.spec import GQA, Dense, Layer, Patches, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 
@@ -18,10 +16,7 @@ REPLACES_PLACEHOLDERS = True
 
 
 def spec(c: Config) -> Spec:
-    text, vision = (
-        architectures.part(c, "text_config", "kimi_k3_text"),
-        architectures.part(c, "vision_config", "moonvit3d"),
-    )
+    text, vision = (families.part(c, "text_config", "kimi_k3_text"), families.part(c, "vision_config", "moonvit3d"))
     model = keys.composite(c, text, {"vision": vision}, heads=("ForConditionalGeneration", "Model"))
     return model.replace(tied=text.tied)
 
@@ -32,7 +27,7 @@ def blueprint(s: Spec) -> Block:
     vision_width = of.projected * of.merged
     proj = Block({"0": Linear(vision_width, vision_width), "2": Linear(vision_width, s.hidden)})
     projector = block("projector", proj=proj, post_norm=rms_norm(s.hidden))
-    return llava(s, architectures.base(s), vision_tower=architectures.tower(s, "vision"), mm_projector=projector)
+    return llava(s, families.base(s), vision_tower=families.tower(s, "vision"), mm_projector=projector)
 
 
 def _merged(c: Config) -> int:
@@ -89,7 +84,7 @@ def vision_blueprint(s: Spec[MoonVit3d]) -> Block:
 
 
 PARTS = (
-    architectures.Family(
+    families.Family(
         ("moonvit3d",),
         vision_spec,
         vision_blueprint,

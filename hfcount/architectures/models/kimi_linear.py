@@ -14,8 +14,7 @@ from hfcount.architectures.layers import (
 )
 from hfcount.architectures.layers.conversions import BLOCK_SPARSE, CONVOLUTION, W_EXPERTS
 from hfcount.architectures.layers.mixers import kimi_delta
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes
+from hfcount.mapper import Config, Sizes
 from hfcount.spec import MLA, DeltaNet, Layer, Layers, MoE, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Node, Tensor

@@ -1,7 +1,6 @@
 """Kimi-VL: DeepSeek-V3's layers with a vision tower for images of any size (arXiv:2504.07491)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import layer_norm
 from hfcount.architectures.layers.composite import llava
 from hfcount.architectures.models.kimi_k25_vision import KimiK25Vision
@@ -13,7 +12,7 @@ MODEL_TYPES = ("kimi_vl",)  # modeling_kimi_vl.py of moonshotai/Kimi-VL-A3B-Inst
 
 
 def spec(c: Config) -> Spec:
-    text, vision = architectures.part(c, "text_config"), architectures.part(c, "vision_config", "moonvit")
+    text, vision = families.part(c, "text_config"), families.part(c, "vision_config", "moonvit")
     tied = keys.tied_anywhere(c, c.part("text_config"))
     return keys.composite(c, text, {"vision": vision}, heads=("ForConditionalGeneration", "Model")).replace(tied=tied)
 
@@ -23,6 +22,4 @@ def blueprint(s: Spec) -> Block:
     vision_width = vision.sizes(KimiK25Vision).merged * vision.hidden
     wide, narrow = Linear(vision_width, vision_width, bias=True), Linear(vision_width, s.hidden, bias=True)
     projector = block("projector", pre_norm=layer_norm(vision.hidden), linear_1=wide, linear_2=narrow)
-    return llava(
-        s, architectures.base(s), vision_tower=architectures.tower(s, "vision"), multi_modal_projector=projector
-    )
+    return llava(s, families.base(s), vision_tower=families.tower(s, "vision"), multi_modal_projector=projector)

@@ -1,13 +1,11 @@
 """Kosmos-2 and Kosmos-2.5: queries that attend to an image become tokens (arXiv:2306.14824, arXiv:2309.11419)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import altered, embedding, layer_norm, lm_head, mlp, stack
 from hfcount.architectures.layers.classic import mha
 from hfcount.architectures.layers.composite import rebased
 from hfcount.architectures.layers.vision import square_attention
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import Config, Sizes, size
 from hfcount.spec import Dense, Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 
@@ -20,7 +18,7 @@ class Kosmos2(Sizes):
 
 
 def spec(c: Config) -> Spec[Kosmos2]:
-    text, towers = architectures.part(c, "text_config"), {"vision": architectures.part(c, "vision_config")}
+    text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
     tied = c.bool("tie_word_embeddings", default=True) and c.family == "kosmos-2"
     sizes = Kosmos2.read(c)
     heads = ("ForConditionalGeneration", "Model")
@@ -36,8 +34,8 @@ def blueprint(s: Spec[Kosmos2]) -> Block:
         x_attn=square_attention(d, out="out_proj"),
     )
     return block(
-        text_model=rebased(architectures.tree(s.part("text").replace(head=head, tied=s.tied)), "text_model"),
-        vision_model=architectures.tower(s, "vision"),
+        text_model=rebased(families.tree(s.part("text").replace(head=head, tied=s.tied)), "text_model"),
+        vision_model=families.tower(s, "vision"),
         image_to_text_projection=projection,
     )
 
@@ -78,7 +76,7 @@ def text_blueprint(s: Spec) -> Block:
 
 
 PARTS = (
-    architectures.Family(
+    families.Family(
         ("kosmos_2_text_model", "kosmos_2_5_text_model"), text_spec, text_blueprint, ignored=("scale_embedding",)
     ),
 )

@@ -1,10 +1,8 @@
 """Kyutai's recogniser: Moshi's language model over words and the codes of Mimi (https://huggingface.co/kyutai)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import embedding, lm_head, pre_norm, rms_norm, stack
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, count, size
+from hfcount.mapper import Config, Sizes, count, size
 from hfcount.spec import Dense, Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, block
 
@@ -26,7 +24,7 @@ def spec(c: Config) -> Spec[KyutaiSpeechToText]:
     keys.divides(c, "num_attention_heads", c.int("num_attention_heads"), "hidden_size", c.int("hidden_size"))
     layer = Layer(mixer=keys.attention(c), ffn=Dense(width=both // 2))
     sizes = KyutaiSpeechToText.read(c)
-    heads, parts = ("ForConditionalGeneration", "Model"), {"audio": architectures.part(c, "codec_config")}
+    heads, parts = ("ForConditionalGeneration", "Model"), {"audio": families.part(c, "codec_config")}
     windows = keys.sliding_everywhere(c, default=375)
     return keys.decoder_spec(c, layer, heads=heads, parts=parts, windows=windows).having(sizes)
 
@@ -47,4 +45,4 @@ def blueprint(s: Spec[KyutaiSpeechToText]) -> Block:
     if s.head == "base":
         return body
     head = lm_head(s, "model.embed_tokens.embed_tokens.weight")
-    return block(model=body, lm_head=head, codec_model=architectures.tower(s, "audio"))
+    return block(model=body, lm_head=head, codec_model=families.tower(s, "audio"))

@@ -12,8 +12,7 @@ from hfcount.architectures.layers import (
     swiglu,
 )
 from hfcount.architectures.layers.conversions import packed
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes
+from hfcount.mapper import Config, Sizes
 from hfcount.spec import Layer, MoE, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 

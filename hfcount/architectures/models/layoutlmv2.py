@@ -7,8 +7,7 @@ from hfcount.architectures.components.detectron import FeaturePyramid
 from hfcount.architectures.layers import embedding, layer_norm, stack, within
 from hfcount.architectures.layers.classic import classifier
 from hfcount.architectures.layers.encoders import bert_embeddings, bert_heads, bert_layer
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, flag, part, size
+from hfcount.mapper import Config, Sizes, flag, part, size
 from hfcount.spec import Layer, Record, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block, obsolete
 

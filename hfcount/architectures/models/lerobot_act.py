@@ -6,8 +6,7 @@ from hfcount.architectures.components.resnets import ResNet
 from hfcount.architectures.components.robots import Features, backbone
 from hfcount.architectures.layers import embedding, layer_norm, stack
 from hfcount.architectures.layers.convolution import conv, frozen
-from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.mapper.sizes import Sizes, flag, size
+from hfcount.mapper import MAX_LAYERS, Config, Sizes, flag, size
 from hfcount.spec import Dense, Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, block, buffer
 

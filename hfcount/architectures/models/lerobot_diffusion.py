@@ -5,8 +5,7 @@ from hfcount.architectures.components.robots import Features, Keypoints, backbon
 from hfcount.architectures.layers import layer_norm
 from hfcount.architectures.layers.temporal import conv as along
 from hfcount.architectures.layers.temporal import upsampling
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, flag, size
+from hfcount.mapper import Config, Sizes, flag, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Node, Repeat, block

@@ -2,11 +2,9 @@
 
 from dataclasses import replace
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import altered
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import Config, Sizes, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block, Linear, Node, Repeat, Tied, block
 
@@ -31,8 +29,8 @@ class Pi(Sizes):
 
 
 def spec(c: Config) -> Spec[Pi]:
-    text, acts = architectures.part(c, "text_config", "gemma"), architectures.part(c, "expert_config", "gemma")
-    parts = {"vision": architectures.part(c, "vision_config", "siglip_vision_model"), "action": acts}
+    text, acts = families.part(c, "text_config", "gemma"), families.part(c, "expert_config", "gemma")
+    parts = {"vision": families.part(c, "vision_config", "siglip_vision_model"), "action": acts}
     sizes = Pi.read(c)
     model = keys.composite(c, text, parts, tied=True, heads=("ForConditionalGeneration",))
     return model.replace(tied=True, uncounted=_NO_TOKENS).having(sizes)
@@ -41,7 +39,7 @@ def spec(c: Config) -> Spec[Pi]:
 def blueprint(s: Spec[Pi]) -> Block:
     acts = s.part("action")
     w, steered = acts.hidden, s.family == "lerobot_pi05"
-    body = altered(architectures.tree(acts.replace(head="base")), embed_tokens=None)
+    body = altered(families.tree(acts.replace(head="base")), embed_tokens=None)
     both = block(
         paligemma=_paligemma(s),
         gemma_expert=block(model=_steered(body, w) if steered else body, lm_head=Linear(w, acts.vocab)),
@@ -60,7 +58,7 @@ def blueprint(s: Spec[Pi]) -> Block:
 
 def _paligemma(s: Spec[Pi]) -> Block:
     """PaliGemma under the names of transformers 4.53."""
-    tower = architectures.tower(s, "vision")
+    tower = families.tower(s, "vision")
     vision_width = Linear(s.part("vision").hidden, _PROJECTED, True)
     # Of two names for one tensor, safetensors keeps the first by the alphabet.
     table = Tied("model.paligemma_with_expert.paligemma.lm_head.weight", (s.vocab, s.hidden))
@@ -68,7 +66,7 @@ def _paligemma(s: Spec[Pi]) -> Block:
         model=block(
             vision_tower=replace(tower, children={"vision_model": Block(tower.children)}),
             multi_modal_projector=block("projector", linear=vision_width),
-            language_model=altered(architectures.base(s), embed_tokens=table),
+            language_model=altered(families.base(s), embed_tokens=table),
         ),
         lm_head=Linear(s.hidden, s.vocab, component="embedding"),
     )

@@ -1,10 +1,8 @@
 """SmolVLA: SmolVLM, and a narrower stack that reads its keys and values and gives actions (arXiv:2506.01844)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import altered, gqa, pre_norm, rms_norm, stack, swiglu
-from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import MAX_LAYERS, Config, Sizes, size
 from hfcount.spec import Dense, Layer, Spec
 from hfcount.spec.tree.dims import round_up
 from hfcount.spec.tree.indices import Indices
@@ -30,7 +28,7 @@ class SmolVla(Sizes):
 
 
 def spec(c: Config) -> Spec[SmolVla]:
-    sees = architectures.part(c, "vlm_config", "smolvlm")
+    sees = families.part(c, "vlm_config", "smolvlm")
     text = sees.part("text")
     sizes = SmolVla.read(c)
     model = Spec(
@@ -70,7 +68,7 @@ def blueprint(s: Spec[SmolVla]) -> Block:
     expert = block(layers=stack(acts.layers, lambda layer: _layer(d, layer)), norm=rms_norm(d))
     return block(
         model=block(
-            vlm_with_expert=block(vlm=architectures.tree(s.part("image")), lm_expert=expert),
+            vlm_with_expert=block(vlm=families.tree(s.part("image")), lm_expert=expert),
             state_proj=Linear(s.own.max_state_dim, s.hidden, True, "projector"),
             action_in_proj=Linear(s.own.max_action_dim, d, True, "projector"),
             action_out_proj=Linear(d, s.own.max_action_dim, True, "projector"),

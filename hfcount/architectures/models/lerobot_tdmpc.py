@@ -4,8 +4,7 @@ from hfcount.architectures import keys
 from hfcount.architectures.components.robots import Features
 from hfcount.architectures.layers import layer_norm
 from hfcount.architectures.layers.convolution import conv
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, count, size
+from hfcount.mapper import Config, Sizes, count, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Node, Repeat, block

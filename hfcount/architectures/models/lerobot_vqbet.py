@@ -3,8 +3,7 @@
 from hfcount.architectures import keys
 from hfcount.architectures.components.robots import Features, Keypoints, backbone, crop
 from hfcount.architectures.layers import embedding, layer_norm, stack
-from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.mapper.sizes import Sizes, flag, size
+from hfcount.mapper import MAX_LAYERS, Config, Sizes, flag, size
 from hfcount.spec import Dense, Layer, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Component, Linear, Repeat, Tensor, block, buffer

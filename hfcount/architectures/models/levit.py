@@ -3,8 +3,7 @@
 from hfcount.architectures import keys
 from hfcount.architectures.layers.classic import headed
 from hfcount.architectures.layers.convolution import batch_norm, normed
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import Config, Sizes, size
 from hfcount.spec import GQA, Dense, Layer, Layers, Record, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Node, Repeat, Tensor, block

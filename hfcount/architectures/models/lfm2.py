@@ -13,8 +13,7 @@ from hfcount.architectures.layers import (
 )
 from hfcount.architectures.layers.conversions import W_EXPERTS
 from hfcount.architectures.layers.mixers import short_conv
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes
+from hfcount.mapper import Config, Sizes
 from hfcount.spec import GQA, Dense, Layer, MoE, ShortConv, Spec
 from hfcount.spec.tree.dims import round_up
 from hfcount.spec.tree.indices import Indices

@@ -1,12 +1,10 @@
 """LFM2-VL: LFM2 with SigLIP 2's tower, whose patches are merged and projected (arXiv:2511.23404)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import layer_norm
 from hfcount.architectures.layers.composite import towers_in_model
 from hfcount.architectures.layers.conversions import CLIP
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, flag, size
+from hfcount.mapper import Config, Sizes, flag, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block, Linear, block
 
@@ -22,8 +20,8 @@ class Lfm2Vl(Sizes):
 
 
 def spec(c: Config) -> Spec[Lfm2Vl]:
-    text = architectures.part(c, "text_config")
-    towers = {"vision": architectures.part(c, "vision_config")}
+    text = families.part(c, "text_config")
+    towers = {"vision": families.part(c, "vision_config")}
     sizes = Lfm2Vl.read(c)
     tied = c.bool("tie_embedding", "tie_word_embeddings", default=True)
     heads = ("ForConditionalGeneration", "Model")
@@ -43,5 +41,5 @@ def blueprint(s: Spec[Lfm2Vl]) -> Block:
         linear_1=Linear(merged, wide, bias),
         linear_2=Linear(wide, s.hidden, bias),
     )
-    tower = architectures.tower(s, "vision")
-    return towers_in_model(s, architectures.base(s), vision_tower=tower, multi_modal_projector=projector)
+    tower = families.tower(s, "vision")
+    return towers_in_model(s, families.base(s), vision_tower=tower, multi_modal_projector=projector)

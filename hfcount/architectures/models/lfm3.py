@@ -11,8 +11,7 @@ from hfcount.architectures.layers import (
     with_head,
 )
 from hfcount.architectures.layers.mixers import short_conv
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes
+from hfcount.mapper import Config, Sizes
 from hfcount.spec import Layer, ShortConv, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, block

@@ -1,11 +1,9 @@
 """LFM3-VL: a vision tower of convolutions and attention, whose patches are merged, before LFM3 (transformers)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import gqa, layer_norm, numbered_swiglu, rms_norm, stack
 from hfcount.architectures.layers.composite import towers_in_model
-from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.mapper.sizes import Sizes, flag, size
+from hfcount.mapper import MAX_LAYERS, Config, Sizes, flag, size
 from hfcount.spec import Layer, ShortConv, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
@@ -19,7 +17,7 @@ class Lfm3Vl(Sizes):
 
 
 def spec(c: Config) -> Spec[Lfm3Vl]:
-    text, towers = architectures.part(c, "text_config"), {"vision": architectures.part(c, "vision_config")}
+    text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
     sizes = Lfm3Vl.read(c)
     heads, tied = ("ForConditionalGeneration", "Model"), c.bool("tie_word_embeddings", default=True)
     return keys.composite(c, text, towers, heads=heads).replace(tied=tied).having(sizes)
@@ -33,8 +31,8 @@ def blueprint(s: Spec[Lfm3Vl]) -> Block:
         linear_1=Linear(vision.seen.merged(vision.hidden), wide, bias),
         linear_2=Linear(wide, s.hidden, bias),
     )
-    tower = architectures.tower(s, "vision")
-    return towers_in_model(s, architectures.base(s), vision_tower=tower, multi_modal_projector=projector)
+    tower = families.tower(s, "vision")
+    return towers_in_model(s, families.base(s), vision_tower=tower, multi_modal_projector=projector)
 
 
 def vision_spec(c: Config) -> Spec:
@@ -76,7 +74,7 @@ def vision_blueprint(s: Spec) -> Block:
 
 
 PARTS = (
-    architectures.Family(
+    families.Family(
         ("lfm3_vl_vision",),
         vision_spec,
         vision_blueprint,

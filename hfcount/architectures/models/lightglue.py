@@ -1,10 +1,8 @@
 """LightGlue: matches keypoints of two images, and says at each layer whether it is sure (arXiv:2306.13643)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import layer_norm, stack
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes
+from hfcount.mapper import Config, Sizes
 from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Repeat, block
@@ -23,17 +21,10 @@ def spec(c: Config) -> Spec[Lightglue]:
     d = c.int("descriptor_dim")
     heads = c.int("num_attention_heads")
     mixer = keys.attention(c, bias=c.bool("attention_bias", default=True), head_dim=d // heads)
-    keypoints = architectures.part(c, "keypoint_detector_config")
+    keypoints = families.part(c, "keypoint_detector_config")
     given = c.part("keypoint_detector_config").int("descriptor_decoder_dim", default=256)
     layers = keys.uniform(Layer(mixer=mixer), keys.layer_count(c))
-    model = keys.decoder_spec(
-        c,
-        layers,
-        vocab=0,
-        hidden=d,
-        heads=_HEADS,
-        parts={"keypoints": keypoints},
-    )
+    model = keys.decoder_spec(c, layers, vocab=0, hidden=d, heads=_HEADS, parts={"keypoints": keypoints})
     return model.replace(causal=False).having(Lightglue.read(c, given=keys.dim("d_g", given)))
 
 
@@ -55,7 +46,7 @@ def blueprint(s: Spec[Lightglue]) -> Block:
     matched = block("other", final_projection=Linear(d, d, True), matchability=Linear(d, 1, True))
     sure = Repeat(Indices.below(s.depth - 1), block("other", token=Linear(d, 1, True)))
     return block(
-        keypoint_detector=architectures.tree(s.part("keypoints")),
+        keypoint_detector=families.tree(s.part("keypoints")),
         input_projection=Linear(given, d, True, "projector") if int(given) != int(d) else None,
         positional_encoder=block("embedding", projector=Linear(2, d // a.heads // 2)),
         transformer_layers=stack(s.layers, lambda _: layer),

@@ -1,10 +1,8 @@
 """LightOnOCR: Mistral 3's way to read images with Pixtral's tower, before Qwen3 (arXiv:2601.14251)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import lm_head, rms_norm
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import Config, Sizes, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block, Linear, block
 
@@ -16,7 +14,7 @@ class LightonOcr(Sizes):
 
 
 def spec(c: Config) -> Spec[LightonOcr]:
-    text, towers = architectures.part(c, "text_config"), {"vision": architectures.part(c, "vision_config")}
+    text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
     sizes = LightonOcr.read(c)
     return keys.composite(c, text, towers, tied=True, heads=("ForConditionalGeneration", "Model")).having(sizes)
 
@@ -31,8 +29,8 @@ def blueprint(s: Spec[LightonOcr]) -> Block:
         linear_2=Linear(d, d),
     )
     projection = Block(projection.children, "projector", repeats=0)
-    tower = architectures.tower(s, "vision")
-    inner = block(vision_encoder=tower, vision_projection=projection, language_model=architectures.base(s))
+    tower = families.tower(s, "vision")
+    inner = block(vision_encoder=tower, vision_projection=projection, language_model=families.base(s))
     if s.head == "base":
         return inner
     return block(model=inner, lm_head=lm_head(s, "model.language_model.embed_tokens.weight"))

@@ -10,8 +10,7 @@ from hfcount.architectures.layers.encoders import (
     dense_classifier,
     pooler,
 )
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import Config, Sizes, size
 from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, block
 

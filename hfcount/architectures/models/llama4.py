@@ -1,7 +1,6 @@
 """Llama 4: its language model and a tower whose patches are merged (model card of Llama-4-Scout-17B-16E)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import (
     decoder,
     gqa,
@@ -17,8 +16,7 @@ from hfcount.architectures.layers import (
 from hfcount.architectures.layers.classic import mha
 from hfcount.architectures.layers.composite import llava
 from hfcount.architectures.layers.vision import patch_projection
-from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import MAX_LAYERS, Config, Sizes, size
 from hfcount.spec import Layer, MoE, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
@@ -27,21 +25,21 @@ MODEL_TYPES = ("llama4",)  # transformers 5.23: modeling_llama4.py
 
 
 def spec(c: Config) -> Spec:
-    text = architectures.part(c, "text_config")
-    towers = {"vision": architectures.part(c, "vision_config")}
+    text = families.part(c, "text_config")
+    towers = {"vision": families.part(c, "vision_config")}
     model = keys.composite(c, text, towers, heads=("ForConditionalGeneration", "ForCausalLM"))
     # The nested language model has its own head, so the outer tie_word_embeddings does not apply to it.
     return model.replace(tied=text.tied)
 
 
 def blueprint(s: Spec) -> Block:
-    body = architectures.base(s)
+    body = families.base(s)
     if s.head == "causal_lm":
         return with_head(s, body)
     projector = block(
         "projector", linear_1=Linear(s.part("vision").sizes(Llama4VisionModel).vision_output_dim, s.hidden)
     )
-    return llava(s, body, vision_model=architectures.tower(s, "vision"), multi_modal_projector=projector)
+    return llava(s, body, vision_model=families.tower(s, "vision"), multi_modal_projector=projector)
 
 
 def text_spec(c: Config) -> Spec:
@@ -123,12 +121,12 @@ def vision_blueprint(s: Spec[Llama4VisionModel]) -> Block:
 
 
 PARTS = (
-    architectures.Family(
+    families.Family(
         ("llama4_text",),
         text_spec,
         text_blueprint,
         ignored=("no_rope_layer_interval", "no_rope_layers"),
         within={"llama4_text": ("language_model.", "")},
     ),
-    architectures.Family(("llama4_vision_model",), vision_spec, vision_blueprint),
+    families.Family(("llama4_vision_model",), vision_spec, vision_blueprint),
 )

@@ -11,8 +11,7 @@ from hfcount.architectures.components.drafts import (
     of_speculators,
 )
 from hfcount.architectures.layers import altered, gqa, rms_norm, swiglu
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import flag
+from hfcount.mapper import Config, flag
 from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Repeat, Tensor, block

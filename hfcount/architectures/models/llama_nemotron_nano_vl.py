@@ -1,11 +1,9 @@
 """Llama 3.1 Nemotron Nano VL: RADIO, whose patches are merged and projected, before a Llama (arXiv:2506.03162)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import backbones, layer_norm
 from hfcount.architectures.layers.composite import rebased
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import Config, Sizes, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block, Linear, Node, block
 
@@ -25,9 +23,9 @@ class LlamaNemotronNanoVl(Sizes):
 def spec(c: Config) -> Spec[LlamaNemotronNanoVl]:
     inner = c.part("llm_config")
     inner.kind = inner.kind or "llama"
-    text = architectures.part(c, "llm_config").replace(head="causal_lm")
+    text = families.part(c, "llm_config").replace(head="causal_lm")
     trained = c.part("vision_config").given("args")
-    vision = backbones.only(c, architectures.part(c, "vision_config", "radio" if trained else ""), "radio")
+    vision = backbones.only(c, families.part(c, "vision_config", "radio" if trained else ""), "radio")
     merge, narrow = keys.inverse(c, "m", "downsample_ratio", default=0.5), c.int("vit_hidden_size", default=1280)
     if not merge:
         raise c.error("out-of-range", "downsample_ratio must be at most 1.", "downsample_ratio")
@@ -50,7 +48,7 @@ def blueprint(s: Spec[LlamaNemotronNanoVl]) -> Block:
         "3": Linear(wide, s.hidden, True),
     }
     return block(
-        vision_model=architectures.tower(s, "vision"),
+        vision_model=families.tower(s, "vision"),
         mlp1=Block(layers, "projector", 0),
-        language_model=rebased(architectures.tree(s.part("text")), "language_model"),
+        language_model=rebased(families.tree(s.part("text")), "language_model"),
     )

@@ -1,10 +1,8 @@
 """Llama Nemotron VL for retrieval: SigLIP's tower before a Llama whose tokens see all others (arXiv:2507.05513)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import backbones, layer_norm
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes
+from hfcount.mapper import Config, Sizes
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block, Linear, block
 
@@ -29,8 +27,8 @@ class LlamaNemotronVl(Sizes):
 
 
 def spec(c: Config) -> Spec[LlamaNemotronVl]:
-    text = architectures.part(c, "llm_config", "llama_bidirec").replace(head="base")
-    vision = backbones.only(c, architectures.part(c, "vision_config"), "siglip_vision_model")
+    text = families.part(c, "llm_config", "llama_bidirec").replace(head="base")
+    vision = backbones.only(c, families.part(c, "vision_config"), "siglip_vision_model")
     merge = keys.inverse(c, "m", "downsample_ratio", default=0.5)
     if not merge:
         raise c.error("out-of-range", "downsample_ratio must be at most 1.", "downsample_ratio")
@@ -43,8 +41,8 @@ def spec(c: Config) -> Spec[LlamaNemotronVl]:
 def blueprint(s: Spec[LlamaNemotronVl]) -> Block:
     d, vision_width = s.hidden, s.own.merge * s.own.merge * s.part("vision").hidden
     body = block(
-        vision_model=architectures.tower(s, "vision"),
-        language_model=architectures.base(s),
+        vision_model=families.tower(s, "vision"),
+        language_model=families.base(s),
         mlp1=Block(
             {"0": layer_norm(vision_width), "1": Linear(vision_width, d, True), "3": Linear(d, d, True)}, "projector", 0
         ),

@@ -1,11 +1,9 @@
 """LLaVA and its later versions: a vision tower and two projections before any language model (arXiv:2310.03744)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers.composite import llava
 from hfcount.architectures.layers.conversions import LLAVA
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, derived, flag
+from hfcount.mapper import Config, Sizes, derived, flag
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block, Linear, Node, Tensor, block
 
@@ -25,8 +23,8 @@ class Llava(Sizes):
 def spec(c: Config) -> Spec[Llava]:
     heads = keys.named(("ForConditionalGeneration", "Model"))
     keys.head_of(c, heads)  # other classes have this type, too, and other keys
-    text = architectures.part(c, "text_config")
-    towers = {"vision": architectures.part(c, "vision_config")}
+    text = families.part(c, "text_config")
+    towers = {"vision": families.part(c, "vision_config")}
     sizes = Llava.read(c)
     model = keys.composite(c, text, towers, heads=heads).having(sizes)
     if c.family == "llava_next":  # the only one whose class does not take over what text_config says
@@ -41,7 +39,7 @@ def blueprint(s: Spec[Llava]) -> Block:
         linear_1=Linear(vision_width, s.hidden, bias),
         linear_2=Linear(s.hidden, s.hidden, bias),
     )
-    senses: dict[str, Node] = {"vision_tower": architectures.tower(s, "vision"), "multi_modal_projector": projector}
+    senses: dict[str, Node] = {"vision_tower": families.tower(s, "vision"), "multi_modal_projector": projector}
     if s.family != "llava":  # marks the end of a row of patches
         senses["image_newline"] = Tensor((s.hidden,), component="projector")
-    return llava(s, architectures.base(s), **senses)
+    return llava(s, families.base(s), **senses)

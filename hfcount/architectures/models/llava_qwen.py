@@ -2,13 +2,11 @@
 
 import re
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import within
 from hfcount.architectures.layers.composite import as_tower, shared_copy
 from hfcount.errors import UnknownArchitecture
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes
+from hfcount.mapper import Config, Sizes
 from hfcount.spec import Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Node, Repeat, Tensor, block
@@ -64,8 +62,8 @@ def spec(c: Config) -> Spec[LlavaQwen]:
     sizes = {"num_attention_heads": 16, "num_channels": 3, "patch_size": 14, "vision_use_head": False}
     sizes |= zip(_SIZES, tower[1:], strict=True)
     text_type = next(_TEXT_OF[name] for name in (*c.strs("architectures")[:1], c.family) if name in _TEXT_OF)
-    text = architectures.read(c.as_part().varied("", {"architectures": None}), text_type)
-    parts = {"vision": architectures.read(c.part("tower", defaults=sizes), tower[0]), "text": text}
+    text = families.read(c.as_part().varied("", {"architectures": None}), text_type)
+    parts = {"vision": families.read(c.part("tower", defaults=sizes), tower[0]), "text": text}
     ends = "unpad" in c.str("mm_patch_merge_type", default="")
     ours = LlavaQwen.read(c, single=not deep, depth=max(int(deep[1]), 1) if deep else 1, unpad=ends, frozen=frozen)
     return keys.decoder_spec(c, text.layers, heads=heads, windows=text.windows, parts=parts).having(ours)
@@ -73,12 +71,12 @@ def spec(c: Config) -> Spec[LlavaQwen]:
 
 def blueprint(s: Spec[LlavaQwen]) -> Block:
     d, tower, of = s.hidden, s.part("vision"), s.own
-    text = architectures.tree(s.part("text").replace(head=s.head, tied=s.tied))
+    text = families.tree(s.part("text").replace(head=s.head, tied=s.tied))
     first = Linear(tower.hidden, d, True)
     # An activation follows each linear layer but the last.
     later = Repeat(Indices.of(range(2, 2 * int(of.depth), 2)), Linear(d, d, True))
     chain = (Repeat(Indices.below(1), first), later)
-    vision: Node = as_tower(architectures.tree(tower), "vision")
+    vision: Node = as_tower(families.tree(tower), "vision")
     children: dict[str, Node] = {
         # A tower that was not trained is taken from where it comes from.
         "vision_tower": block(vision_tower=block(vision_model=shared_copy(vision) if of.frozen else vision)),

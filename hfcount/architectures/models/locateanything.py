@@ -1,7 +1,6 @@
 """LocateAnything: Qwen2's layers, Kimi's vision tower, and a projector behind a norm."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import layer_norm
 from hfcount.architectures.layers.composite import llava
 from hfcount.architectures.models.kimi_k25_vision import KimiK25Vision
@@ -16,7 +15,7 @@ CLASSES = ("LocateAnythingForConditionalGeneration",)
 
 
 def spec(c: Config) -> Spec:
-    text, vision = architectures.part(c, "text_config"), architectures.part(c, "vision_config", "moonvit")
+    text, vision = families.part(c, "text_config"), families.part(c, "vision_config", "moonvit")
     model = keys.composite(c, text, {"vision": vision}, heads=("ForConditionalGeneration", "Model"))
     return model.replace(tied=text.tied)  # both readers ask the language model's config alone
 
@@ -27,4 +26,4 @@ def blueprint(s: Spec) -> Block:
     projector = Block(
         {"0": layer_norm(vision_width), "1": Linear(vision_width, d, True), "3": Linear(d, d, True)}, "projector"
     )
-    return llava(s, architectures.base(s), vision_model=architectures.tower(s, "vision"), mlp1=projector)
+    return llava(s, families.base(s), vision_model=families.tower(s, "vision"), mlp1=projector)

@@ -13,8 +13,7 @@ from hfcount.architectures.layers import (
     with_head,
 )
 from hfcount.architectures.layers.conversions import packed
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, flag
+from hfcount.mapper import Config, Sizes, flag
 from hfcount.spec import Dense, Layer, Record, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Repeat, Tensor, block

@@ -3,8 +3,7 @@
 from hfcount.architectures import keys
 from hfcount.architectures.components.t5 import T5Layer, t5_layer, t5_layers
 from hfcount.architectures.layers import embedding, lm_head, rms_norm, stack
-from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.mapper.sizes import Sizes
+from hfcount.mapper import MAX_LAYERS, Config, Sizes
 from hfcount.spec import GQA, Dense, Layer, Layers, Spec
 from hfcount.spec.tree.nodes import Block, Tensor, Tied, block
 

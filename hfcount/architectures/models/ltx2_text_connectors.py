@@ -7,8 +7,7 @@ from hfcount.architectures import keys
 from hfcount.architectures.layers import diffusion, rms_norm
 from hfcount.architectures.layers.diffusion.layers import feed_forward
 from hfcount.architectures.layers.diffusion.transformers import normed_attention
-from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import MAX_LAYERS, Config, Sizes, size
 from hfcount.spec import Record, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Repeat, Tensor, block

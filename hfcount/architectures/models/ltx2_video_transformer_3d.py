@@ -4,8 +4,7 @@ from hfcount.architectures import keys
 from hfcount.architectures.layers import diffusion, rms_norm
 from hfcount.architectures.layers.diffusion.layers import feed_forward, time_embedding
 from hfcount.architectures.layers.diffusion.transformers import modulation, normed_attention, table
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, count, derived, flag, size
+from hfcount.mapper import Config, Sizes, count, derived, flag, size
 from hfcount.spec import Record, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Repeat, Tensor, block

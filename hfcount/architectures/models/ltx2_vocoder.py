@@ -6,8 +6,7 @@ from hfcount.architectures.layers import diffusion
 from hfcount.architectures.layers.diffusion.layers import numbered
 from hfcount.architectures.layers.temporal import conv, upsampling
 from hfcount.errors import UnknownArchitecture
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes
+from hfcount.mapper import Config, Sizes
 from hfcount.spec import Record, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Node, Repeat, Tensor, block, buffer

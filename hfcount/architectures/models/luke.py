@@ -11,8 +11,7 @@ from hfcount.architectures.layers.encoders import (
     bert_layer,
     pooler,
 )
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, flag, size
+from hfcount.mapper import Config, Sizes, flag, size
 from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, Tied, block
 

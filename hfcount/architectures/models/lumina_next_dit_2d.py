@@ -4,8 +4,7 @@ from hfcount.architectures import keys
 from hfcount.architectures.layers import diffusion, layer_norm, rms_norm
 from hfcount.architectures.layers.diffusion.layers import time_embedding
 from hfcount.architectures.layers.diffusion.transformers import STEP_CHANNELS, modulated, normed_attention
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, count, flag, size
+from hfcount.mapper import Config, Sizes, count, flag, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.dims import round_up
 from hfcount.spec.tree.indices import Indices

@@ -2,16 +2,14 @@
 
 from math import isqrt
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.components.detection import perceptron, sampling
-from hfcount.architectures.components.grouped import Grouped, GroupedLayer, grouped_queries, split_stage
+from hfcount.architectures.components.lw_detr import Grouped, GroupedLayer, grouped_queries, split_stage
 from hfcount.architectures.layers import backbones, embedding, layer_norm, mlp, stack
 from hfcount.architectures.layers.classic import mha
 from hfcount.architectures.layers.convolution import normed, transposed
 from hfcount.architectures.layers.vision import patch_convolution
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes
+from hfcount.mapper import Config, Sizes
 from hfcount.spec import Dense, Layer, Record, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Repeat, Tensor, block
@@ -37,7 +35,7 @@ class LwDetr(Record):
 
 
 def spec(c: Config) -> Spec[LwDetr]:
-    backbone = backbones.only(c, architectures.backbone(c), "lw_detr_vit")
+    backbone = backbones.only(c, families.backbone(c), "lw_detr_vit")
     scales = c.entries("projector_scale_factors")
     if any(type(scale) is not float or scale not in _SCALES for scale in scales):
         text = f"projector_scale_factors may name {', '.join(map(str, _SCALES))}."
@@ -94,7 +92,7 @@ def blueprint(s: Spec[LwDetr]) -> Block:
     outputs = backbone.sizes(LwDetrVit).outputs
     scales = {str(place): _scaled(s, outputs, halves) for place, halves in enumerate(sizes.halves)}
     body = block(
-        backbone=block(backbone=architectures.tree(backbone), projector=block(scale_layers=Block(scales))),
+        backbone=block(backbone=families.tree(backbone), projector=block(scale_layers=Block(scales))),
         reference_point_embed=embedding(queries, 4),
         query_feat=embedding(queries, d),
         decoder=block(
@@ -160,7 +158,7 @@ def backbone_blueprint(s: Spec[LwDetrVit]) -> Block:
 
 
 PARTS = (
-    architectures.Family(
+    families.Family(
         ("lw_detr_vit",),
         backbone_spec,
         backbone_blueprint,

@@ -4,8 +4,7 @@ from hfcount.architectures import keys
 from hfcount.architectures.layers import layer_norm, lm_head
 from hfcount.architectures.layers.classic import headed
 from hfcount.architectures.layers.encoders import bert_attention, bert_base, bert_layer, pooler
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, count, flag, size
+from hfcount.mapper import Config, Sizes, count, flag, size
 from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Node, Repeat, Tensor, block

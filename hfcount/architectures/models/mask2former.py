@@ -1,7 +1,6 @@
 """Mask2Former: queries that attend within the masks they predict (arXiv:2112.01527)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.components.masks import LEVELS, Masked, fused_attention, masking, numbered_steps
 from hfcount.architectures.layers import embedding, layer_norm, stack
 from hfcount.architectures.layers.backbones import channels, chosen
@@ -26,7 +25,7 @@ class Mask2Former(Record):
 
 
 def spec(c: Config) -> Spec[Mask2Former]:
-    backbone = architectures.backbone(c)
+    backbone = families.backbone(c)
     widths = channels(chosen(c.part("backbone_config")), backbone)
     mask = keys.dim("d_m", c.int("mask_feature_size"))
     projected = c.bool("enforce_input_projection", default=False)
@@ -51,7 +50,7 @@ def blueprint(s: Spec[Mask2Former]) -> Block:
     )
     pixels = sizes.masks.pixels(s.part("encoder"), mask)
     body = block(
-        pixel_level_module=block(encoder=architectures.tree(s.part("backbone")), decoder=pixels),
+        pixel_level_module=block(encoder=families.tree(s.part("backbone")), decoder=pixels),
         transformer_module=block(
             queries_embedder=queries,
             queries_features=queries,

@@ -1,15 +1,13 @@
 """MaskFormer: DETR's decoder over a backbone, and a mask for each query (arXiv:2107.06278)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.components.detection import detr_layer
 from hfcount.architectures.components.masks import convolved, numbered_steps
 from hfcount.architectures.layers import embedding, layer_norm, stack
 from hfcount.architectures.layers.backbones import channels, chosen
 from hfcount.architectures.layers.classic import headed
 from hfcount.architectures.layers.convolution import conv
-from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import MAX_LAYERS, Config, Sizes, size
 from hfcount.spec import Dense, Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, block, buffer
 
@@ -32,7 +30,7 @@ def spec(c: Config) -> Spec[MaskFormer]:
     inner, queries = c.part("backbone_config"), c.part("decoder_config")
     kind = inner.str("model_type", default="") or inner.kind
     swin = kind in ("swin", "maskformer-swin")
-    backbone = architectures.backbone(c, always="maskformer-swin" if swin else "")
+    backbone = families.backbone(c, always="maskformer-swin" if swin else "")
     widths = channels(list(range(1, len(backbone.layers) + 1)) if kind == "swin" else chosen(inner), backbone)
     d, many = queries.int("d_model"), queries.int("decoder_attention_heads")
     mixer = keys.multi_head(queries, d, many, indivisible="built")
@@ -53,7 +51,7 @@ def blueprint(s: Spec[MaskFormer]) -> Block:
     decoder = block(layers=stack(s.layers, lambda layer: detr_layer(d, layer, crossed=True)), layernorm=layer_norm(d))
     body = block(
         pixel_level_module=block(
-            encoder=architectures.tree(s.part("backbone")),
+            encoder=families.tree(s.part("backbone")),
             decoder=block(fpn=pyramid, mask_projection=conv(fpn, sizes.mask_feature_size, 3, bias=True)),
         ),
         transformer_module=block(

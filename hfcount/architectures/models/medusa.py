@@ -2,8 +2,7 @@
 
 from hfcount.architectures import keys
 from hfcount.architectures.components.drafts import Draft, Needs
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import count, flag
+from hfcount.mapper import Config, count, flag
 from hfcount.spec import Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Repeat, Tensor, block

@@ -2,8 +2,7 @@
 
 import re
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import (
     altered,
     base,
@@ -18,8 +17,7 @@ from hfcount.architectures.layers import (
 )
 from hfcount.architectures.layers.composite import as_tower
 from hfcount.architectures.layers.vision import patch_convolution
-from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.mapper.sizes import Sizes, flag, size
+from hfcount.mapper import MAX_LAYERS, Config, Sizes, flag, size
 from hfcount.spec import GQA, Dense, Layer, Layers, MoE, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Node, Repeat, Tensor, block
@@ -70,7 +68,7 @@ def spec(c: Config) -> Spec:
     parts = keys.drafts(c, "num_nextn_predict_layers", ahead)
     for name in ("vision", "audio"):
         if c.sub(f"{name}_config"):
-            parts[name] = architectures.part(c, f"{name}_config", f"mimo_v2_{name}")
+            parts[name] = families.part(c, f"{name}_config", f"mimo_v2_{name}")
     windows = keys.within(places[1], window) if window else ()
     return keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model"), windows=windows, parts=parts)
 
@@ -95,11 +93,9 @@ def blueprint(s: Spec) -> Block:
         return body
     towers: dict[str, Node | None] = {}
     if "vision" in s.parts:
-        towers["visual"] = architectures.tower(s, "vision")
+        towers["visual"] = families.tower(s, "vision")
     if "audio" in s.parts:
-        towers |= {
-            name: as_tower(node, "audio") for name, node in architectures.tree(s.parts["audio"]).children.items()
-        }
+        towers |= {name: as_tower(node, "audio") for name, node in families.tree(s.parts["audio"]).children.items()}
     return block(model=body, lm_head=lm_head(s, "model.embed_tokens.weight"), **towers)
 
 
@@ -211,7 +207,7 @@ def audio_blueprint(s: Spec[MimoV2Audio]) -> Block:
 
 
 PARTS = (
-    architectures.Family(
+    families.Family(
         ("mimo_v2_vision",),
         vision_spec,
         vision_blueprint,
@@ -220,7 +216,7 @@ PARTS = (
             " window_size".split()
         ),
     ),
-    architectures.Family(
+    families.Family(
         ("mimo_v2_audio",),
         audio_spec,
         audio_blueprint,

@@ -1,15 +1,13 @@
 """MiniCPM-o 2.6 and 4.5: SigLIP's tower and Whisper's before Qwen, and speech after it (arXiv:2408.01800)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import altered, base, embedding, gqa, layer_norm, pre_norm, swiglu
 from hfcount.architectures.layers.composite import as_tower, two_layers
 from hfcount.architectures.layers.temporal import conv
 from hfcount.architectures.models.minicpmv import MiniCPMV
 from hfcount.architectures.models.minicpmv import blueprint as minicpmv
 from hfcount.errors import UnknownArchitecture
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, count, flag, size
+from hfcount.mapper import Config, Sizes, count, flag, size
 from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Node, Repeat, Tensor, block
@@ -47,16 +45,13 @@ def spec(c: Config) -> Spec[MiniCPMO]:
     words, speech = _VERSIONS.get(version, ("", ""))
     if not words or c.part("tts_config").str("model_type", default=speech) != speech:
         raise UnknownArchitecture(f"{c.where}: version {printable(version, 20)} of MiniCPM-o is not described so.")
-    text = architectures.read(c.as_part().varied("", {"architectures": None}), words)
+    text = families.read(c.as_part().varied("", {"architectures": None}), words)
     inner = c.part("vision_config", defaults={} if c.sub("vision_config") else _SIGLIP)
-    vision, audio = (
-        architectures.read(inner, "idefics2_vision"),
-        architectures.part(c, "audio_config", "whisper_encoder"),
-    )
+    vision, audio = (families.read(inner, "idefics2_vision"), families.part(c, "audio_config", "whisper_encoder"))
     if c.bool("drop_vision_last_layer", default=True):
         vision = vision.replace(layers=keys.uniform(vision.layers[0].layer, max(0, vision.depth - 1)))
     sizes = MiniCPMO.read(c, places=False)
-    parts = {"vision": vision, "audio": audio, "tts": architectures.part(c, "tts_config", speech), "text": text}
+    parts = {"vision": vision, "audio": audio, "tts": families.part(c, "tts_config", speech), "text": text}
     heads = keys.named(MiniCPMO="causal_lm")
     return keys.decoder_spec(c, text.layers, heads=heads, windows=text.windows, parts=parts).having(sizes)
 
@@ -65,10 +60,10 @@ def blueprint(s: Spec[MiniCPMO]) -> Block:
     heard = s.part("audio")
     without: dict[str, Node | None] = {} if s.own.init_vision else {"vpm": None, "resampler": None}
     audio: dict[str, Node] = {
-        "apm": architectures.tower(s, "audio"),
+        "apm": families.tower(s, "audio"),
         "audio_projection_layer": two_layers(heard.layers[0].layer.dense.width // 4, s.hidden),
     }
-    speech: dict[str, Node] = {"tts": as_tower(architectures.tree(s.part("tts")), "audio")}
+    speech: dict[str, Node] = {"tts": as_tower(families.tree(s.part("tts")), "audio")}
     return altered(minicpmv(s), **without, **(audio if s.own.init_audio else {}), **(speech if s.own.init_tts else {}))
 
 
@@ -176,7 +171,7 @@ def _codec() -> Block:
 
 
 PARTS = (
-    architectures.Family(
+    families.Family(
         ("conditional_chattts", "minicpmtts"),
         speech_spec,
         speech_blueprint,

@@ -1,13 +1,11 @@
 """MiniCPM-V: SigLIP's tower and a resampler before MiniCPM, Llama or Qwen, as its version says (arXiv:2408.01800)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import layer_norm, mlp, stack
 from hfcount.architectures.layers.composite import rebased
 from hfcount.architectures.layers.vision import fused_square_attention, patch_convolution
 from hfcount.errors import UnknownArchitecture
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import Config, Sizes, size
 from hfcount.spec import GQA, Dense, Layer, Patches, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 from hfcount.text import printable
@@ -32,11 +30,9 @@ def spec(c: Config) -> Spec[MiniCPMV]:
     version = _version(c)
     if version not in _MODELS:
         raise UnknownArchitecture(f"{c.where}: version {printable(version, 20)} of MiniCPM-V is not described.")
-    text = architectures.read(c.as_part().varied("", {"architectures": None}), _MODELS[version])
+    text = families.read(c.as_part().varied("", {"architectures": None}), _MODELS[version])
     known = "minicpmv_vision" if version == "2.0" else "idefics2_vision"
-    vision = (
-        architectures.read(c.as_part(), known) if version == "2.0" else architectures.part(c, "vision_config", known)
-    )
+    vision = families.read(c.as_part(), known) if version == "2.0" else families.part(c, "vision_config", known)
     if c.bool("drop_vision_last_layer", default=version == "2.0"):
         vision = vision.replace(layers=keys.uniform(vision.layers[0].layer, max(0, vision.depth - 1)))
     sizes = MiniCPMV.read(c, places=version == "2.0")
@@ -69,8 +65,8 @@ def blueprint(s: Spec[MiniCPMV]) -> Block:
         ln_kv=layer_norm(d),
         ln_post=layer_norm(d),
     )
-    text = architectures.tree(s.part("text").replace(head="causal_lm", tied=s.tied))
-    return block(llm=rebased(text, "llm"), vpm=architectures.tower(s, "vision"), resampler=resampler)
+    text = families.tree(s.part("text").replace(head="causal_lm", tied=s.tied))
+    return block(llm=rebased(text, "llm"), vpm=families.tower(s, "vision"), resampler=resampler)
 
 
 def vision_spec(c: Config) -> Spec:
@@ -105,4 +101,4 @@ def vision_blueprint(s: Spec) -> Block:
     )
 
 
-PARTS = (architectures.Family(("minicpmv_vision",), vision_spec, vision_blueprint),)
+PARTS = (families.Family(("minicpmv_vision",), vision_spec, vision_blueprint),)

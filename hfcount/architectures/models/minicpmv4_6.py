@@ -1,13 +1,11 @@
 """MiniCPM-V 4.6 and 4.7 and MiniCPM-OCR: patches merged some times before any language model (MiniCPM-V 4.6)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import layer_norm, stack
 from hfcount.architectures.layers.classic import positions
 from hfcount.architectures.layers.composite import towers_in_model
 from hfcount.architectures.layers.vision import clip_layer, patch_convolution, square_attention
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, count
+from hfcount.mapper import Config, Sizes, count
 from hfcount.spec import Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Repeat, block
@@ -24,7 +22,7 @@ class Minicpmv46(Sizes):
 
 
 def spec(c: Config) -> Spec[Minicpmv46]:
-    text, towers = architectures.part(c, "text_config"), {"vision": architectures.part(c, "vision_config")}
+    text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
     tied = c.bool("tie_word_embeddings", default=c.family == "minicpm_ocr")
     sizes = Minicpmv46.read(c)
     heads = ("ForConditionalGeneration", "Model")
@@ -45,7 +43,7 @@ def blueprint(s: Spec[Minicpmv46]) -> Block:
 
     few, last = Repeat(Indices.below(before), merged(vision_width)), Repeat(Indices.of((before,)), merged(s.hidden))
     merger = block(mlp=(few, last) if before else (last,))
-    return towers_in_model(s, architectures.base(s), vision_tower=architectures.tower(s, "vision"), merger=merger)
+    return towers_in_model(s, families.base(s), vision_tower=families.tower(s, "vision"), merger=merger)
 
 
 class Minicpmv46Vision(Sizes):
@@ -85,7 +83,7 @@ def vision_blueprint(s: Spec[Minicpmv46Vision]) -> Block:
 
 
 PARTS = (
-    architectures.Family(
+    families.Family(
         ("minicpmv4_6_vision", "minicpmv4_7_vision", "minicpm_ocr_vision"),
         vision_spec,
         vision_blueprint,

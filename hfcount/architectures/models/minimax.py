@@ -4,8 +4,7 @@ from hfcount.architectures import keys
 from hfcount.architectures.layers import decoder, gqa, moe, numbered_swiglu, pre_norm
 from hfcount.architectures.layers.conversions import BLOCK_SPARSE, W_EXPERTS
 from hfcount.architectures.layers.norms import rms_norm
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes
+from hfcount.mapper import Config, Sizes
 from hfcount.spec import Layer, Lightning, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, block, buffer

@@ -2,8 +2,7 @@
 
 from dataclasses import replace
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import (
     altered,
     correction_bias,
@@ -21,8 +20,7 @@ from hfcount.architectures.layers.composite import llava, towers_beside_model
 from hfcount.architectures.layers.conversions import LLAVA, W_EXPERTS
 from hfcount.architectures.layers.ffn import router, stacked, swiglu
 from hfcount.architectures.layers.vision import clip_layer, patch_convolution
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import Config, Sizes, size
 from hfcount.spec import Dense, Layer, Layers, MoE, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Node, block
 
@@ -45,7 +43,7 @@ class MinimaxM3Vl(Sizes):
 
 
 def spec(c: Config) -> Spec[MinimaxM3Vl]:
-    text, towers = architectures.part(c, "text_config"), {"vision": architectures.part(c, "vision_config")}
+    text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
     sizes = MinimaxM3Vl.read(c)
     tied = keys.tied_anywhere(c, c.part("text_config"))
     return keys.composite(c, text, towers, heads=("ForConditionalGeneration", "Model")).replace(tied=tied).having(sizes)
@@ -61,11 +59,11 @@ def blueprint(s: Spec[MinimaxM3Vl]) -> Block:
     merged = vision.seen.merged(d)
     if s.head == "base":  # this has the names of transformers
         both = altered(projector(vision.hidden), **projector(merged, "merge_").children)
-        tower = replace(architectures.tree(vision.replace(place="")), component="vision")
-        return towers_beside_model(s, architectures.base(s), vision_tower=tower, multi_modal_projector=both)
-    tower = Block({"vision_model": architectures.tower(s, "vision")})
+        tower = replace(families.tree(vision.replace(place="")), component="vision")
+        return towers_beside_model(s, families.base(s), vision_tower=tower, multi_modal_projector=both)
+    tower = Block({"vision_model": families.tower(s, "vision")})
     senses = {"multi_modal_projector": projector(vision.hidden), "patch_merge_mlp": projector(merged)}
-    return llava(s, architectures.base(s), vision_tower=tower, **senses)
+    return llava(s, families.base(s), vision_tower=tower, **senses)
 
 
 def text_spec(c: Config) -> Spec:
@@ -177,18 +175,18 @@ def vision_blueprint(s: Spec) -> Block:
 _TEXT_IGNORED = ("rotary_dim", "index_local_blocks", "sparse_attention_config")
 
 PARTS = (
-    architectures.Family(
+    families.Family(
         ("minimax_m3_vl_text",),
         text_spec,
         text_blueprint,
         ignored=_TEXT_IGNORED,
     ),
-    architectures.Family(
+    families.Family(
         ("minimax_m3",),
         alone_spec,
         alone_blueprint,
         ignored=_TEXT_IGNORED,
         classes=("MiniMaxM3SparseForCausalLM",),
     ),
-    architectures.Family(("minimax_m3_vl_vision",), vision_spec, vision_blueprint, ignored=("image_size",)),
+    families.Family(("minimax_m3_vl_vision",), vision_spec, vision_blueprint, ignored=("image_size",)),
 )

@@ -1,7 +1,6 @@
 """MiniMax-VL-01 as it was released: CLIP's tower and two projections before MiniMax-Text-01 (arXiv:2501.08313)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import altered
 from hfcount.architectures.layers.composite import llava
 from hfcount.errors import UnknownArchitecture
@@ -16,8 +15,8 @@ IGNORED = ("image_grid_pinpoints", "image_seq_length", "process_image_mode", "vi
 
 
 def spec(c: Config) -> Spec:
-    text = architectures.part(c, "text_config", "minimax_text_01")
-    vision = architectures.part(c, "vision_config")
+    text = families.part(c, "text_config", "minimax_text_01")
+    vision = families.part(c, "vision_config")
     if vision.family != "clip_vision_model":
         other = printable(vision.family, 60)
         raise UnknownArchitecture(f"{c.where}: {c.family} is described with CLIP's tower, not {other}.")
@@ -26,11 +25,11 @@ def spec(c: Config) -> Spec:
 
 def blueprint(s: Spec) -> Block:
     d, vision_width = s.hidden, s.part("vision").hidden
-    tower = architectures.tower(s, "vision")
+    tower = families.tower(s, "vision")
     projector = block("projector", linear_1=Linear(vision_width, d, True), linear_2=Linear(d, d, True))
     return llava(
         s,
-        architectures.base(s),
+        families.base(s),
         vision_tower=Block({"vision_model": altered(tower, post_layernorm=None)}, "vision", 0),  # stored without
         multi_modal_projector=projector,
         image_newline=Tensor((d,), component="projector"),

@@ -16,8 +16,7 @@ from hfcount.architectures.layers import (
     swiglu,
 )
 from hfcount.architectures.layers.composite import renamed
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes
+from hfcount.mapper import Config, Sizes
 from hfcount.spec import GQA, Dense, Layer, MoE, Spec
 from hfcount.spec.tree.dims import round_up, stated
 from hfcount.spec.tree.indices import Indices

@@ -1,12 +1,10 @@
 """Mistral 3 and its kin: Pixtral's tower, whose patches are merged, before any language model (arXiv:2410.07073)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import rms_norm
 from hfcount.architectures.layers.composite import llava
 from hfcount.architectures.layers.conversions import LLAVA
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, flag, size
+from hfcount.mapper import Config, Sizes, flag, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block, Linear, block
 
@@ -21,8 +19,8 @@ class Mistral3(Sizes):
 
 
 def spec(c: Config) -> Spec[Mistral3]:
-    text = architectures.part(c, "text_config")
-    towers = {"vision": architectures.part(c, "vision_config")}
+    text = families.part(c, "text_config")
+    towers = {"vision": families.part(c, "vision_config")}
     sizes = Mistral3.read(c, vision_feature_layer=len(c.ints("vision_feature_layer", alone=True)) or 1)
     heads = ("ForConditionalGeneration", "Model")
     return keys.composite(c, text, towers, tied=True, heads=heads).having(sizes)
@@ -37,6 +35,4 @@ def blueprint(s: Spec[Mistral3]) -> Block:
         linear_1=Linear(s.own.vision_feature_layer * vision_width, s.hidden, bool(bias)),
         linear_2=Linear(s.hidden, s.hidden, bool(bias)),
     )
-    return llava(
-        s, architectures.base(s), vision_tower=architectures.tower(s, "vision"), multi_modal_projector=projector
-    )
+    return llava(s, families.base(s), vision_tower=families.tower(s, "vision"), multi_modal_projector=projector)

@@ -1,7 +1,6 @@
 """Mistral Large 4: Pixtral's tower, whose patches are merged, under the names of Mistral's own releases."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import (
     altered,
     embedding,
@@ -17,8 +16,7 @@ from hfcount.architectures.layers import (
 )
 from hfcount.architectures.layers.composite import renamed, towers_in_model
 from hfcount.architectures.layers.conversions import W_EXPERTS
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, flag, size
+from hfcount.mapper import Config, Sizes, flag, size
 from hfcount.spec import MLA, Layer, MoE, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block, buffer
 
@@ -53,7 +51,7 @@ class MistralLarge4(Sizes):
 
 
 def spec(c: Config) -> Spec[MistralLarge4]:
-    text, towers = architectures.part(c, "text_config"), {"vision": architectures.part(c, "vision_config")}
+    text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
     sizes = MistralLarge4.read(c, vision_feature_layer=len(c.ints("vision_feature_layer", alone=True)) or 1)
     heads, tied = ("ForConditionalGeneration", "Model"), c.bool("tie_word_embeddings", default=False)
     return keys.composite(c, text, towers, heads=heads).replace(tied=tied).having(sizes)
@@ -63,7 +61,7 @@ def blueprint(s: Spec[MistralLarge4]) -> Block:
     d, of, vision_width = s.hidden, s.own, s.part("vision").hidden
     bias, merge, norm = of.multimodal_projector_bias, of.spatial_merge_size, rms_norm(vision_width)
     into, out = Linear(of.vision_feature_layer * vision_width, d, bias), Linear(d, d, bias)
-    text, tower = architectures.base(s), renamed(architectures.tower(s, "vision"), _TOWER)
+    text, tower = families.base(s), renamed(families.tower(s, "vision"), _TOWER)
     merging = block(merging_layer=Linear(merge * merge * vision_width, vision_width))
     if s.head == "base":
         projector = block("projector", norm=norm, patch_merger=merging, linear_1=into, linear_2=out)
@@ -158,7 +156,7 @@ def text_blueprint(s: Spec[MistralLarge4Text]) -> Block:
 
 
 PARTS = (
-    architectures.Family(
+    families.Family(
         ("mistral_large4_text",),
         text_spec,
         text_blueprint,

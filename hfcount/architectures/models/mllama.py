@@ -1,14 +1,12 @@
 """Llama 3.2 with vision: Llama with layers that attend to an image's tokens (arXiv:2407.21783, section 7)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import embedding, gqa, layer_norm, mlp, rms_norm, stack, swiglu
 from hfcount.architectures.layers.classic import mha
 from hfcount.architectures.layers.composite import llava
 from hfcount.architectures.layers.conversions import inside
 from hfcount.architectures.layers.vision import patch_convolution
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import Config, Sizes, size
 from hfcount.spec import Layer, Record, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
@@ -32,7 +30,7 @@ def spec(c: Config) -> Spec:
     seeing = plain.replace(mixer=keys.attention(text, qk_norm=True), own=MllamaLayer(crosses=True))
     layers = keys.split((every.difference(crossing), lambda: plain), (crossing, lambda: seeing))
     heads = ("ForCausalLM", "Model") if text is c else ("ForConditionalGeneration", "Model", "ForCausalLM")
-    towers = {} if text is c else {"vision": architectures.part(c, "vision_config")}
+    towers = {} if text is c else {"vision": families.part(c, "vision_config")}
     # The head is never tied: the embedding has rows for eight tokens that are not generated.
     why = "some of its layers keep what they see of images, whose number no context tells" if crossing.count else ""
     model = keys.decoder_spec(text, layers, whole=c, heads=heads, parts=towers, uncounted=why)
@@ -59,7 +57,7 @@ def blueprint(s: Spec) -> Block:
     if "vision" not in s.parts or s.head == "causal_lm":
         return body if s.head == "base" else block(model=body, lm_head=Linear(d, s.vocab, component="lm_head"))
     projector = Linear(s.part("vision").output, d, bias=True, component="projector")
-    return llava(s, body, vision_model=architectures.tower(s, "vision"), multi_modal_projector=projector)
+    return llava(s, body, vision_model=families.tower(s, "vision"), multi_modal_projector=projector)
 
 
 class MllamaVisionModel(Sizes):
@@ -121,4 +119,4 @@ def vision_blueprint(s: Spec[MllamaVisionModel]) -> Block:
     )
 
 
-PARTS = (architectures.Family(("mllama_vision_model",), vision_spec, vision_blueprint),)
+PARTS = (families.Family(("mllama_vision_model",), vision_spec, vision_blueprint),)

@@ -3,8 +3,7 @@
 from hfcount.architectures import keys
 from hfcount.architectures.components.drafts import Draft, Needs
 from hfcount.architectures.layers import embedding, layer_norm
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import count, flag, size
+from hfcount.mapper import Config, count, flag, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Node, Repeat, Tensor, Tied, block

@@ -5,8 +5,7 @@ from itertools import pairwise
 from hfcount.architectures import keys
 from hfcount.architectures.layers.classic import classifier, headed
 from hfcount.architectures.layers.convolution import normed
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import Config, Sizes, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.dims import stated
 from hfcount.spec.tree.nodes import Block, block

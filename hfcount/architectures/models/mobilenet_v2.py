@@ -7,8 +7,7 @@ from hfcount.architectures.components.inverted import Neck
 from hfcount.architectures.layers.classic import classifier, headed
 from hfcount.architectures.layers.convolution import normed
 from hfcount.architectures.layers.segmentation import labelling
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, derived, flag, size
+from hfcount.mapper import Config, Sizes, derived, flag, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block, block
 

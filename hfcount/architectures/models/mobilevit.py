@@ -7,8 +7,7 @@ from hfcount.architectures.layers.classic import classifier, headed
 from hfcount.architectures.layers.convolution import conv, normed
 from hfcount.architectures.layers.segmentation import deeplab
 from hfcount.architectures.layers.vision import vit_layer
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import Config, Sizes, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Repeat, block

@@ -6,8 +6,7 @@ from hfcount.architectures.layers import layer_norm, stack
 from hfcount.architectures.layers.classic import classifier, headed
 from hfcount.architectures.layers.convolution import conv, normed
 from hfcount.architectures.layers.segmentation import deeplab
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import Config, Sizes, size
 from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.dims import Dim
 from hfcount.spec.tree.indices import Indices

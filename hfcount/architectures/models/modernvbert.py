@@ -1,11 +1,9 @@
 """ModernVBERT: SigLIP's tower, squares of patches, one projection, ModernBERT (arXiv:2510.01149)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import layer_norm, lm_head
 from hfcount.architectures.layers.classic import classifier, headed
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, derived, flag, size
+from hfcount.mapper import Config, Sizes, derived, flag, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block, Linear, block
 
@@ -21,7 +19,7 @@ class Modernvbert(Sizes):
 
 
 def spec(c: Config) -> Spec[Modernvbert]:
-    text, towers = architectures.part(c, "text_config"), {"vision": architectures.part(c, "vision_config")}
+    text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
     sizes = Modernvbert.read(c)
     heads = ("ForMaskedLM", "Model", "ForSequenceClassification", "ForTokenClassification")
     return keys.composite(c, text, towers, heads=heads).having(sizes)
@@ -31,8 +29,8 @@ def blueprint(s: Spec[Modernvbert]) -> Block:
     d, of = s.hidden, s.own
     wide = of.pixel_shuffle_factor * of.pixel_shuffle_factor * s.part("vision").hidden
     connector = Block({"modality_projection": Linear(wide, d)}, "projector", repeats=0)
-    tower = architectures.tower(s, "vision")
-    body = block(vision_model=tower, connector=connector, text_model=architectures.base(s))
+    tower = families.tower(s, "vision")
+    body = block(vision_model=tower, connector=connector, text_model=families.base(s))
     dense, norm = Linear(d, d, of.classifier_bias), layer_norm(d, of.norm_bias)
     table = "model.text_model.embeddings.tok_embeddings.weight"
     words = block(projection_head=block("lm_head", dense=dense, norm=norm), lm_head=lm_head(s, table, True))

@@ -1,11 +1,9 @@
 """Molmo: OLMo's layers, with extra rows for the tokens of images, and CLIP's tower (arXiv:2409.17146)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import layer_norm, mlp, rms_norm, stack
 from hfcount.architectures.layers.vision import patch_projection
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes
+from hfcount.mapper import Config, Sizes
 from hfcount.spec import GQA, Dense, Layer, Patches, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 
@@ -30,7 +28,7 @@ def spec(c: Config) -> Spec[Molmo]:
     sizes = Molmo.read(c, rms=int(kind == "rms"), additional_vocab=128)
     vocab = c.int("embedding_size", default=None) or c.int("vocab_size")
     layer = Layer(mixer=mixer, ffn=Dense(width=width // 2))
-    towers = {"vision": architectures.read(c.as_part(), "molmo_vision")}
+    towers = {"vision": families.read(c.as_part(), "molmo_vision")}
     model = keys.decoder_spec(c, layer, heads=("ForCausalLM",), vocab=vocab, parts=towers)
     return model.replace(tied=c.bool("weight_tying", default=False)).having(sizes)
 
@@ -63,7 +61,7 @@ def blueprint(s: Spec[Molmo]) -> Block:
     # Two layers' outputs are pooled, 2x2 patches at a time, and projected by a network as wide as the layers'.
     vision_width, width = s.part("vision").hidden, s.layers[0].layer.dense.width
     vision = block(
-        image_vit=architectures.tower(s, "vision"),
+        image_vit=families.tower(s, "vision"),
         image_pooling_2d=Block(_pooling_attention(2 * vision_width, vision_width).children, "projector"),
         image_projector=block(
             "projector", w1=Linear(vision_width, width), w2=Linear(width, d), w3=Linear(vision_width, width)
@@ -107,4 +105,4 @@ def _pooling_attention(width: int, d: int) -> Block:
     return block("attention", wq=narrow, wk=narrow, wv=narrow, wo=Linear(d, d, bias=True))
 
 
-PARTS = (architectures.Family(("molmo_vision",), vision_spec, vision_blueprint),)
+PARTS = (families.Family(("molmo_vision",), vision_spec, vision_blueprint),)

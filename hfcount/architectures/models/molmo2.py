@@ -1,12 +1,10 @@
 """Molmo 2: SigLIP-like patches, several layers of which an adapter pools, before a Qwen- or OLMo-like model."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import layer_norm, mlp, rms_norm, stack
 from hfcount.architectures.layers.classic import mha
 from hfcount.architectures.layers.vision import patch_projection
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import Config, Sizes, size
 from hfcount.spec import Dense, Layer, Patches, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 
@@ -37,9 +35,9 @@ REPLACES_PLACEHOLDERS = True
 
 
 def spec(c: Config) -> Spec:
-    text, adapter = architectures.part(c, "text_config"), architectures.part(c, "adapter_config", "molmo2_adapter")
+    text, adapter = families.part(c, "text_config"), families.part(c, "adapter_config", "molmo2_adapter")
     older = not c.sub("vision_config") and c.sub("vit_config")
-    vision = architectures.part(c, "vit_config" if older else "vision_config", "molmo2_vision")
+    vision = families.part(c, "vit_config" if older else "vision_config", "molmo2_vision")
     if older:  # whose layers after the last that is read are not stored
         ids = c.part("adapter_config").ints("vit_layers", "vision_feature_layer", default=(24, 18))
         vision = vision.replace(
@@ -50,9 +48,9 @@ def spec(c: Config) -> Spec:
 
 
 def blueprint(s: Spec) -> Block:
-    adapter = architectures.tree(s.part("adapter"))
-    backbone = Block({"image_vit": architectures.tower(s, "vision"), **adapter.children})
-    inner = Block({"transformer": architectures.base(s), "vision_backbone": Block(backbone.children, repeats=0)})
+    adapter = families.tree(s.part("adapter"))
+    backbone = Block({"image_vit": families.tower(s, "vision"), **adapter.children})
+    inner = Block({"transformer": families.base(s), "vision_backbone": Block(backbone.children, repeats=0)})
     if s.head == "base":
         return inner
     return Block({"model": inner, "lm_head": Linear(s.hidden, s.vocab, component="lm_head")})
@@ -176,7 +174,7 @@ def adapter_blueprint(s: Spec[Molmo2Adapter]) -> Block:
 
 
 PARTS = (
-    architectures.Family(("molmo2_text",), text_spec, text_blueprint, ignored=("rope_scaling_layers",)),
-    architectures.Family(("molmo2_vision",), vision_spec, vision_blueprint),
-    architectures.Family(("molmo2_adapter",), adapter_spec, adapter_blueprint),
+    families.Family(("molmo2_text",), text_spec, text_blueprint, ignored=("rope_scaling_layers",)),
+    families.Family(("molmo2_vision",), vision_spec, vision_blueprint),
+    families.Family(("molmo2_adapter",), adapter_spec, adapter_blueprint),
 )

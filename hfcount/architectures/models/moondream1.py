@@ -1,13 +1,11 @@
 """Moondream 2: attention and network side by side, a tower, and a part that points (https://github.com/vikhyat/moondream)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import layer_norm, mlp, stack
 from hfcount.architectures.layers.classic import fused_attention
 from hfcount.architectures.layers.vision import fused_square_attention, patch_projection
 from hfcount.errors import UnknownArchitecture
-from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import MAX_LAYERS, Config, Sizes, size
 from hfcount.spec import Dense, Layer, Patches, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 
@@ -52,7 +50,7 @@ def spec(c: Config) -> Spec[Moondream1]:
     layer = Layer(mixer=mixer, ffn=Dense(width=text.int("ff_dim"), bias=True))
     layers = keys.uniform(layer, text.int("n_layers", maximum=MAX_LAYERS))
     pointing = Moondream1.read(region)
-    vision = architectures.part(inner, "vision", "moondream1_vision")
+    vision = families.part(inner, "vision", "moondream1_vision")
     rows = text.int("vocab_size")
     model = keys.decoder_spec(c, layers, hidden=d, vocab=rows, heads=known, parts={"vision": vision})
     return model.replace(tied=False).having(pointing)
@@ -83,7 +81,7 @@ def blueprint(s: Spec[Moondream1]) -> Block:
     )
     coordinates = pointed("coord", 1, of.coord_feat_dim, of.coord_out_dim)
     region = Block({**coordinates, **pointed("size", 2, of.size_feat_dim, of.size_out_dim)}, "other", 0)
-    return block(model=block(vision=architectures.tower(s, "vision"), text=text, region=region))
+    return block(model=block(vision=families.tower(s, "vision"), text=text, region=region))
 
 
 # config.py of vikhyatk/moondream2, whose config.json gives no sizes.
@@ -143,7 +141,5 @@ def vision_blueprint(s: Spec[Moondream1Vision]) -> Block:
 
 
 PARTS = (
-    architectures.Family(
-        ("moondream1_vision",), vision_spec, vision_blueprint, ignored=("max_crops", "overlap_margin")
-    ),
+    families.Family(("moondream1_vision",), vision_spec, vision_blueprint, ignored=("max_crops", "overlap_margin")),
 )

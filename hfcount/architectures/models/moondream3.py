@@ -1,13 +1,11 @@
 """Moondream 3: Moondream 2's tower and order, with experts and temperatures that are learned (https://moondream.ai)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import layer_norm, mlp, router, stack
 from hfcount.architectures.layers.attention import fused_qkv
 from hfcount.architectures.layers.ffn import stacked
 from hfcount.errors import UnknownArchitecture
-from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import MAX_LAYERS, Config, Sizes, size
 from hfcount.spec import GQA, Dense, Layer, Layers, MoE, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Node, Tensor, block
@@ -44,7 +42,7 @@ def spec(c: Config) -> Spec[Moondream3]:
     d, heads, kv_heads = text.int("dim"), text.int("n_heads"), text.int("n_kv_heads")
     mixer = keys.multi_head(text, d, heads).replace(kv_heads=kv_heads)
     keys.divides(text, "n_kv_heads", kv_heads, "n_heads", heads, built=True)
-    towers = {"vision": architectures.part(inner, "vision", "moondream1_vision")}
+    towers = {"vision": families.part(inner, "vision", "moondream1_vision")}
     rows = text.int("vocab_size")
     model = keys.decoder_spec(c, _layers(text, mixer), hidden=d, vocab=rows, heads=known, parts=towers)
     return model.replace(tied=False).having(Moondream3.read(region))
@@ -102,4 +100,4 @@ def blueprint(s: Spec[Moondream3]) -> Block:
         "size_features": Tensor((2, of.size_feat_dim // 2)),
     }
     region = Block(pointing, "other", 0)
-    return block(model=block(vision=architectures.tower(s, "vision"), text=text, region=region))
+    return block(model=block(vision=families.tower(s, "vision"), text=text, region=region))

@@ -1,12 +1,10 @@
 """Moonshine Streaming: Moonshine's decoder over an encoder that hears as the speaker speaks (model card)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import embedding, layer_norm, lm_head, mlp, pre_norm, stack
 from hfcount.architectures.layers.classic import mha
 from hfcount.architectures.layers.temporal import conv
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes
+from hfcount.mapper import Config, Sizes
 from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 
@@ -16,7 +14,7 @@ IGNORED = ("pad_head_dim_to_multiple_of",)
 
 def spec(c: Config) -> Spec:
     mixer = keys.attention(c, bias=c.bool("attention_bias", default=False), out_bias=False)
-    rows, parts = c.int("max_position_embeddings"), {"encoder": architectures.part(c, "encoder_config")}
+    rows, parts = c.int("max_position_embeddings"), {"encoder": families.part(c, "encoder_config")}
     layer, heads = Layer(mixer=mixer, ffn=keys.dense(c, bias=True)), ("ForConditionalGeneration", "Model")
     return keys.decoder_spec(c, layer, heads=heads, positions=rows, parts=parts, uncounted=keys.ACROSS)
 
@@ -40,7 +38,7 @@ def blueprint(s: Spec) -> Block:
         pos_emb=embedding(s.positions or 0, encoder.hidden),
         proj=Linear(encoder.hidden, d, component="projector") if encoder.hidden != d else None,
     )
-    body = block(encoder=architectures.tree(encoder), decoder=decoder)
+    body = block(encoder=families.tree(encoder), decoder=decoder)
     return body if s.head == "base" else block(model=body, proj_out=lm_head(s, "model.decoder.embed_tokens.weight"))
 
 
@@ -89,7 +87,5 @@ def encoder_blueprint(s: Spec[MoonshineStreamingEncoder]) -> Block:
 
 
 PARTS = (
-    architectures.Family(
-        ("moonshine_streaming_encoder",), encoder_spec, encoder_blueprint, ignored=("sliding_windows",)
-    ),
+    families.Family(("moonshine_streaming_encoder",), encoder_spec, encoder_blueprint, ignored=("sliding_windows",)),
 )

@@ -1,9 +1,9 @@
 """Moshi, only its language model: gate and up in one projection, one more token than it predicts (arXiv:2410.00037)."""
 
-from hfcount.architectures import Family, keys
+from hfcount.architectures import keys
+from hfcount.architectures.families import Family
 from hfcount.architectures.layers import embedding, lm_head, pre_norm, rms_norm, stack
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, count, size
+from hfcount.mapper import Config, Sizes, count, size
 from hfcount.spec import Dense, Layer, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Repeat, Tensor, block

@@ -1,11 +1,9 @@
 """MOSS Transcribe Diarize: Whisper's encoder, several of whose frames make one token, before Qwen3 (OpenMOSS-Team)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import layer_norm
 from hfcount.architectures.layers.composite import towers_in_model
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, flag, size
+from hfcount.mapper import Config, Sizes, flag, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block, Linear, block
 
@@ -18,7 +16,7 @@ class MossTranscribeDiarize(Sizes):
 
 
 def spec(c: Config) -> Spec[MossTranscribeDiarize]:
-    text, towers = architectures.part(c, "text_config"), {"audio": architectures.part(c, "audio_config")}
+    text, towers = families.part(c, "text_config"), {"audio": families.part(c, "audio_config")}
     sizes = MossTranscribeDiarize.read(c)
     model = keys.composite(c, text, towers, heads=("ForConditionalGeneration", "Model"))
     return model.replace(tied=c.bool("tie_word_embeddings", default=True)).having(sizes)  # whatever text_config says
@@ -29,6 +27,4 @@ def blueprint(s: Spec[MossTranscribeDiarize]) -> Block:
     wide = s.own.audio_merge_size * s.part("audio").hidden
     linear, norm = Linear(d, d, bias), layer_norm(d)
     projector = block("projector", linear_1=Linear(wide, d, bias), linear_2=linear, norm=norm)
-    return towers_in_model(
-        s, architectures.base(s), audio_tower=architectures.tower(s, "audio"), multi_modal_projector=projector
-    )
+    return towers_in_model(s, families.base(s), audio_tower=families.tower(s, "audio"), multi_modal_projector=projector)

@@ -13,8 +13,7 @@ from hfcount.architectures.layers.diffusion.transformers import (
 )
 from hfcount.architectures.layers.norms import rms_norm
 from hfcount.architectures.layers.stacks import altered, within
-from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.mapper.sizes import Sizes, count, derived, flag, size
+from hfcount.mapper import MAX_LAYERS, Config, Sizes, count, derived, flag, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Repeat, block

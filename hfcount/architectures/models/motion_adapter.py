@@ -4,8 +4,7 @@ from hfcount.architectures.components.motion import Motion, check_motion
 from hfcount.architectures.components.unet_keys import depths, each
 from hfcount.architectures.layers import diffusion
 from hfcount.architectures.layers.diffusion.layers import conv, numbered
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes
+from hfcount.mapper import Config, Sizes
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block, block
 

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.components.sam import SamTower, sam_tower
 from hfcount.architectures.components.uvit import ENTERING, LEAVING, SEEING, Flows, decoder, encoder
 from hfcount.architectures.components.uvit import IGNORED as OF_FLOWS
@@ -13,8 +12,7 @@ from hfcount.architectures.layers import layer_norm
 from hfcount.architectures.layers.composite import as_tower, rebased
 from hfcount.architectures.layers.vision import convolution
 from hfcount.architectures.layers.vqgan import attending, residual
-from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.mapper.sizes import Sizes
+from hfcount.mapper import MAX_LAYERS, Config, Sizes
 from hfcount.spec import Record, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Node, Repeat, Tensor, block, buffer
@@ -128,7 +126,7 @@ class MultiModality(Sizes):
 
 
 def spec(c: Config) -> Spec[MultiModality | Flows]:
-    text, draws = architectures.part(c, "language_config", "llama"), any(map(c.given, _DRAWING))
+    text, draws = families.part(c, "language_config", "llama"), any(map(c.given, _DRAWING))
     if c.given(SEEING):
         return _flowing(c, text)
     inner = c.part("vision_config")
@@ -150,7 +148,7 @@ def blueprint(s: Spec[MultiModality | Flows]) -> Block:
     of = s.own
     if isinstance(of, Flows):
         tower = as_tower(block(vision_tower=_seeing(s.part("vision"))), "vision")
-        return block(**of.tensors(tower), language_model=rebased(architectures.tree(s.part("text")), "language_model"))
+        return block(**of.tensors(tower), language_model=rebased(families.tree(s.part("text")), "language_model"))
     visual = {name: block(vision_tower=_seeing(part)) for name, part in s.parts.items() if name != "text"}
     towers = visual.get("vision")
     if of.norms:
@@ -162,7 +160,7 @@ def blueprint(s: Spec[MultiModality | Flows]) -> Block:
         vision_model=as_tower(towers, "vision"),
         aligner=Block(aligner.children, "projector", 0),
         **(of.drawing.tensors() if of.drawing else {}),
-        language_model=rebased(architectures.tree(s.part("text")), "language_model"),
+        language_model=rebased(families.tree(s.part("text")), "language_model"),
     )
 
 
@@ -177,7 +175,7 @@ def _flowing(c: Config, text: Spec) -> Spec[MultiModality | Flows]:
 
 
 def _seeing(s: Spec) -> Node:
-    return s.own.tensors(s) if isinstance(s.own, Downsampled) else architectures.tree(s)
+    return s.own.tensors(s) if isinstance(s.own, Downsampled) else families.tree(s)
 
 
 def _params(c: Config, kind: str) -> Config:
@@ -225,7 +223,7 @@ def _tower(c: Config, names: Sequence[str]) -> Spec:
         raise c.error("out-of-range", f"select_layer is {last:,}, before the first layer.", "select_layer")
     sizes = {"patch_size": side, "width": width, "layers": int(depth), "heads": heads, "mlp_ratio": ratio}
     usual = c.part(name, defaults={**sizes, **_SIGLIP_ALL})
-    return architectures.read(usual.varied("", size, c.source("image_size")), "deepseek_vl_v2_vision")
+    return families.read(usual.varied("", size, c.source("image_size")), "deepseek_vl_v2_vision")
 
 
 # VQ_16 of vq_model.py, which takes no size from the config.

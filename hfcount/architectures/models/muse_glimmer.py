@@ -1,7 +1,6 @@
 """Muse Glimmer and Muse Spark: a gated language model with a vision tower and an adapter, Spark with an audio tower."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import (
     altered,
     base,
@@ -19,8 +18,7 @@ from hfcount.architectures.layers.composite import towers_in_model
 from hfcount.architectures.layers.ffn import router
 from hfcount.architectures.layers.sandwich import sandwich_norm
 from hfcount.architectures.layers.vision import square_attention
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import Config, Sizes, size
 from hfcount.spec import Dense, Layer, MoE, Patches, Record, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Node, Repeat, Tensor, block
@@ -35,11 +33,11 @@ class MuseGlimmer(Sizes):
 
 
 def spec(c: Config) -> Spec[MuseGlimmer]:
-    text, towers = architectures.part(c, "text_config"), {"vision": architectures.part(c, "vision_config")}
+    text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
     sizes = MuseGlimmer.read(c)
     spark = c.family == "muse_spark"
     if spark:
-        towers["audio"] = architectures.part(c, "audio_config")
+        towers["audio"] = families.part(c, "audio_config")
     model = keys.composite(c, text, towers, heads=("ForConditionalGeneration", "Model"))
     return model.replace(tied=model.tied and not spark).having(
         sizes
@@ -49,13 +47,13 @@ def spec(c: Config) -> Spec[MuseGlimmer]:
 def blueprint(s: Spec[MuseGlimmer]) -> Block:
     vision_width, width = s.own.out_hidden_size, s.own.projector_hidden_size
     senses: dict[str, Node] = {
-        "vision_tower": architectures.tower(s, "vision"),
+        "vision_tower": families.tower(s, "vision"),
         "vision_adapter": block("projector", fc1=Linear(vision_width, width), fc2=Linear(width, width)),
         "vision_projection": Linear(width, s.hidden, component="projector"),
     }
     if "audio" in s.parts:
-        senses["audio_tower"] = architectures.tower(s, "audio")
-    return towers_in_model(s, architectures.base(s), **senses)
+        senses["audio_tower"] = families.tower(s, "audio")
+    return towers_in_model(s, families.base(s), **senses)
 
 
 def text_spec(c: Config) -> Spec:
@@ -201,10 +199,10 @@ def _but_every_nth_from_end(c: Config, period: int) -> Indices:
 
 
 PARTS = (
-    architectures.Family(("muse_glimmer_text",), text_spec, text_blueprint),
-    architectures.Family(
+    families.Family(("muse_glimmer_text",), text_spec, text_blueprint),
+    families.Family(
         ("muse_glimmer_vision", "muse_spark_vision"), vision_spec, vision_blueprint, ignored=("merge_size",)
     ),
-    architectures.Family(("muse_spark_text",), spark_text_spec, spark_text_blueprint),
-    architectures.Family(("muse_spark_audio",), spark_audio_spec, spark_audio_blueprint),
+    families.Family(("muse_spark_text",), spark_text_spec, spark_text_blueprint),
+    families.Family(("muse_spark_audio",), spark_audio_spec, spark_audio_blueprint),
 )

@@ -1,12 +1,10 @@
 """MusicGen: a text encoder, a decoder of codebooks, and the codec whose codes these are (arXiv:2306.05284)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import embedding, layer_norm, stack
 from hfcount.architectures.layers.composite import rebased
 from hfcount.architectures.layers.seq2seq import bart_layer
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, count, size
+from hfcount.mapper import Config, Sizes, count, size
 from hfcount.spec import Dense, Layer, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Repeat, block
@@ -22,8 +20,8 @@ class Melody(Sizes):
 
 
 def spec(c: Config) -> Spec[Melody | None]:
-    text = architectures.part(c, "decoder").replace(head="causal_lm")
-    read, codec = architectures.part(c, "text_encoder"), architectures.part(c, "audio_encoder")
+    text = families.part(c, "decoder").replace(head="causal_lm")
+    read, codec = families.part(c, "text_encoder"), families.part(c, "audio_encoder")
     read = read.replace(head="encoder" if "encoder" in read.heads else "base")
     sizes = Melody.read(c) if c.family == "musicgen_melody" else None
     parts = {"encoder": read, "audio": codec}
@@ -36,9 +34,9 @@ def blueprint(s: Spec[Melody | None]) -> Block:
     chroma = s.own.num_chroma if s.own else None
     apart = read.hidden != d and not (isinstance(text.own, MusicgenDecoder) and text.own.cross_attention_hidden_size)
     return block(
-        text_encoder=rebased(architectures.tree(read), "text_encoder"),
-        audio_encoder=architectures.tower(s, "audio"),
-        decoder=architectures.tree(text),
+        text_encoder=rebased(families.tree(read), "text_encoder"),
+        audio_encoder=families.tower(s, "audio"),
+        decoder=families.tree(text),
         enc_to_dec_proj=Linear(read.hidden, d, True, "projector") if apart else None,
         audio_enc_to_dec_proj=Linear(chroma, d, True, "projector") if chroma and chroma != d else None,
     )
@@ -69,7 +67,7 @@ def decoder_blueprint(s: Spec[MusicgenDecoder]) -> Block:
 
 
 PARTS = (
-    architectures.Family(
+    families.Family(
         ("musicgen_decoder", "musicgen_melody_decoder"),
         decoder_spec,
         decoder_blueprint,

@@ -1,14 +1,12 @@
 """Nemotron 3.5 Transcribe: what is said and who says it, before Nemotron-H, stored under NeMo's names (model card)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import altered, layer_norm, stack
 from hfcount.architectures.layers.composite import renamed
 from hfcount.architectures.layers.temporal import conv, upsampling
 from hfcount.architectures.models.nemotron3_diarization import Nemotron3Diarization
 from hfcount.architectures.models.nemotron3_diarization_audio import Lengthened, Stacked
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import Config, Sizes, size
 from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 
@@ -60,7 +58,7 @@ class WordTimestamps(Sizes):
 
 
 def spec(c: Config) -> Spec[WordTimestamps]:
-    text, heard = architectures.part(c, "text_config"), architectures.part(c, "audio_config")
+    text, heard = families.part(c, "text_config"), families.part(c, "audio_config")
     listener = heard.part("diarization").part("audio")
     for part in (heard.part("audio"), listener):
         a = part.layers[0].layer.attention
@@ -68,7 +66,7 @@ def spec(c: Config) -> Spec[WordTimestamps]:
             raise c.error(
                 "contradiction", "num_key_value_heads must be num_attention_heads within audio_config.", "audio_config"
             )
-    parts = {"audio": heard, "words": architectures.part(c, "word_timestamp_config")}
+    parts = {"audio": heard, "words": families.part(c, "word_timestamp_config")}
     sizes = WordTimestamps.read(c.part("word_timestamp_config"))
     return keys.composite(c, text, parts, heads=("ForConditionalGeneration",)).replace(tied=False).having(sizes)
 
@@ -98,7 +96,7 @@ def blueprint(s: Spec[WordTimestamps]) -> Block:
         decoder_layers=Block({"0": conv(width, s.own.vocab_size, 1)}),
     )
     return block(
-        llm=block(model=renamed(architectures.base(s), _TEXT), lm_head=head),
+        llm=block(model=renamed(families.base(s), _TEXT), lm_head=head),
         perception=Block({"encoder": encoder, "proj": Linear(heard.hidden, d, True)}, "audio", 0),
         ctc_timestamp=Block({"decoder": decoder}, "audio", 0),
     )
@@ -126,18 +124,18 @@ def _nemo(s: Spec) -> Block:
 
 def audio_spec(c: Config) -> Spec:
     """Nemotron 3.5 Transcribe's ears: a recogniser's encoder, and a model of who speaks when (model card)."""
-    text, who = architectures.part(c, "asr_config"), architectures.part(c, "diarization_config")
+    text, who = families.part(c, "asr_config"), families.part(c, "diarization_config")
     return keys.encoding(c, [], hidden=text.hidden, parts={"audio": text, "diarization": who})
 
 
 def audio_blueprint(s: Spec) -> Block:
     who = s.part("diarization")
     return block(
-        asr_encoder=architectures.tree(s.part("audio")),
-        diarization_model=architectures.tree(who),
+        asr_encoder=families.tree(s.part("audio")),
+        diarization_model=families.tree(who),
         asr_norm=layer_norm(s.hidden),
         speaker_norm=layer_norm(who.sizes(Nemotron3Diarization).num_speakers),
     )
 
 
-PARTS = (architectures.Family(("nemotron3_5_transcribe_audio",), audio_spec, audio_blueprint),)
+PARTS = (families.Family(("nemotron3_5_transcribe_audio",), audio_spec, audio_blueprint),)

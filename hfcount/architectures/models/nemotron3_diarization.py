@@ -1,10 +1,8 @@
 """NeMo's diarisation: who of several speakers speaks when (arXiv:2409.06656)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers.temporal import conv
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes
+from hfcount.mapper import Config, Sizes
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 
@@ -21,7 +19,7 @@ class Nemotron3Diarization(Sizes):
 
 
 def spec(c: Config) -> Spec[Nemotron3Diarization]:
-    heard, head = architectures.part(c, "audio_config"), c.part("head_config")
+    heard, head = families.part(c, "audio_config"), c.part("head_config")
     if head.int("audio_hidden_size") != heard.hidden:
         text = f"audio_hidden_size is not hidden_size of audio_config, {heard.hidden:,}."
         raise head.error("contradiction", text, "audio_hidden_size", "Correct one of them.")
@@ -41,7 +39,7 @@ def spec(c: Config) -> Spec[Nemotron3Diarization]:
 def blueprint(s: Spec[Nemotron3Diarization]) -> Block:
     d, of, heard = s.hidden, s.own, s.part("audio")
     body = block(
-        audio_tower=architectures.tree(heard),
+        audio_tower=families.tree(heard),
         proj=Linear(heard.hidden, d, True, "projector"),
         upsampler=block("other", conv=conv(d, d * of.subsampling_factor, 3)),
     )

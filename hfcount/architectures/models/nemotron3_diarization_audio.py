@@ -4,8 +4,7 @@ from hfcount.architectures import keys
 from hfcount.architectures.layers import altered, layer_norm, stack
 from hfcount.architectures.layers.temporal import upsampling
 from hfcount.architectures.layers.vision import clip_layer
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import Config, Sizes, size
 from hfcount.spec import GQA, Dense, Layer, Record, Spec
 from hfcount.spec.tree.nodes import Block, Linear, block
 

@@ -6,8 +6,7 @@ from hfcount.architectures import keys
 from hfcount.architectures.layers import altered, drafting, embedding, gqa, mlp, rms_norm, stack, with_head
 from hfcount.architectures.layers.ffn import correction_bias, experts
 from hfcount.architectures.layers.mixers import mamba2
-from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import MAX_LAYERS, Config, Sizes, size
 from hfcount.spec import GQA, SSM, Layer, Layers, MoE, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block

@@ -1,12 +1,10 @@
 """Nemotron 3 Omni: a hybrid language model that sees with RADIO and, if it hears, does so with Parakeet (its card)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import altered, backbones, rms_norm
 from hfcount.architectures.layers.composite import rebased
 from hfcount.architectures.models.radio import Radio
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, derived, flag, size
+from hfcount.mapper import Config, Sizes, derived, flag, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block, obsolete
 
@@ -64,8 +62,8 @@ def spec(c: Config) -> Spec[NemotronHOmni]:
     inner.kind = inner.kind or "nemotron_h"
     c.kind = "nemotron_h_omni"  # whose class means the same by absent keys
     trained = c.part("vision_config").given("args")
-    vision = backbones.only(c, architectures.part(c, "vision_config", "radio" if trained else ""), "radio")
-    text, narrow = architectures.part(c, read), c.int("vision_hidden_size", "vit_hidden_size")
+    vision = backbones.only(c, families.part(c, "vision_config", "radio" if trained else ""), "radio")
+    text, narrow = families.part(c, read), c.int("vision_hidden_size", "vit_hidden_size")
     if not trained:  # else it is a key of the tower alone
         _check_frames(c, vision.sizes(Radio).frames)
     if narrow != vision.hidden:
@@ -78,7 +76,7 @@ def spec(c: Config) -> Spec[NemotronHOmni]:
     if heard := c.sub(audio):
         heard.assuming({"attention_bias": False, "scale_input": False})
         known = heard.kind in (None, "", "parakeet")  # the name of the encoder's family stands in the first configs
-        towers["audio"] = architectures.part(c, audio, "parakeet_encoder" if known else "")
+        towers["audio"] = families.part(c, audio, "parakeet_encoder" if known else "")
         sizes = sizes.replace(sound=Sound.read(heard))
     heads = keys.named(Omni_Reasoning_V3="conditional_generation", Nano_VL_V2="conditional_generation")
     return keys.composite(c, text, towers, key=read, heads=heads).replace(tied=text.tied).having(sizes)
@@ -103,10 +101,10 @@ def blueprint(s: Spec[NemotronHOmni]) -> Block:
     projector = Block(
         {"0": rms_norm(vision_width), "1": Linear(vision_width, wide), "3": Linear(wide, d)}, "projector", 0
     )
-    text = architectures.tree(s.part("text").replace(head="causal_lm"))
+    text = families.tree(s.part("text").replace(head="causal_lm"))
     body = block(
         language_model=rebased(text, "language_model"),
-        vision_model=architectures.tower(s, "vision"),
+        vision_model=families.tower(s, "vision"),
         vision_final_layernorm=normed,
         mlp1=projector,
     )
@@ -114,7 +112,7 @@ def blueprint(s: Spec[NemotronHOmni]) -> Block:
         return body
     heard, between, bias = s.part("audio").hidden, sound.projection_hidden_size, sound.projection_bias
     filters = block(fb=obsolete(1, sound.num_mel_bins, _BANDS), window=obsolete(_WINDOW))
-    encoder = altered(architectures.tower(s, "audio"), feature_extractor=block(featurizer=filters))
+    encoder = altered(families.tower(s, "audio"), feature_extractor=block(featurizer=filters))
     into, out = Linear(heard, between, bias), Linear(between, d, bias)
     projected = Block({"norm": rms_norm(heard), "linear1": into, "linear2": out}, "projector", 0)
     return altered(body, sound_encoder=Block({"encoder": encoder}, "audio", 0), sound_projection=projected)

@@ -2,14 +2,12 @@
 
 from dataclasses import replace
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import backbones, embedding, layer_norm, lm_head, stack
 from hfcount.architectures.layers.seq2seq import bart_layer
 from hfcount.architectures.models.radio import Radio
 from hfcount.errors import UnknownArchitecture
-from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.mapper.sizes import Sizes, count
+from hfcount.mapper import MAX_LAYERS, Config, Sizes, count
 from hfcount.spec import Dense, Layer, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Node, Repeat, Tensor, block
@@ -50,7 +48,7 @@ def spec(c: Config) -> Spec[NemotronParse]:
     if not encoder.given("args"):
         text = "encoder has no args, and the sizes of its tower stand in another repository."
         raise UnknownArchitecture(f"{c.where}: {text}")
-    vision = backbones.only(c, architectures.part(c, "encoder", "radio"), "radio")
+    vision = backbones.only(c, families.part(c, "encoder", "radio"), "radio")
     summed = vision.hidden * vision.sizes(Radio).summaries
     if (vision.hidden, summed) != (_SEEN, _SUMMED):
         text = (
@@ -95,7 +93,7 @@ def blueprint(s: Spec[NemotronParse]) -> Block:
         extra_proj=further,
     )
     return block(
-        encoder=Block({"model_encoder": architectures.tower(s, "vision"), **parts}, repeats=0),
+        encoder=Block({"model_encoder": families.tower(s, "vision"), **parts}, repeats=0),
         decoder=decoder,
         lm_head=lm_head(s, "decoder.embed_tokens.weight"),
     )

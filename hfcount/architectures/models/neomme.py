@@ -2,9 +2,8 @@
 
 from hfcount.architectures import keys
 from hfcount.architectures.layers import altered, embedding, gqa, layer_norm, lm_head, mlp, stack
-from hfcount.mapper import Config
+from hfcount.mapper import Config, Sizes, size
 from hfcount.mapper.per_layer_config import overrides
-from hfcount.mapper.sizes import Sizes, size
 from hfcount.spec import Layer, Spec, Window
 from hfcount.spec.tree.indices import Indices, intersection
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, Tied, block

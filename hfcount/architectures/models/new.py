@@ -4,8 +4,7 @@ from hfcount.architectures import keys
 from hfcount.architectures.layers import layer_norm, lm_head, rms_norm, stack
 from hfcount.architectures.layers.classic import classifier, headed
 from hfcount.architectures.layers.encoders import bert_embeddings, pooler
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, flag
+from hfcount.mapper import Config, Sizes, flag
 from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, block
 

@@ -4,8 +4,7 @@ from hfcount.architectures import keys
 from hfcount.architectures.layers import altered, layer_norm, mlp
 from hfcount.architectures.layers.classic import mha
 from hfcount.architectures.layers.seq2seq import bart, switched
-from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.mapper.sizes import Sizes, flag
+from hfcount.mapper import MAX_LAYERS, Config, Sizes, flag
 from hfcount.spec import Layer, Layers, MoE, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, block

@@ -1,10 +1,8 @@
 """NV-Embed: Mistral as an encoder, whose output attends to learned latents and is pooled (arXiv:2405.17428)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import layer_norm
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes
+from hfcount.mapper import Config, Sizes
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 
@@ -23,7 +21,7 @@ class Nvembed(Sizes):
 
 
 def spec(c: Config) -> Spec[Nvembed]:
-    text, latent = architectures.part(c, "text_config", "mistral"), c.part("latent_attention_config")
+    text, latent = families.part(c, "text_config", "mistral"), c.part("latent_attention_config")
     sizes = Nvembed.read(
         c,
         latents=keys.dim("n_l", latent.int("num_latents_value", default=512)),
@@ -45,4 +43,4 @@ def blueprint(s: Spec[Nvembed]) -> Block:
         "1": block(fn=block(net=Block({"0": wide, "2": narrow})), norm=layer_norm(d)),
     }
     latents = block("other", latents=Tensor((of.latents, d)), cross_attend_blocks=Block(blocks))
-    return block(embedding_model=architectures.base(s), latent_attention_model=latents)
+    return block(embedding_model=families.base(s), latent_attention_model=latents)

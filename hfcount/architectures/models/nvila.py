@@ -1,7 +1,6 @@
 """NVILA and NVILA-Lite: SigLIP's patches, joined in squares and projected, before Qwen2 (arXiv:2412.04468)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import layer_norm
 from hfcount.architectures.layers.composite import rebased
 from hfcount.mapper import Config
@@ -16,10 +15,7 @@ _SCALES = 3  # of an image, in the implementation, whose patches NVILA sees toge
 
 
 def spec(c: Config) -> Spec:
-    text, vision = (
-        architectures.part(c, "text_config", "qwen2"),
-        architectures.part(c, "vision_config", "siglip_vision_model"),
-    )
+    text, vision = (families.part(c, "text_config", "qwen2"), families.part(c, "vision_config", "siglip_vision_model"))
     heads = ("ForConditionalGeneration",)
     return keys.composite(c, text, {"vision": vision}, heads=heads).replace(tied=text.tied)
 
@@ -34,7 +30,7 @@ def blueprint(s: Spec) -> Block:
         wide, narrow, square = Linear(joined, between, True), Linear(between, d, True), Linear(d, d, True)
         layers = Block({"1": layer_norm(joined), "2": wide, "4": layer_norm(between), "5": narrow, "7": square})
     return block(
-        llm=rebased(architectures.tree(s.part("text").replace(head="causal_lm")), "llm"),
+        llm=rebased(families.tree(s.part("text").replace(head="causal_lm")), "llm"),
         mm_projector=Block({"layers": layers}, "projector", 0),
-        vision_tower=Block({"vision_model": architectures.tower(s, "vision")}, "vision", 0),
+        vision_tower=Block({"vision_model": families.tower(s, "vision")}, "vision", 0),
     )

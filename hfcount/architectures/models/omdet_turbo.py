@@ -1,14 +1,12 @@
 """OmDet-Turbo: RT-DETR's hybrid encoder, and a decoder that is told in words what to find (arXiv:2403.06892)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.components.detection import detr_layer, named_attention, perceptron, sampling
-from hfcount.architectures.components.hybrid import cross_stage, hybrid_encoder, normed_linear, projected
+from hfcount.architectures.components.rt_detr import cross_stage, hybrid_encoder, normed_linear, projected
 from hfcount.architectures.components.timm.names import SWINS
 from hfcount.architectures.layers import altered, embedding, layer_norm, stack
 from hfcount.errors import UnknownArchitecture
-from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.mapper.sizes import Sizes, derived, flag, size
+from hfcount.mapper import MAX_LAYERS, Config, Sizes, derived, flag, size
 from hfcount.spec import Dense, Layer, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Repeat, Tensor, block
@@ -48,7 +46,7 @@ def _window(c: Config) -> int | None:
 
 
 def _backbone(c: Config) -> Spec:
-    backbone = architectures.convolutional(c, _PLACES, _SWIN)
+    backbone = families.convolutional(c, _PLACES, _SWIN)
     if backbone.family != "timm_backbone":
         return backbone
     window = _window(c)
@@ -77,7 +75,7 @@ def spec(c: Config) -> Spec[OmDetTurbo]:
     inner = tuple(keys.uniform(each, c.int("encoder_layers", maximum=MAX_LAYERS)))
     layer = Layer(mixer=keys.multi_head(c, d, heads), ffn=Dense(width=c.int("decoder_dim_feedforward"), bias=True))
     layers = keys.uniform(layer, c.int("decoder_num_layers", maximum=MAX_LAYERS))
-    words = architectures.part(c, "text_config")
+    words = families.part(c, "text_config")
     if not words.vocab or "text" in words.parts:
         raise UnknownArchitecture(f"{c.where}: text_config: {words.family} reads no words.")
     parts = {
@@ -136,7 +134,7 @@ def _decoder(s: Spec[OmDetTurbo]) -> Block:
 
 
 def blueprint(s: Spec[OmDetTurbo]) -> Block:
-    sizes, tower = s.own, architectures.tree(s.part("backbone"))
+    sizes, tower = s.own, families.tree(s.part("backbone"))
     table = Tensor((sizes.text_projection_in_dim, sizes.text_projection_out_dim), component="projector")
     timm = s.part("backbone").family == "timm_backbone"
     return block(
@@ -144,7 +142,7 @@ def blueprint(s: Spec[OmDetTurbo]) -> Block:
             vision_backbone=block(_backbone=tower) if timm else tower,
             layer_norms=Block({str(place): layer_norm(width) for place, width in enumerate(sizes.seen)}),
         ),
-        language_backbone=block(model=architectures.tree(s.part("words")), text_projection=table),
+        language_backbone=block(model=families.tree(s.part("words")), text_projection=table),
         encoder=_encoder(s),
         decoder=_decoder(s),
     )

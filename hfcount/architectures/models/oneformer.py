@@ -1,15 +1,13 @@
 """OneFormer: Mask2Former told its task in words, and trained with captions of masks (arXiv:2211.06220)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.components.masks import LEVELS, Masked, fused_attention, masking, numbered_steps
 from hfcount.architectures.layers import embedding, layer_norm, mlp, stack
 from hfcount.architectures.layers.backbones import channels, chosen
 from hfcount.architectures.layers.classic import headed
 from hfcount.architectures.layers.convolution import conv
 from hfcount.architectures.layers.vision import square_attention
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, count, flag, size
+from hfcount.mapper import Config, Sizes, count, flag, size
 from hfcount.spec import Layer, Record, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Repeat, Tensor, block, buffer
@@ -41,7 +39,7 @@ class OneFormer(Record):
 
 
 def spec(c: Config) -> Spec[OneFormer]:
-    backbone = architectures.backbone(c)
+    backbone = families.backbone(c)
     widths = channels(chosen(c.part("backbone_config")), backbone)
     task = Told.read(c)
     body = masking(c, _HEADS, backbone, widths, "conv_dim", "strides")
@@ -96,7 +94,7 @@ def blueprint(s: Spec[OneFormer]) -> Block:
     )
     pixels = s.own.masks.pixels(s.part("encoder"), of.mask_dim)
     body = block(
-        pixel_level_module=block(encoder=architectures.tree(s.part("backbone")), decoder=pixels),
+        pixel_level_module=block(encoder=families.tree(s.part("backbone")), decoder=pixels),
         transformer_module=block(
             queries_embedder=embedding(s.own.masks.num_queries, d),
             decoder=decoder,

@@ -2,15 +2,13 @@
 
 from dataclasses import replace
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.components.clip_huggingface import HuggingText, check_activation
 from hfcount.architectures.components.clip_resnet import ClipResNet
 from hfcount.architectures.components.clip_timm import TimmTower
 from hfcount.architectures.layers import embedding, layer_norm, stack
 from hfcount.errors import UnknownArchitecture
-from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.mapper.sizes import Sizes, flag, size
+from hfcount.mapper import MAX_LAYERS, Config, Sizes, flag, size
 from hfcount.spec import GQA, Dense, Head, Layer, Layers, Patches, Record, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Node, Tensor, Undescribed, block
 from hfcount.text import printable
@@ -83,7 +81,7 @@ def spec(c: Config) -> Spec[OpenClip]:
     if text.given("hf_model_name"):
         named = printable(text.str("hf_model_name"), 60)
         if text.has("hf_config"):
-            parts["text"] = HuggingText.read(text, out, architectures.part(text, "hf_config"))
+            parts["text"] = HuggingText.read(text, out, families.part(text, "hf_config"))
         else:
             unknown["text"] = f"a model of transformers by the config of {named}, which is not here: --base gives it"
     else:
@@ -285,7 +283,7 @@ def _written(s: Spec[OpenClip]) -> Block:
     """The text tower by itself: of its own kind, or a model of transformers."""
     t = s.part("text")
     if isinstance(t.own, HuggingText):
-        return t.own.tensors(t, s.output, architectures.tree(t.part("words")))
+        return t.own.tensors(t, s.output, families.tree(t.part("words")))
     return Block(_read(s, True))
 
 

@@ -1,7 +1,6 @@
 """OpenCUA: Qwen2 with Qwen2.5-VL's vision tower beside it, for the use of computers (arXiv:2508.09123)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers.composite import rebased
 from hfcount.mapper import Config
 from hfcount.spec import Spec
@@ -28,11 +27,11 @@ def _read(c: Config, key: str, kind: str) -> Spec:
     """A part, whose class is the implementation's, whatever the config says of it."""
     inner = c.part(key)
     inner.kind = kind
-    return architectures.read(inner, kind)
+    return families.read(inner, kind)
 
 
 def blueprint(s: Spec) -> Block:
     return block(
-        language_model=rebased(architectures.tree(s.part("text").replace(head="causal_lm")), "language_model"),
-        vision_tower=architectures.tower(s, "vision"),
+        language_model=rebased(families.tree(s.part("text").replace(head="causal_lm")), "language_model"),
+        vision_tower=families.tower(s, "vision"),
     )

@@ -5,8 +5,7 @@ from functools import reduce
 from hfcount.architectures import keys
 from hfcount.architectures.layers import embedding, fused_qkv, lm_head, rms_norm, stack
 from hfcount.architectures.layers.stacks import entries
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes
+from hfcount.mapper import Config, Sizes
 from hfcount.spec import GQA, Dense, Layer, Layers, Spec
 from hfcount.spec.tree.indices import Indices, intersection
 from hfcount.spec.tree.nodes import Block, Linear, block

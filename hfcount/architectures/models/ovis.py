@@ -1,7 +1,6 @@
 """Ovis 1.6 to 2.6 as released: a tower whose output picks rows of a table of visual words (arXiv:2405.20797)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import layer_norm, rms_norm, stack
 from hfcount.architectures.layers.classic import positions
 from hfcount.architectures.layers.composite import rebased
@@ -12,8 +11,7 @@ from hfcount.architectures.layers.vision import (
     patch_projection,
 )
 from hfcount.errors import UnknownArchitecture
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, flag, size
+from hfcount.mapper import Config, Sizes, flag, size
 from hfcount.spec import Dense, Head, Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 
@@ -44,17 +42,17 @@ class Ovis(Sizes):
 
 def spec(c: Config) -> Spec[Ovis]:
     later = bool(c.sub("vit_config")) or c.family.startswith("ovis2_6")
-    text = architectures.part(c, "llm_config").replace(head="causal_lm")
+    text = families.part(c, "llm_config").replace(head="causal_lm")
     tokenizer = c if later else c.part("visual_tokenizer_config")
     if later:
-        vision = architectures.part(c, "vit_config", "siglip2_navit")
+        vision = families.part(c, "vit_config", "siglip2_navit")
         stride = vision.sizes(Siglip2Navit).hidden_stride
         words, indicators = c.int("visual_vocab_size", default=65536), 4
     else:
         kind = tokenizer.part("backbone_config").str("model_type", default="")
         if kind not in _BACKBONES or tokenizer.has("use_indicators"):
             raise UnknownArchitecture(f"{c.where}: Ovis is described from 1.6 on, with AIMv2's tower or SigLIP's.")
-        vision = architectures.part(tokenizer, "backbone_config", _BACKBONES[kind])
+        vision = families.part(tokenizer, "backbone_config", _BACKBONES[kind])
         stride = keys.dim("m", tokenizer.int("hidden_stride", default=1))
         words, indicators = tokenizer.int("vocab_size", default=16384), 5
     if words <= indicators:
@@ -70,13 +68,13 @@ def spec(c: Config) -> Spec[Ovis]:
 def blueprint(s: Spec[Ovis]) -> Block:
     of, vision = s.own, s.part("vision")
     words, vision_width = of.words - of.indicators, of.stride * of.stride * vision.hidden
-    tower = architectures.tower(s, "vision")
+    tower = families.tower(s, "vision")
     if vision.family == "siglip_vision_model":
         tower = Block({"vision_model": tower}, "vision", 0)
     head = Block({"0": Linear(vision_width, words), "1": layer_norm(words)}, "projector")
     sight = {"vit" if of.later else "backbone": tower, "head": head}
     return block(
-        llm=rebased(architectures.tree(s.part("text").replace(tied=s.tied)), "llm"),
+        llm=rebased(families.tree(s.part("text").replace(tied=s.tied)), "llm"),
         visual_tokenizer=Block(sight, repeats=0),
         vte=block("projector", weight=Tensor((of.words, s.hidden))),
     )
@@ -174,13 +172,13 @@ def navit_blueprint(s: Spec[Siglip2Navit]) -> Block:
 _NAVIT_IGNORED = ("fullatt_block_indexes", "temporal_patch_size", "window_size")
 
 PARTS = (
-    architectures.Family(
+    families.Family(
         ("ovis_aimv2", "andesvl_aimv2"),
         aimv2_spec,
         aimv2_blueprint,
         ignored=(*_NAVIT_IGNORED, "disable_rope", "hidden_stride", "interpolate_pe_method", "max_pixels", "min_pixels"),
     ),
-    architectures.Family(
+    families.Family(
         ("siglip2_navit",),
         navit_spec,
         navit_blueprint,

@@ -1,13 +1,11 @@
 """Ovis 2: a vision tower whose output picks rows of a table of visual words, before any language model."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import layer_norm, rms_norm, stack, swiglu
 from hfcount.architectures.layers.classic import positions
 from hfcount.architectures.layers.composite import towers_in_model
 from hfcount.architectures.layers.vision import patch_convolution, square_attention
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, flag, size
+from hfcount.mapper import Config, Sizes, flag, size
 from hfcount.spec import Dense, Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 
@@ -26,10 +24,7 @@ class Ovis2(Sizes):
 
 
 def spec(c: Config) -> Spec[Ovis2]:
-    text, towers = (
-        architectures.part(c, "text_config"),
-        {"vision": architectures.part(c, "vision_config", "ovis2_vision")},
-    )
+    text, towers = (families.part(c, "text_config"), {"vision": families.part(c, "vision_config", "ovis2_vision")})
     # The widths of the head and of the table are the outer config's, those of the layers the inner one's.
     sizes = Ovis2.read(c)
     return keys.composite(c, text, towers, tied=True, heads=("ForConditionalGeneration", "Model")).having(sizes)
@@ -38,8 +33,8 @@ def spec(c: Config) -> Spec[Ovis2]:
 def blueprint(s: Spec[Ovis2]) -> Block:
     width = s.own.width
     words = Tensor((s.part("vision").sizes(Ovis2Vision).vocab_size, width), component="projector")
-    tower = architectures.tower(s, "vision")
-    tree = towers_in_model(s, architectures.base(s), vision_tower=tower, visual_embeddings_table=block(weight=words))
+    tower = families.tower(s, "vision")
+    tree = towers_in_model(s, families.base(s), vision_tower=tower, visual_embeddings_table=block(weight=words))
     if s.head == "base" or s.tied:
         return tree
     return Block({**tree.children, "lm_head": Linear(width, s.own.vocab_size, component="lm_head")})
@@ -81,4 +76,4 @@ def vision_blueprint(s: Spec[Ovis2Vision]) -> Block:
     )
 
 
-PARTS = (architectures.Family(("ovis2_vision",), vision_spec, vision_blueprint),)
+PARTS = (families.Family(("ovis2_vision",), vision_spec, vision_blueprint),)

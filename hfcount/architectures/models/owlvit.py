@@ -1,7 +1,6 @@
 """OWL-ViT and OWLv2: CLIP, whose patches are boxes around what a text names (arXiv:2205.06230, arXiv:2306.09683)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import layer_norm
 from hfcount.architectures.layers.composite import paired
 from hfcount.mapper import Config
@@ -14,12 +13,12 @@ _HEADS = keys.named(ForObjectDetection="object_detection", Model="base")
 
 
 def spec(c: Config) -> Spec:
-    text, towers = architectures.part(c, "text_config"), {"vision": architectures.part(c, "vision_config")}
+    text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
     return keys.composite(c, text, towers, heads=_HEADS, out=c.int("projection_dim")).replace(tied=False)
 
 
 def blueprint(s: Spec) -> Block:
-    body, vision_width = paired(s, architectures.base(s), architectures.tower(s, "vision")), s.part("vision").hidden
+    body, vision_width = paired(s, families.base(s), families.tower(s, "vision")), s.part("vision").hidden
     if s.head == "base":
         return body
 

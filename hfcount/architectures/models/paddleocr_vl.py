@@ -1,11 +1,9 @@
 """PaddleOCR-VL: SigLIP's tower, squares of patches, two projections, a small ERNIE (arXiv:2510.14528)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import layer_norm
 from hfcount.architectures.layers.composite import towers_beside_model
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes
+from hfcount.mapper import Config, Sizes
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block, Linear, block
 
@@ -24,7 +22,7 @@ class PaddleocrVl(Sizes):
 def spec(c: Config) -> Spec[PaddleocrVl]:
     # Published configs have its keys beside the others.
     inner = c.sub("text_config") or c.as_part("text_config").varied("", {"architectures": None})
-    text, towers = architectures.read(inner, inner.kind), {"vision": architectures.part(c, "vision_config")}
+    text, towers = families.read(inner, inner.kind), {"vision": families.part(c, "vision_config")}
     merge = c.part("vision_config").int("spatial_merge_size", default=2)
     sizes = PaddleocrVl.read(c, spatial_merge_size=keys.dim("m", merge))
     model = keys.composite(c, text, towers, heads=("ForConditionalGeneration", "Model"))
@@ -42,4 +40,4 @@ def blueprint(s: Spec[PaddleocrVl]) -> Block:
     )
     # The base model alone is saved under the names of the reference.
     name = "projector" if s.head == "base" else "mlp_AR"
-    return towers_beside_model(s, architectures.base(s), visual=architectures.tower(s, "vision"), **{name: projector})
+    return towers_beside_model(s, families.base(s), visual=families.tower(s, "vision"), **{name: projector})

@@ -6,8 +6,7 @@ from hfcount.architectures.layers import diffusion
 from hfcount.architectures.layers.convolution import batch_norm, depthwise, transposed
 from hfcount.architectures.layers.convolution import conv as convolution
 from hfcount.architectures.layers.diffusion.layers import conv
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, count, derived, size
+from hfcount.mapper import Config, Sizes, count, derived, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.dims import Dim
 from hfcount.spec.tree.indices import Indices

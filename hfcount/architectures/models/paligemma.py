@@ -1,11 +1,9 @@
 """PaliGemma: SigLIP's tower and one projection before Gemma (arXiv:2407.07726)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers.composite import llava
 from hfcount.architectures.layers.conversions import LLAVA
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import Config, Sizes, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block, Linear, block
 
@@ -19,8 +17,8 @@ class Paligemma(Sizes):
 
 
 def spec(c: Config) -> Spec[Paligemma]:
-    text = architectures.part(c, "text_config")
-    towers = {"vision": architectures.part(c, "vision_config")}
+    text = families.part(c, "text_config")
+    towers = {"vision": families.part(c, "vision_config")}
     sizes = Paligemma.read(c)
     heads = ("ForConditionalGeneration", "Model")
     return keys.composite(c, text, towers, tied=True, heads=heads).having(sizes)
@@ -28,6 +26,4 @@ def spec(c: Config) -> Spec[Paligemma]:
 
 def blueprint(s: Spec[Paligemma]) -> Block:
     projector = block("projector", linear=Linear(s.part("vision").hidden, s.own.projection_dim, bias=True))
-    return llava(
-        s, architectures.base(s), vision_tower=architectures.tower(s, "vision"), multi_modal_projector=projector
-    )
+    return llava(s, families.base(s), vision_tower=families.tower(s, "vision"), multi_modal_projector=projector)

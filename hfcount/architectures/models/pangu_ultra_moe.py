@@ -12,8 +12,7 @@ from hfcount.architectures.layers import (
     rms_norm,
     shared_moe,
 )
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, flag, size
+from hfcount.mapper import Config, Sizes, flag, size
 from hfcount.spec import GQA, MLA, Layer, Layers, MoE, Spec, Window
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block

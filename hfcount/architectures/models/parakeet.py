@@ -1,7 +1,6 @@
 """Recognisers of speech over one encoder: CTC, RNN transducers, and those that predict durations (arXiv:2304.06795)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import altered, embedding
 from hfcount.architectures.layers.temporal import conv, lstm
 from hfcount.mapper import Config
@@ -32,7 +31,7 @@ class Transducer(Record):
 
 
 def spec(c: Config) -> Spec[Transducer | None]:
-    encoder = architectures.part(c, "encoder_config")
+    encoder = families.part(c, "encoder_config")
     parts = {"encoder": encoder}
     if c.family.endswith("_ctc"):
         model = keys.decoder_spec(c, [], hidden=encoder.hidden, heads=keys.named(ForCTC="ctc"), parts=parts)
@@ -50,7 +49,7 @@ def spec(c: Config) -> Spec[Transducer | None]:
 
 def blueprint(s: Spec[Transducer | None]) -> Block:
     d, sizes, heard = s.hidden, s.own, s.part("encoder").hidden
-    body = block(encoder=architectures.tree(s.part("encoder")))
+    body = block(encoder=families.tree(s.part("encoder")))
     if sizes is None:
         return altered(body, ctc_head=conv(heard, s.vocab, 1, component="lm_head"))
     prompt = None

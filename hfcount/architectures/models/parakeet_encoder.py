@@ -6,8 +6,7 @@ from hfcount.architectures.layers.classic import mha
 from hfcount.architectures.layers.conformer import nemo_convolution, nemo_layer
 from hfcount.architectures.layers.convolution import batch_norm, conv, depthwise
 from hfcount.architectures.layers.stacks import altered
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, flag, size
+from hfcount.mapper import Config, Sizes, flag, size
 from hfcount.spec import GQA, Dense, Layer, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Node, Repeat, Tensor, block

@@ -5,8 +5,7 @@ from hfcount.architectures.layers import layer_norm, mlp, stack
 from hfcount.architectures.layers.classic import headed, mha
 from hfcount.architectures.layers.convolution import batch_norm
 from hfcount.architectures.layers.series import forecast, forecast_parameters, series_patches
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, flag, size
+from hfcount.mapper import Config, Sizes, flag, size
 from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 

@@ -1,7 +1,6 @@
 """Perception Encoder Audiovisual: sound, video and words in one space (https://huggingface.co/facebook/pe-av-large)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.components.codecs import DacEncoder, ratios
 from hfcount.architectures.layers import backbones, gqa, layer_norm, rms_norm, stack, swiglu
 from hfcount.architectures.layers.composite import as_tower, shared_copy
@@ -19,19 +18,19 @@ _SENSES: dict[str, Component] = {"audio": "audio", "video": "vision"}
 
 def spec(c: Config) -> Spec:
     name = c.family.removeprefix("pe_")
-    encoder = backbones.only(c, architectures.part(c, f"{name}_config"), f"{c.family}_encoder")
+    encoder = backbones.only(c, families.part(c, f"{name}_config"), f"{c.family}_encoder")
     parts = {"both" if name == "audio_video" else name: encoder}
     tied = c.bool("tie_word_embeddings") if name == "audio_video" else False
-    return keys.composite(c, architectures.part(c, "text_config"), parts, heads=("Model",)).replace(tied=tied)
+    return keys.composite(c, families.part(c, "text_config"), parts, heads=("Model",)).replace(tied=tied)
 
 
 def blueprint(s: Spec) -> Block:
-    text = architectures.base(s)
+    text = families.base(s)
     if "both" not in s.parts:
         name = next(sense for sense in _SENSES if sense in s.parts)
         return _pair(name, s.hidden, text, s.parts[name])
     both, d = s.part("both"), s.hidden
-    encoder = architectures.tree(both)
+    encoder = families.tree(both)
     children: dict[str, Node] = {"text_model": text}
     second = shared_copy(text, buffers=True) if s.tied else text
     for name in _SENSES:
@@ -50,7 +49,7 @@ def blueprint(s: Spec) -> Block:
 def _pair(name: str, d: int, text: Node, encoder: Spec) -> Block:
     """A model of text and of another sense."""
     heads = {f"{name}_head": _head(encoder.hidden, d)} | _contrast(f"text_{name}", d, d)
-    return Block({"text_model": text, f"{name}_encoder": as_tower(architectures.tree(encoder), _SENSES[name]), **heads})
+    return Block({"text_model": text, f"{name}_encoder": as_tower(families.tree(encoder), _SENSES[name]), **heads})
 
 
 def _contrast(name: str, inputs: int, d: int) -> dict[str, Node]:
@@ -79,15 +78,13 @@ def encoder_spec(c: Config) -> Spec[PeAudioCodec | None]:
     if c.family == "pe_audio_encoder":
         codec = _codec(c.part("dac_config"))
     elif c.family == "pe_video_encoder":
-        vision = architectures.part(c, "vision_config", "timm_wrapper").replace(head="image_classification")
+        vision = families.part(c, "vision_config", "timm_wrapper").replace(head="image_classification")
         if not vision.labels:
             raise c.error("contradiction", "vision_config must have labels, which are what is read.", "vision_config")
         parts = {"vision": vision}
     else:
         names = ("audio", "video")
-        parts = {
-            name: backbones.only(c, architectures.part(c, f"{name}_config"), f"pe_{name}_encoder") for name in names
-        }
+        parts = {name: backbones.only(c, families.part(c, f"{name}_config"), f"pe_{name}_encoder") for name in names}
     mixer = keys.attention(c, bias=c.bool("attention_bias", default=False), qk_norm=True, head_dim=128)
     layer = Layer(mixer=mixer, ffn=keys.dense(c))
     layers, d = keys.uniform(layer, keys.layer_count(c)), c.int("hidden_size")
@@ -135,11 +132,11 @@ def _embedder(s: Spec[PeAudioCodec | None]) -> Block:
         return block("audio", dac_encoder=waves, bottleneck=narrowed, data_proj=Linear(narrow, d, True))
     if "vision" in s.parts:
         vision = s.part("vision")
-        return block("vision", vision_model=architectures.tree(vision), proj=Linear(vision.labels, d), data_proj=onward)
+        return block("vision", vision_model=families.tree(vision), proj=Linear(vision.labels, d), data_proj=onward)
     heard, vision = s.part("audio"), s.part("video")
     return block(
-        audio_encoder=as_tower(architectures.tree(heard), "audio"),
-        video_encoder=as_tower(architectures.tree(vision), "vision"),
+        audio_encoder=as_tower(families.tree(heard), "audio"),
+        video_encoder=as_tower(families.tree(vision), "vision"),
         video_proj=conv(vision.hidden, heard.hidden, 1),
         video_norm=layer_norm(heard.hidden),
         concat_modality_proj=Linear(heard.hidden + vision.hidden, d, True, "projector"),
@@ -148,7 +145,7 @@ def _embedder(s: Spec[PeAudioCodec | None]) -> Block:
 
 
 PARTS = (
-    architectures.Family(
+    families.Family(
         ("pe_audio_video_encoder", "pe_audio_encoder", "pe_video_encoder"),
         encoder_spec,
         encoder_blueprint,

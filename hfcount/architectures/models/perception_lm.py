@@ -1,10 +1,8 @@
 """Perception Language Model: Llama that sees with a Perception Encoder of timm (arXiv:2504.13180)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers.composite import towers_in_model
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes
+from hfcount.mapper import Config, Sizes
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block, Linear, block
 
@@ -17,7 +15,7 @@ class PerceptionLm(Sizes):
 
 
 def spec(c: Config) -> Spec[PerceptionLm]:
-    text, towers = architectures.part(c, "text_config"), {"vision": architectures.part(c, "vision_config")}
+    text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
     # The projection is as wide as the argument says, which must be there.
     sizes = PerceptionLm.read(c, embed_dim=keys.dim("d_e", c.part("vision_config").part("model_args").int("embed_dim")))
     heads = ("ForConditionalGeneration", "Model")
@@ -29,5 +27,5 @@ def blueprint(s: Spec[PerceptionLm]) -> Block:
     vision_width, d = s.own.embed_dim, s.hidden
     projector = block("projector", linear_1=Linear(vision_width, d, True), linear_2=Linear(d, d, True))
     return towers_in_model(
-        s, architectures.base(s), vision_tower=architectures.tower(s, "vision"), multi_modal_projector=projector
+        s, families.base(s), vision_tower=families.tower(s, "vision"), multi_modal_projector=projector
     )

@@ -1,7 +1,6 @@
 """Phi-3-vision: Phi-3-mini with CLIP's tower inside its embedding (arXiv:2404.14219)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import within
 from hfcount.mapper import Config
 from hfcount.spec import Spec
@@ -23,8 +22,8 @@ _CLIP = {
 
 def spec(c: Config) -> Spec:
     text, vision = (
-        architectures.read(c.as_part(), "phi3"),
-        architectures.read(c.part("vision", defaults=_CLIP), "clip_vision_model"),
+        families.read(c.as_part(), "phi3"),
+        families.read(c.part("vision", defaults=_CLIP), "clip_vision_model"),
     )
     parts = {"vision": vision, "text": text}
     return keys.decoder_spec(c, text.layers, heads=("ForCausalLM",), parts=parts, windows=text.windows)
@@ -33,7 +32,7 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d, vision_width = s.hidden, s.part("vision").hidden
     merged = 4 * vision_width  # of two by two patches
-    tower = architectures.tower(s, "vision")
+    tower = families.tower(s, "vision")
     image = block(
         "vision",
         glb_GN=Tensor((1, 1, merged)),
@@ -41,5 +40,5 @@ def blueprint(s: Spec) -> Block:
         img_processor=block(vision_model=tower),
         img_projection=Block({"0": Linear(merged, d, True), "2": Linear(d, d, True)}, "projector"),
     )
-    text = architectures.tree(s.part("text").replace(head=s.head, tied=s.tied))
+    text = families.tree(s.part("text").replace(head=s.head, tied=s.tied))
     return within(text, model=block(vision_embed_tokens=image))

@@ -2,8 +2,7 @@
 
 from functools import partial
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.components.phi import phi3_layer
 from hfcount.architectures.components.phi4_conformer import Phi4Conformer, shortened
 from hfcount.architectures.layers import altered, base, with_head
@@ -16,7 +15,7 @@ MODEL_TYPES = ("phi4_multimodal",)  # transformers 5.23: modeling_phi4_multimoda
 
 def spec(c: Config) -> Spec:
     every = Layer(mixer=keys.attention(c), ffn=keys.dense(c))
-    parts = {"vision": architectures.part(c, "vision_config"), "audio": architectures.part(c, "audio_config")}
+    parts = {"vision": families.part(c, "vision_config"), "audio": families.part(c, "audio_config")}
     heads, windows = ("ForCausalLM", "Model"), keys.sliding_everywhere(c)
     return keys.decoder_spec(c, every, heads=heads, windows=windows, parts=parts)
 
@@ -32,11 +31,11 @@ def blueprint(s: Spec) -> Block:
         {
             "global_img_feature_extensor": Tensor((1, 1, vision_width)),
             "sub_img_feature_extensor": Tensor((1, 1, 1, vision_width)),
-            "img_processor": architectures.tower(s, "vision"),
+            "img_processor": families.tower(s, "vision"),
             **projected(vision_width, "img_projection_up", "img_projection_down"),
         }
     )
-    sound: dict[str, Node] = {"encoder": architectures.tower(s, "audio")}
+    sound: dict[str, Node] = {"encoder": families.tower(s, "audio")}
     for sense in ("speech", "vision_speech"):
         width = heard.hidden * heard.sizes(Phi4MultimodalAudio).downsample_rate
         sound |= projected(width, f"up_proj_for_{sense}", f"down_proj_for_{sense}")
@@ -78,7 +77,5 @@ def audio_blueprint(s: Spec[Phi4MultimodalAudio]) -> Block:
 
 
 PARTS = (
-    architectures.Family(
-        ("phi4_multimodal_audio",), audio_spec, audio_blueprint, ignored=("feature_layer", "left_chunk")
-    ),
+    families.Family(("phi4_multimodal_audio",), audio_spec, audio_blueprint, ignored=("feature_layer", "left_chunk")),
 )

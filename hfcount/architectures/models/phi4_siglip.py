@@ -2,12 +2,10 @@
 
 import re
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import within
 from hfcount.architectures.layers.composite import as_tower
-from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.mapper.sizes import Sizes
+from hfcount.mapper import MAX_LAYERS, Config, Sizes
 from hfcount.spec import Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Repeat, block
@@ -36,14 +34,14 @@ class Phi4Siglip(Sizes):
 
 
 def spec(c: Config) -> Spec[Phi4Siglip]:
-    text = architectures.read(c.as_part().varied("", {"architectures": None}), "phi3")
+    text = families.read(c.as_part().varied("", {"architectures": None}), "phi3")
     name = c.str("mm_vision_tower").lower()
     if "siglip" not in name:
         raise c.error("unknown-kind", "mm_vision_tower names no tower of SigLIP.", "mm_vision_tower")
     second, inner = "naflex" in name, c.part("vision_config")
     if second:
         inner.assuming({"patch_size": 14 if "patch14" in name else 16})
-    vision = architectures.part(c, "vision_config", "siglip2_vision_model" if second else "siglip_vision_model")
+    vision = families.part(c, "vision_config", "siglip2_vision_model" if second else "siglip_vision_model")
     narrow = c.int("mm_hidden_size", default=1152)
     if narrow != vision.hidden:
         message = f"mm_hidden_size is {narrow:,}, and hidden_size in vision_config {vision.hidden:,}."
@@ -70,11 +68,11 @@ def _projector(c: Config) -> Phi4Siglip:
 
 def blueprint(s: Spec[Phi4Siglip]) -> Block:
     d, vision, of = s.hidden, s.part("vision"), s.own
-    text = architectures.tree(s.part("text").replace(head=s.head, tied=s.tied))
+    text = families.tree(s.part("text").replace(head=s.head, tied=s.tied))
     first = Linear(vision.output, d, True)
     # An activation follows each linear layer but the last.
     later = Repeat(Indices.of(range(2, 2 * int(of.depth), 2)), Linear(d, d, True))
     projector = first if of.single else (Repeat(Indices.below(1), first), later)
-    tower = block(vision_tower=block(vision_model=architectures.tower(s, "vision")))
+    tower = block(vision_tower=block(vision_model=families.tower(s, "vision")))
     sizes = {"vision_tower": tower, **({"mm_projector": as_tower(projector, "projector")} if of.depth else {})}
     return within(text, model=Block(sizes))

@@ -2,8 +2,7 @@
 
 import re
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.components.phi4_conformer import Phi4Conformer, shortened
 from hfcount.architectures.layers import altered, base, fused_qkv, inv_freq, pre_norm, with_head
 from hfcount.errors import UnknownArchitecture
@@ -50,8 +49,8 @@ def spec(c: Config) -> Spec[Phi4MM]:
     senses = c.part("embd_layer")
     image, audio = senses.part("image_embd_layer"), senses.part("audio_embd_layer")
     parts = {
-        "vision": architectures.read(c.part("vision", defaults=_SIGLIP), "siglip_vision_model"),
-        "audio": architectures.part(c.part("audio_processor"), "config", "phi4mm_audio"),
+        "vision": families.read(c.part("vision", defaults=_SIGLIP), "siglip_vision_model"),
+        "audio": families.part(c.part("audio_processor"), "config", "phi4mm_audio"),
     }
     for lora in (image, audio):
         if lora.str("projection_cls", default="linear") != "mlp" or lora.bool("use_qformer", default=False):
@@ -107,14 +106,11 @@ def blueprint(s: Spec[Phi4MM]) -> Block:
         return Block({"0": Linear(inputs, d, True), "2": Linear(d, d, True)}, "projector")
 
     vision_width = sizes.joined * s.part("vision").hidden
-    image: dict[str, Node] = {
-        "img_processor": architectures.tower(s, "vision"),
-        "img_projection": projection(vision_width),
-    }
+    image: dict[str, Node] = {"img_processor": families.tower(s, "vision"), "img_projection": projection(vision_width)}
     if sizes.separated:
         image |= {"glb_GN": Tensor((1, 1, vision_width)), "sub_GN": Tensor((1, 1, 1, vision_width))}
     heard = projection(sizes.downsample_rate * s.part("audio").hidden)
-    audio = block(encoder=architectures.tower(s, "audio"), audio_projection=block(speech=heard, vision=heard))
+    audio = block(encoder=families.tower(s, "audio"), audio_projection=block(speech=heard, vision=heard))
     senses = Block({"image_embed": Block(image, "vision"), "audio_embed": audio}, repeats=0)
     return with_head(s, altered(base(s, layer_block), embed_tokens_extend=senses))
 
@@ -161,7 +157,7 @@ def audio_blueprint(s: Spec[Phi4Conformer]) -> Block:
 
 
 PARTS = (
-    architectures.Family(
+    families.Family(
         ("phi4mm_audio",),
         audio_spec,
         audio_blueprint,

@@ -11,8 +11,7 @@ from hfcount.architectures.layers import (
     with_head,
 )
 from hfcount.architectures.layers.conversions import BLOCK_SPARSE, W_EXPERTS
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes
+from hfcount.mapper import Config, Sizes
 from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, block
 

@@ -1,9 +1,7 @@
 """π0: PaliGemma, and a smaller Gemma beside it that turns states and noise into actions (arXiv:2410.24164)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.architectures import families, keys
+from hfcount.mapper import Config, Sizes, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block, Linear, block
 
@@ -24,7 +22,7 @@ class Pi0(Sizes):
 
 
 def spec(c: Config) -> Spec[Pi0]:
-    sees, acts = architectures.part(c, "vlm_config", "paligemma"), architectures.part(c, "dit_config")
+    sees, acts = families.part(c, "vlm_config", "paligemma"), families.part(c, "dit_config")
     sizes = Pi0.read(c)
     # Both have one vocabulary.
     parts = {"image": sees, "action": acts.replace(vocab=sees.vocab)}
@@ -47,10 +45,10 @@ def spec(c: Config) -> Spec[Pi0]:
 def blueprint(s: Spec[Pi0]) -> Block:
     acts, states, actions = s.part("action"), s.own.max_state_dim, s.own.max_action_dim
     w = acts.hidden
-    expert = architectures.tree(acts.replace(head="base")).children
+    expert = families.tree(acts.replace(head="base")).children
     body = Block({name: node for name, node in expert.items() if name != "embed_tokens"})
     both = block(
-        paligemma=block(model=architectures.tree(s.part("image").replace(head="base"))),
+        paligemma=block(model=families.tree(s.part("image").replace(head="base"))),
         gemma_expert=Block({"lm_head": expert["embed_tokens"], "model": body}),
     )
     return block(

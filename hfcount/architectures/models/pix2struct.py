@@ -1,7 +1,6 @@
 """Pix2Struct: an encoder of pictures of text, and a decoder of text (arXiv:2210.03347)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import embedding, lm_head, rms_norm, stack
 from hfcount.architectures.layers.composite import rebased
 from hfcount.mapper import Config
@@ -14,14 +13,14 @@ IGNORED = ("is_vqa",)
 
 
 def spec(c: Config) -> Spec:
-    text, towers = architectures.part(c, "text_config"), {"vision": architectures.part(c, "vision_config")}
+    text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
     # The whole model's says whether the decoder's embedding is also its head.
     return keys.composite(c, text, towers, heads=("ForConditionalGeneration",))
 
 
 def blueprint(s: Spec) -> Block:
-    decoder = architectures.tree(s.part("text").replace(tied=s.tied))
-    return block(encoder=architectures.tower(s, "vision"), decoder=rebased(decoder, "decoder"))
+    decoder = families.tree(s.part("text").replace(tied=s.tied))
+    return block(encoder=families.tower(s, "vision"), decoder=rebased(decoder, "decoder"))
 
 
 class Pix2structTextModelLayer(Record):
@@ -69,7 +68,7 @@ def text_blueprint(s: Spec) -> Block:
 
 
 PARTS = (
-    architectures.Family(
+    families.Family(
         ("pix2struct_text_model",), text_spec, text_blueprint, ignored=("relative_attention_max_distance", "d_kv")
     ),
 )

@@ -5,8 +5,7 @@ from hfcount.architectures.layers import layer_norm, stack
 from hfcount.architectures.layers.conversions import VIT
 from hfcount.architectures.layers.stacks import altered
 from hfcount.architectures.layers.vision import patch_convolution, vit_layer
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes
+from hfcount.mapper import Config, Sizes
 from hfcount.spec import Dense, Layer, Spec
 from hfcount.spec.tree.nodes import Block, Tensor, block
 

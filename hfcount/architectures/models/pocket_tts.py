@@ -4,8 +4,7 @@ from hfcount.architectures import keys
 from hfcount.architectures.components.flows import FlowHead
 from hfcount.architectures.layers import embedding, layer_norm, mlp, pre_norm, stack
 from hfcount.architectures.layers.classic import mha
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, derived, size
+from hfcount.mapper import Config, Sizes, derived, size
 from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block, buffer
 

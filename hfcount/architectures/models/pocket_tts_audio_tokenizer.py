@@ -5,8 +5,7 @@ from hfcount.architectures.components.codecs import Seanet
 from hfcount.architectures.layers import layer_norm, mlp, pre_norm, stack
 from hfcount.architectures.layers.classic import mha
 from hfcount.architectures.layers.temporal import conv, upsampling
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import Config, Sizes, size
 from hfcount.spec import Head, Layer, Spec
 from hfcount.spec.tree.nodes import Block, Tensor, block
 

@@ -3,8 +3,7 @@
 from hfcount.architectures import keys
 from hfcount.architectures.components.t5 import t5_layer, t5_layers
 from hfcount.architectures.layers import embedding, layer_norm, stack
-from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import MAX_LAYERS, Config, Sizes, size
 from hfcount.spec import GQA, Dense, Layers, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tied, block
 

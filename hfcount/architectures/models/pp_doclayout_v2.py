@@ -1,16 +1,14 @@
 """PP-DocLayoutV2: RT-DETR for the parts of a page, and an encoder that finds their order (PaddleOCR)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.components.detection import UNSHAPED
-from hfcount.architectures.components.hybrid import Hybrid, hybrid, refining
 from hfcount.architectures.components.layout import OnPage
+from hfcount.architectures.components.rt_detr import Hybrid, hybrid, refining
 from hfcount.architectures.layers import embedding, layer_norm, stack, within
 from hfcount.architectures.layers.conversions import HYBRID
 from hfcount.architectures.layers.convolution import conv
 from hfcount.architectures.layers.encoders import bert_attention
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, part, size
+from hfcount.mapper import Config, Sizes, part, size
 from hfcount.spec import Layer, Record, Spec
 from hfcount.spec.tree.nodes import Block, Linear, block, obsolete
 
@@ -56,7 +54,7 @@ def spec(c: Config) -> Spec[PPDocLayoutV2]:
         own=sizes,
     )
     learned = c.bool("learn_initial_query", default=False)
-    model = hybrid(c, _HEADS, architectures.backbone(c), parts={"reading": reading})
+    model = hybrid(c, _HEADS, families.backbone(c), parts={"reading": reading})
     return model.having(PPDocLayoutV2(hybrid=model.own, learned=learned))
 
 
@@ -97,6 +95,6 @@ def _reading(s: Spec) -> Block:
 def blueprint(s: Spec[PPDocLayoutV2]) -> Block:
     decodes, of = s.head != "base", s.own.hybrid
     decoder = refining(s, of.points, decodes)
-    tower = architectures.tree(s.part("backbone"))
+    tower = families.tree(s.part("backbone"))
     body = of.tensors(s, tower, decoder, labelled=s.labels, learned=s.own.learned)
     return block(model=body, reading_order=_reading(s.part("reading"))) if decodes else body

@@ -2,16 +2,14 @@
 
 from math import log2
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.components.detection import UNSHAPED, perceptron, tied_perceptron
-from hfcount.architectures.components.hybrid import Hybrid, denoising, hybrid, refining
+from hfcount.architectures.components.rt_detr import Hybrid, denoising, hybrid, refining
 from hfcount.architectures.layers import layer_norm
 from hfcount.architectures.layers.conversions import HYBRID
 from hfcount.architectures.layers.convolution import conv, normed
 from hfcount.architectures.layers.stacks import altered
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, derived, flag, size
+from hfcount.mapper import Config, Sizes, derived, flag, size
 from hfcount.spec import Record, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Repeat, Tied, block
@@ -46,7 +44,7 @@ def spec(c: Config) -> Spec[PPDocLayoutV3]:
     masks = c.ints("mask_feature_channels", least=2, minimum=0)
     steps = tuple(int(log2(stride) - log2(strides[0])) for stride in strides)
     sizes = Masks.read(c, steps=steps, inner=keys.dim("d_m", masks[0]), outer=keys.dim("d_o", masks[1]))
-    model = hybrid(c, _HEADS, architectures.backbone(c), first=1)
+    model = hybrid(c, _HEADS, families.backbone(c), first=1)
     tied = c.bool("tie_word_embeddings", default=True)
     return model.replace(tied=tied).having(PPDocLayoutV3(hybrid=model.own, masks=sizes))
 
@@ -82,7 +80,7 @@ def blueprint(s: Spec[PPDocLayoutV3]) -> Block:
         bbox_embed=same if s.tied else box,
     )
     labelled = (labels + 1 if of.denoised else None) if s.head == "base" else labels
-    tower = architectures.tree(s.part("backbone"))
+    tower = families.tree(s.part("backbone"))
     body = altered(
         sizes.hybrid.tensors(s, tower, decoder, labelled=labelled, learned=of.learned, encoder=_encoder(s)),
         decoder_order_head=Repeat(Indices.below(s.depth), Linear(d, d, True, "other")),

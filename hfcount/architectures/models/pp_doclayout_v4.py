@@ -1,9 +1,8 @@
 """PP-DocLayoutV4: RT-DETR for four-cornered parts of a page, and the order to read them in (PaddleOCR)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.components.detection import UNSHAPED
-from hfcount.architectures.components.hybrid import Hybrid, denoising, hybrid, refining
+from hfcount.architectures.components.rt_detr import Hybrid, denoising, hybrid, refining
 from hfcount.architectures.layers.conversions import HYBRID
 from hfcount.architectures.layers.stacks import altered
 from hfcount.mapper import Config
@@ -40,7 +39,7 @@ def spec(c: Config) -> Spec[PPDocLayoutV4]:
             "out-of-range", f"num_coords is {given:,}, and must be {_COORDINATES}.", "num_coords", observed=int(given)
         )
     noisy, narrow = denoising(c), keys.dim("d_g", c.int("global_pointer_head_size"))
-    model = hybrid(c, _HEADS, architectures.backbone(c))
+    model = hybrid(c, _HEADS, families.backbone(c))
     sizes = PPDocLayoutV4(
         hybrid=model.own, denoised=noisy, num_coords=keys.dim("n_x", given), global_pointer_head_size=narrow
     )
@@ -50,7 +49,7 @@ def spec(c: Config) -> Spec[PPDocLayoutV4]:
 def blueprint(s: Spec[PPDocLayoutV4]) -> Block:
     d, sizes, narrow, places = s.hidden, s.own, s.own.global_pointer_head_size, s.own.num_coords
     decoder = refining(s, sizes.hybrid.points, headed=True, coordinates=places)
-    tower = architectures.tree(s.part("backbone"))
+    tower = families.tree(s.part("backbone"))
     each = Repeat(Indices.below(s.depth), Linear(d, d, True, "other"))
     pair = block("other", q_proj=Linear(d, narrow, True), k_proj=Linear(d, narrow, True))
     body = altered(

@@ -1,14 +1,12 @@
 """PP-FormulaNet: an encoder of pictures of formulas, and a decoder of LaTeX (arXiv:2503.18382)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import embedding, layer_norm, lm_head, mlp, stack
 from hfcount.architectures.layers.classic import positions
 from hfcount.architectures.layers.convolution import conv
 from hfcount.architectures.layers.seq2seq import bart_layer
 from hfcount.architectures.layers.vision import fused_square_attention, patch_convolution
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import Config, Sizes, size
 from hfcount.spec import Dense, Layer, Record, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
@@ -17,13 +15,13 @@ MODEL_TYPES = ("pp_formulanet",)  # transformers 5.23: modeling_pp_formulanet.py
 
 
 def spec(c: Config) -> Spec:
-    text, towers = architectures.part(c, "text_config"), {"vision": architectures.part(c, "vision_config")}
+    text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
     # The head is never tied.
     return keys.composite(c, text, towers, heads=("ForConditionalGeneration", "Model")).replace(tied=False)
 
 
 def blueprint(s: Spec) -> Block:
-    body = block(decoder=architectures.base(s), encoder=architectures.tower(s, "vision"))
+    body = block(decoder=families.base(s), encoder=families.tower(s, "vision"))
     return body if s.head == "base" else block(model=body, lm_head=lm_head(s, ""))
 
 
@@ -117,11 +115,11 @@ def vision_blueprint(s: Spec[PpFormulanetVision]) -> Block:
 
 
 PARTS = (
-    architectures.Family(
+    families.Family(
         ("pp_formulanet_text",),
         text_spec,
         text_blueprint,
         ignored=("encoder_layers", "encoder_attention_heads", "scale_embedding"),
     ),
-    architectures.Family(("pp_formulanet_vision",), vision_spec, vision_blueprint),
+    families.Family(("pp_formulanet_vision",), vision_spec, vision_blueprint),
 )

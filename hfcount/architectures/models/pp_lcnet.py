@@ -4,8 +4,7 @@ from hfcount.architectures import keys
 from hfcount.architectures.components.lcnet import Blocks, Spelled, squeezing
 from hfcount.architectures.layers.classic import classifier
 from hfcount.architectures.layers.convolution import batch_norm, conv, normed
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, derived, size
+from hfcount.mapper import Config, Sizes, derived, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.dims import stated
 from hfcount.spec.tree.indices import Indices

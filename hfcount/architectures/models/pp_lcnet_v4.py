@@ -5,8 +5,7 @@ from typing import Any
 from hfcount.architectures import keys
 from hfcount.architectures.components.lcnet import Blocks, Spelled, squeezing, stem
 from hfcount.architectures.layers.convolution import conv, normed
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, flag, size
+from hfcount.mapper import Config, Sizes, flag, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block, block
 

@@ -1,14 +1,12 @@
 """PP-OCR's small detectors of text: a backbone, a neck with squeeze and excitation, a head (arXiv:1911.08947)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import backbones
 from hfcount.architectures.layers.classic import headed
 from hfcount.architectures.layers.convolution import conv, depthwise
 from hfcount.architectures.layers.ocr import scoring, squeezing
 from hfcount.architectures.models.pp_lcnet import PpLcnet
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, derived, size
+from hfcount.mapper import Config, Sizes, derived, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block, block
 
@@ -36,7 +34,7 @@ class PpOcrMobileDet(Sizes):
 
 def spec(c: Config) -> Spec[PpOcrMobileDet]:
     fifth, count = c.family == "pp_ocrv5_mobile_det", len(c.ints(_LEVELS))
-    vision = backbones.only(c, architectures.part(c, "backbone_config"), "pp_lcnet_v3" if fifth else "pp_lcnet_v4")
+    vision = backbones.only(c, families.part(c, "backbone_config"), "pp_lcnet_v3" if fifth else "pp_lcnet_v4")
     sizes = PpOcrMobileDet.read(c)
     if fifth:
         features = vision.sizes(PpLcnet).blocks.features
@@ -74,6 +72,6 @@ def blueprint(s: Spec[PpOcrMobileDet]) -> Block:
         str(number): conv(made, width, 1, bias=True)
         for number, (made, width) in enumerate(zip(of.taken, of.widths, strict=False))
     }
-    body = block(backbone=architectures.tree(s.part("backbone")), layer=Block(laid) if laid else None, neck=neck)
+    body = block(backbone=families.tree(s.part("backbone")), layer=Block(laid) if laid else None, neck=neck)
     head = scoring(d, *of.kernels)
     return headed(s, "model", body, image_to_image=block(head=head))

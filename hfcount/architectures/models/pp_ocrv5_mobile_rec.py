@@ -1,7 +1,6 @@
 """PP-OCR's recognisers of text: a backbone, and attention along the line it sees (arXiv:2205.00159)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import backbones, layer_norm, mlp, stack
 from hfcount.architectures.layers.classic import headed
 from hfcount.architectures.layers.convolution import normed
@@ -29,7 +28,7 @@ class PpOcrRec(Record):
 
 
 def spec(c: Config) -> Spec[PpOcrRec]:
-    vision, d = backbones.only(c, architectures.part(c, "backbone_config"), _BACKBONES[c.family]), c.int("hidden_size")
+    vision, d = backbones.only(c, families.part(c, "backbone_config"), _BACKBONES[c.family]), c.int("hidden_size")
     indivisible: keys.Indivisible = (
         "refused" if keys.head_of(c, _HEADS)[1] == "ctc" else "run"
     )  # the base model has no layers
@@ -66,4 +65,4 @@ def blueprint(s: Spec[PpOcrRec]) -> Block:
     numbered = {str(number): node for number, node in enumerate(convs)}
     encoder = block(conv_block=Block(numbered), svtr_block=stack(s.layers, layer_block), norm=norm)
     letters = block(encoder=encoder, head=Linear(d, s.vocab, True, "lm_head"))
-    return headed(s, "model", block(backbone=architectures.tree(s.part("backbone"))), ctc=block(head=letters))
+    return headed(s, "model", block(backbone=families.tree(s.part("backbone"))), ctc=block(head=letters))

@@ -1,7 +1,6 @@
 """PP-OCR's large detectors of text: a backbone, a neck of wide and oblong kernels, a head (arXiv:1911.08947)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import backbones
 from hfcount.architectures.layers.classic import headed
 from hfcount.architectures.layers.convolution import batch_norm, conv
@@ -40,7 +39,7 @@ class PpOcrServerDet(Record):
 
 def spec(c: Config) -> Spec[PpOcrServerDet]:
     vision, ways = (
-        backbones.only(c, architectures.part(c, "backbone_config"), "hgnet_v2"),
+        backbones.only(c, families.part(c, "backbone_config"), "hgnet_v2"),
         c.sub("intraclass_block_config"),
     )
     count = c.int("intraclass_block_number", minimum=0, maximum=MAX_LAYERS)
@@ -88,7 +87,7 @@ def blueprint(s: Spec[PpOcrServerDet]) -> Block:
         convolution_final=conv(narrow, 1, 1, bias=True),
     )
     head = block(binarize_head=scores, local_refinement_module=local) if fifth else scores
-    body = block(backbone=architectures.tree(backbone), neck=Block(neck))
+    body = block(backbone=families.tree(backbone), neck=Block(neck))
     return headed(s, "model", body, image_to_image=block(head=head))
 
 

@@ -1,7 +1,6 @@
 """PP-OCR's smallest recogniser of text: a backbone, and convolutions along the line it sees (PaddleOCR, PP-OCRv6)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import backbones
 from hfcount.architectures.layers.classic import headed
 from hfcount.architectures.layers.convolution import batch_norm
@@ -16,7 +15,7 @@ _KERNEL = 5
 
 
 def spec(c: Config) -> Spec:
-    vision = backbones.only(c, architectures.part(c, "backbone_config"), "pp_lcnet_v4")
+    vision = backbones.only(c, families.part(c, "backbone_config"), "pp_lcnet_v4")
     d, out = c.int("hidden_size"), keys.dim("|V|", c.int("head_out_channels"))
     parts = {"backbone": vision}
     return keys.imaging(c, (), _HEADS, hidden=d, vocab=out, parts=parts, out=vision.hidden, uncounted=keys.COARSER)
@@ -33,4 +32,4 @@ def blueprint(s: Spec) -> Block:
         fc1=Linear(d, s.hidden, True, "mlp"),
         fc2=Linear(s.hidden, s.vocab, True, "lm_head"),
     )
-    return headed(s, "model", block(backbone=architectures.tree(backbone)), ctc=block(head=letters))
+    return headed(s, "model", block(backbone=families.tree(backbone)), ctc=block(head=letters))

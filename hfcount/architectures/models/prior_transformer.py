@@ -2,8 +2,7 @@
 
 from hfcount.architectures.layers import diffusion, layer_norm
 from hfcount.architectures.layers.diffusion.layers import attention, feed_forward, time_embedding
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, count, optional, size
+from hfcount.mapper import Config, Sizes, count, optional, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Repeat, Tensor, block

@@ -5,8 +5,7 @@ from typing import Literal
 from hfcount.architectures import keys
 from hfcount.architectures.layers import altered, embedding, layer_norm, lm_head, mlp, stack
 from hfcount.architectures.layers.classic import positions
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import Config, Sizes, size
 from hfcount.spec import Dense, Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tied, block
 

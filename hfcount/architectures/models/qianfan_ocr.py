@@ -1,13 +1,11 @@
 """Qianfan-OCR: InternViT, two projections and any language model, under InternVL's names (arXiv:2603.13398)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import layer_norm, lm_head, mlp, rms_norm, stack
 from hfcount.architectures.layers.conversions import qkv
 from hfcount.architectures.layers.vision import fused_square_attention, patch_convolution
 from hfcount.errors import UnknownArchitecture
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, flag
+from hfcount.mapper import Config, Sizes, flag
 from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 
@@ -38,7 +36,7 @@ class QianfanOcr(Sizes):
 
 
 def spec(c: Config) -> Spec[QianfanOcr]:
-    text, towers = architectures.part(c, "text_config"), {"vision": architectures.part(c, "vision_config")}
+    text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
     merged = keys.inverse(c, "m", "downsample_ratio", default=0.5)
     heads, tied = ("ForConditionalGeneration", "Model"), c.bool("tie_word_embeddings", default=False)
     return (
@@ -49,7 +47,7 @@ def spec(c: Config) -> Spec[QianfanOcr]:
 
 
 def blueprint(s: Spec[QianfanOcr]) -> Block:
-    d, side, text = s.hidden, s.own.downsample_ratio, architectures.base(s)
+    d, side, text = s.hidden, s.own.downsample_ratio, families.base(s)
     vision_width = side * side * s.part("vision").hidden
     if not {"embed_tokens", "layers", "norm"} <= text.children.keys():
         family = s.part("text").family
@@ -57,7 +55,7 @@ def blueprint(s: Spec[QianfanOcr]) -> Block:
     layers = block(layers=text.children["layers"])
     body = block(embed_tokens=text.children["embed_tokens"], encoder=layers, norm=text.children["norm"])
     norm, first, second = layer_norm(vision_width), Linear(vision_width, d, True), Linear(d, d, True)
-    tower = architectures.tower(s, "vision")
+    tower = families.tower(s, "vision")
     if s.head == "base":
         projector = Block({"layer_norm": norm, "linear_1": first, "linear_2": second}, "projector", 0)
         return block(vision_tower=tower, multi_modal_projector=projector, language_model=body)
@@ -118,7 +116,7 @@ def vision_blueprint(s: Spec[QianfanOcrVision]) -> Block:
 
 
 PARTS = (
-    architectures.Family(
+    families.Family(
         ("qianfan_ocr_vision",), vision_spec, vision_blueprint, ignored=("use_absolute_position_embeddings",)
     ),
 )

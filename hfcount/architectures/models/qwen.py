@@ -1,11 +1,9 @@
 """The first Qwen: Llama with fused attention and early tensor names (arXiv:2309.16609)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import embedding, fused_qkv, layer_norm, mlp, rms_norm, stack, with_head
 from hfcount.architectures.layers.vision import patch_convolution
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes
+from hfcount.mapper import Config, Sizes
 from hfcount.spec import GQA, Dense, Layer, Patches, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 
@@ -26,7 +24,7 @@ def spec(c: Config) -> Spec:
     mixer = GQA(heads=heads, kv_heads=heads, head_dim=c.int("kv_channels", default=128), qkv_bias=True, out_bias=bias)
     depth = keys.layer_count(c, "num_hidden_layers", "n_layer")
     layers = keys.uniform(Layer(mixer=mixer, ffn=Dense(width=width // 2, bias=bias)), depth)
-    towers = {"vision": architectures.part(c, "visual", "qwen_vl_vision")} if c.sub("visual") else {}
+    towers = {"vision": families.part(c, "visual", "qwen_vl_vision")} if c.sub("visual") else {}
     # If a config gives both, the table has as many rows as the padded vocabulary.
     vocab = c.int("padded_vocab_size", default=None) or c.int("vocab_size")
     return keys.decoder_spec(c, layers, heads=("LMHeadModel", "Model"), vocab=vocab, hidden=hidden, parts=towers)
@@ -49,7 +47,7 @@ def blueprint(s: Spec) -> Block:
             ),
         )
 
-    visual = architectures.tower(s, "vision") if "vision" in s.parts else None
+    visual = families.tower(s, "vision") if "vision" in s.parts else None
     body = block(wte=embedding(s.vocab, d), h=stack(s.layers, layer_block), ln_f=rms_norm(d), visual=visual)
     return with_head(s, body, prefix="transformer", table="wte")
 
@@ -111,6 +109,4 @@ def vision_blueprint(s: Spec[QwenVlVision]) -> Block:
     )
 
 
-PARTS = (
-    architectures.Family(("qwen_vl_vision",), vision_spec, vision_blueprint, ignored=("image_size", "image_start_id")),
-)
+PARTS = (families.Family(("qwen_vl_vision",), vision_spec, vision_blueprint, ignored=("image_size", "image_start_id")),)

@@ -3,8 +3,7 @@
 from dataclasses import replace
 from itertools import product
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.components.vocoders import VoiceEncoder, halved, snake
 from hfcount.architectures.layers import (
     altered,
@@ -21,8 +20,7 @@ from hfcount.architectures.layers.composite import rebased, towers_beside_model
 from hfcount.architectures.layers.conversions import packed
 from hfcount.architectures.layers.seq2seq import bart_layer
 from hfcount.architectures.layers.temporal import conv, upsampling
-from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.mapper.sizes import Sizes, part, size
+from hfcount.mapper import MAX_LAYERS, Config, Sizes, part, size
 from hfcount.spec import GQA, Dense, Layer, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Node, Repeat, block
@@ -38,14 +36,14 @@ MERGED = packed()
 
 
 def spec(c: Config) -> Spec:
-    thinker, parts = architectures.part(c, "thinker_config"), dict[str, Spec]()
+    thinker, parts = families.part(c, "thinker_config"), dict[str, Spec]()
     if c.bool("enable_audio_output", default=True):
         second = c.family == "qwen2_5_omni"
-        parts["talker"] = architectures.part(c, "talker_config", "" if second else "qwen3_omni_moe_talker")
+        parts["talker"] = families.part(c, "talker_config", "" if second else "qwen3_omni_moe_talker")
         parts["waves"] = (
-            architectures.part(c, "token2wav_config")
+            families.part(c, "token2wav_config")
             if second
-            else architectures.part(c, "code2wav_config", "qwen3_omni_moe_code2wav")
+            else families.part(c, "code2wav_config", "qwen3_omni_moe_code2wav")
         )
     heads = keys.named(("ForConditionalGeneration",), OmniModel="conditional_generation")  # as it was released
     model = keys.composite(c, thinker, parts, key="thinker_config", heads=heads)
@@ -56,23 +54,23 @@ def blueprint(s: Spec) -> Block:
     senses: dict[str, Node] = {}
     for name in ("talker", "waves"):
         if name in s.parts:
-            tower = architectures.tree(s.parts[name].replace(head=s.parts[name].heads[0]))
+            tower = families.tree(s.parts[name].replace(head=s.parts[name].heads[0]))
             called = "token2wav" if s.family == "qwen2_5_omni" else "code2wav"
             senses[name if name == "talker" else called] = replace(tower, component="audio", repeats=0)
     text = s.part("text").replace(head="conditional_generation", tied=s.tied)
-    return block(thinker=rebased(architectures.tree(text), "thinker"), **senses)
+    return block(thinker=rebased(families.tree(text), "thinker"), **senses)
 
 
 def thinker_spec(c: Config) -> Spec:
     """The thinkers of Qwen2.5-Omni and Qwen3-Omni: a language model with towers for images and sound."""
-    towers = {sense: architectures.part(c, f"{sense}_config") for sense in ("vision", "audio")}
+    towers = {sense: families.part(c, f"{sense}_config") for sense in ("vision", "audio")}
     heads, tied = ("ForConditionalGeneration", "Model"), c.bool("tie_word_embeddings", default=False)
-    return keys.composite(c, architectures.part(c, "text_config"), towers, heads=heads).replace(tied=tied)
+    return keys.composite(c, families.part(c, "text_config"), towers, heads=heads).replace(tied=tied)
 
 
 def thinker_blueprint(s: Spec) -> Block:
-    senses = {"audio_tower": architectures.tower(s, "audio"), "visual": architectures.tower(s, "vision")}
-    return towers_beside_model(s, architectures.base(s), **senses)
+    senses = {"audio_tower": families.tower(s, "audio"), "visual": families.tower(s, "vision")}
+    return towers_beside_model(s, families.base(s), **senses)
 
 
 class Qwen25OmniTalker(Sizes):
@@ -136,13 +134,13 @@ def audio_blueprint(s: Spec[Qwen25OmniAudioEncoder]) -> Block:
 
 def token2wav_spec(c: Config) -> Spec:
     """Qwen2.5-Omni's way from codes to sound: a diffusion transformer, then BigVGAN (arXiv:2503.20215)."""
-    mels = architectures.part(c, "dit_config")
-    parts = {"mels": mels, "waves": architectures.part(c, "bigvgan_config")}
+    mels = families.part(c, "dit_config")
+    parts = {"mels": mels, "waves": families.part(c, "bigvgan_config")}
     return keys.encoding(c, mels.layers, hidden=mels.hidden, parts=parts)
 
 
 def token2wav_blueprint(s: Spec) -> Block:
-    mels, waves = architectures.tree(s.part("mels")), architectures.tree(s.part("waves"))
+    mels, waves = families.tree(s.part("mels")), families.tree(s.part("waves"))
     return block(code2wav_dit_model=mels, code2wav_bigvgan_model=waves)
 
 
@@ -237,7 +235,7 @@ def bigvgan_blueprint(s: Spec[BigVGAN]) -> Block:
 
 
 PARTS = (
-    architectures.Family(
+    families.Family(
         ("qwen2_5_omni_thinker", "qwen3_omni_moe_thinker"),
         thinker_spec,
         thinker_blueprint,
@@ -247,18 +245,16 @@ PARTS = (
             r"^model\.(?!language_model\.|visual\.|audio_tower\.)": "model.language_model.",
         },
     ),
-    architectures.Family(("qwen2_5_omni_talker",), talker_spec, talker_blueprint),
-    architectures.Family(
+    families.Family(("qwen2_5_omni_talker",), talker_spec, talker_blueprint),
+    families.Family(
         ("qwen2_5_omni_audio_encoder",), audio_spec, audio_blueprint, ignored=("max_source_positions", "n_window")
     ),
-    architectures.Family(("qwen2_5_omni_token2wav",), token2wav_spec, token2wav_blueprint),
-    architectures.Family(
+    families.Family(("qwen2_5_omni_token2wav",), token2wav_spec, token2wav_blueprint),
+    families.Family(
         ("qwen2_5_omni_dit",),
         dit_spec,
         dit_blueprint,
         ignored=("block_size", "look_ahead_layers", "look_backward_layers", "repeats", "enc_dilations"),
     ),
-    architectures.Family(
-        ("qwen2_5_omni_bigvgan",), bigvgan_spec, bigvgan_blueprint, ignored=("resblock_dilation_sizes",)
-    ),
+    families.Family(("qwen2_5_omni_bigvgan",), bigvgan_spec, bigvgan_blueprint, ignored=("resblock_dilation_sizes",)),
 )

@@ -1,7 +1,6 @@
 """Qwen2-Audio: Whisper's encoder and one projection before Qwen2 (arXiv:2407.10759)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers.composite import llava
 from hfcount.architectures.layers.conversions import inside
 from hfcount.mapper import Config
@@ -13,12 +12,12 @@ SPELLINGS = inside("audio_tower", "multi_modal_projector")
 
 
 def spec(c: Config) -> Spec:
-    text = architectures.part(c, "text_config")
-    towers = {"audio": architectures.part(c, "audio_config")}
+    text = families.part(c, "text_config")
+    towers = {"audio": families.part(c, "audio_config")}
     model = keys.composite(c, text, towers, heads=("ForConditionalGeneration", "Model"))
     return model.replace(tied=False)  # whatever a config says: this architecture ties no head
 
 
 def blueprint(s: Spec) -> Block:
     projector = block("projector", linear=Linear(s.part("audio").hidden, s.hidden, bias=True))
-    return llava(s, architectures.base(s), audio_tower=architectures.tower(s, "audio"), multi_modal_projector=projector)
+    return llava(s, families.base(s), audio_tower=families.tower(s, "audio"), multi_modal_projector=projector)

@@ -1,10 +1,8 @@
 """Reward models, rerankers and ColBERT: a known model with a head that its own published code adds."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers.stacks import altered
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes
+from hfcount.mapper import Config, Sizes
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block, Component, Linear, Node, block
 
@@ -48,7 +46,7 @@ def _inner(c: Config, kind: str) -> Spec:
     """The model that the head is added to."""
     inner = c.varied("", {"architectures": None})
     inner.kind, named = kind, c.family
-    model = architectures.read(inner, kind)
+    model = families.read(inner, kind)
     c.family = named
     return model
 
@@ -56,9 +54,9 @@ def _inner(c: Config, kind: str) -> Spec:
 def blueprint(s: Spec[Reranker]) -> Block:
     d, kind, inner = s.hidden, s.own.kind, s.part("text")
     if kind == "colbert":
-        model = architectures.tree(inner.replace(head="base"))
+        model = families.tree(inner.replace(head="base"))
         return block(bert=model, linear=Linear(d, s.own.out, component="projector"))
-    model = architectures.tree(inner)
+    model = families.tree(inner)
     if kind == "jina_vl_ranking":
         return altered(model, score=_two(d, d, 1, "other"))
     head = Linear(d, s.vocab, component="lm_head", presence="spare")  # a writer may leave the unused one there

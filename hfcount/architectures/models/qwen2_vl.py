@@ -1,7 +1,6 @@
 """Qwen2-VL and Qwen2.5-VL: Qwen2 with a vision tower for images of any size (arXiv:2409.12191, arXiv:2502.13923)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import base, gqa, pre_norm, swiglu
 from hfcount.architectures.layers.composite import towers_beside_model
 from hfcount.mapper import Config
@@ -20,7 +19,7 @@ HEADED = {
 
 def spec(c: Config) -> Spec:
     text = c.sub("text_config") or c.as_part("text_config")
-    towers = {"vision": architectures.part(c, "vision_config")}
+    towers = {"vision": families.part(c, "vision_config")}
     layer = Layer(mixer=keys.attention(text, qkv_bias=True), ffn=keys.dense(text))
     heads, windows = ("ForConditionalGeneration", "Model"), keys.sliding_later(text, first=80)
     model = keys.decoder_spec(text, layer, whole=c, heads=heads, parts=towers, windows=windows)
@@ -33,4 +32,4 @@ def blueprint(s: Spec) -> Block:
     def layer_block(layer: Layer) -> Block:
         return pre_norm(d, self_attn=gqa(d, layer.attention), mlp=swiglu(d, layer.dense.width))
 
-    return towers_beside_model(s, base(s, layer_block), visual=architectures.tower(s, "vision"))
+    return towers_beside_model(s, base(s, layer_block), visual=families.tower(s, "vision"))

@@ -1,7 +1,6 @@
 """Qwen3.5, dense or with routed experts, with its vision tower or without (model card of Qwen/Qwen3.5-27B)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import base, gated_moe, gqa, network, rms_norm, with_draft, with_head
 from hfcount.architectures.layers.conversions import packed
 from hfcount.architectures.layers.mixers import gated_delta_net
@@ -28,7 +27,7 @@ def spec(c: Config) -> Spec:
     heads = ("ForCausalLM", "ForConditionalGeneration", "Model", "ForSequenceClassification", "ForTokenClassification")
     parts = keys.drafts(text, "mtp_num_hidden_layers", Layer(mixer=full, ffn=ffn))
     if sees:
-        parts["vision"] = architectures.part(c, "vision_config")
+        parts["vision"] = families.part(c, "vision_config")
     return keys.decoder_spec(text, layers, whole=c, heads=heads[sees:], parts=parts)
 
 
@@ -50,7 +49,7 @@ def blueprint(s: Spec) -> Block:
         text = base(proper, layer_block)
         if "vision" not in s.parts:
             return with_head(s, text)
-        body = block(visual=architectures.tower(s, "vision"), language_model=text)
+        body = block(visual=families.tower(s, "vision"), language_model=text)
         return with_head(s, body, table="language_model.embed_tokens")
 
     return with_draft(s, model, layer_block)

@@ -1,7 +1,6 @@
 """Qwen3-ASR: an encoder of spectrograms and two projections before Qwen3 (arXiv:2601.21337)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers.composite import towers_in_model
 from hfcount.mapper import Config
 from hfcount.spec import Spec
@@ -11,7 +10,7 @@ MODEL_TYPES = ("qwen3_asr",)  # transformers 5.23: modeling_qwen3_asr.py
 
 
 def spec(c: Config) -> Spec:
-    text, towers = architectures.part(c, "text_config"), {"audio": architectures.part(c, "audio_config")}
+    text, towers = families.part(c, "text_config"), {"audio": families.part(c, "audio_config")}
     heads = ("ForConditionalGeneration", "Model", "ForTokenClassification")
     return keys.composite(c, text, towers, tied=True, heads=heads)
 
@@ -20,6 +19,4 @@ def blueprint(s: Spec) -> Block:
     heard = s.part("audio")
     d = heard.hidden
     projector = block("projector", linear_1=Linear(d, d, True), linear_2=Linear(d, heard.out or d, True))
-    return towers_in_model(
-        s, architectures.base(s), audio_tower=architectures.tower(s, "audio"), multi_modal_projector=projector
-    )
+    return towers_in_model(s, families.base(s), audio_tower=families.tower(s, "audio"), multi_modal_projector=projector)

@@ -14,8 +14,7 @@ from hfcount.architectures.layers import (
 )
 from hfcount.architectures.layers.mixers import conv1d
 from hfcount.architectures.layers.temporal import conv, upsampling
-from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.mapper.sizes import Sizes, derived, size
+from hfcount.mapper import MAX_LAYERS, Config, Sizes, derived, size
 from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Node, Tensor, block
 

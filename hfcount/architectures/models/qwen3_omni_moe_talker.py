@@ -1,7 +1,6 @@
 """Qwen3-Omni's talker: layers with experts over the first code of a frame, others for the rest (arXiv:2509.17765)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import (
     altered,
     embedding,
@@ -13,8 +12,7 @@ from hfcount.architectures.layers import (
     stacked,
     swiglu,
 )
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes
+from hfcount.mapper import Config, Sizes
 from hfcount.spec import Layer, MoE, Record, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Repeat, block
@@ -38,7 +36,7 @@ def spec(c: Config) -> Spec[Qwen3OmniTalker | None]:
     windows = keys.sliding_everywhere(text)
     if alone:
         return keys.decoder_spec(c, layer, heads=("Model",), windows=windows).replace(tied=False).having(None)
-    parts = {"predictor": architectures.part(c, "code_predictor_config")}
+    parts = {"predictor": families.part(c, "code_predictor_config")}
     sizes = Qwen3OmniTalker(
         thinker_hidden_size=keys.dim("d_t", c.int("thinker_hidden_size")),
         intermediate_size=keys.dim("d_p", text.int("intermediate_size")),
@@ -69,7 +67,7 @@ def blueprint(s: Spec[Qwen3OmniTalker | None]) -> Block:
         text_projection=resized,
         hidden_projection=resized,
         codec_head=Linear(d, s.vocab, component="lm_head"),
-        code_predictor=architectures.tree(s.part("predictor").replace(head="conditional_generation")),
+        code_predictor=families.tree(s.part("predictor").replace(head="conditional_generation")),
     )
 
 
@@ -100,4 +98,4 @@ def predictor_blueprint(s: Spec[Qwen3OmniMoeTalkerCodePredictor]) -> Block:
     return block(model=body, lm_head=Repeat(books, Linear(d, s.vocab, component="lm_head")))
 
 
-PARTS = (architectures.Family(("qwen3_omni_moe_talker_code_predictor",), predictor_spec, predictor_blueprint),)
+PARTS = (families.Family(("qwen3_omni_moe_talker_code_predictor",), predictor_spec, predictor_blueprint),)

@@ -1,11 +1,9 @@
 """Qwen3-TTS: Qwen3 over the first code of a frame, a small one over the others, ECAPA-TDNN for a voice (Qwen, 2026)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.components.vocoders import VoiceEncoder
 from hfcount.architectures.layers import embedding, gqa, pre_norm, rms_norm, stack, swiglu
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import Config, Sizes, size
 from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Repeat, block
@@ -58,7 +56,7 @@ class Qwen3Tts(Sizes):
 
 
 def spec(c: Config) -> Spec[Qwen3Tts]:
-    talker = architectures.part(c, "talker_config", always="qwen3_tts_talker")
+    talker = families.part(c, "talker_config", always="qwen3_tts_talker")
     voice = None
     if c.str("tts_model_type", default="") == "base":  # which speaks in any voice that it hears
         heard = c.part("speaker_encoder_config").assuming(_VOICE)
@@ -70,7 +68,7 @@ def spec(c: Config) -> Spec[Qwen3Tts]:
 def blueprint(s: Spec[Qwen3Tts]) -> Block:
     voice = s.own.voice
     heard = None if voice is None else Block(voice.encoder.tensors(voice.mel_dim).children, "audio", repeats=0)
-    return block(talker=architectures.tree(s.part("text")), speaker_encoder=heard)
+    return block(talker=families.tree(s.part("text")), speaker_encoder=heard)
 
 
 class Talker(Sizes):
@@ -83,7 +81,7 @@ def talker_spec(c: Config) -> Spec[Talker]:
     c = c.assuming(_TALKER)
     bias = c.bool("attention_bias", default=False)
     layer = Layer(mixer=keys.attention(c, bias=bias, qk_norm=True), ffn=keys.dense(c))
-    parts = {"predictor": architectures.part(c, "code_predictor_config", always="qwen3_tts_talker_code_predictor")}
+    parts = {"predictor": families.part(c, "code_predictor_config", always="qwen3_tts_talker_code_predictor")}
     windows = keys.sliding_everywhere(c) if c.bool("use_sliding_window", default=False) else ()
     model = keys.decoder_spec(c, layer, heads=("ForConditionalGeneration",), parts=parts, windows=windows)
     return model.replace(tied=False).having(Talker.read(c))
@@ -145,7 +143,7 @@ def _layer(d: int, layer: Layer) -> Block:
 
 
 PARTS = (
-    architectures.Family(
+    families.Family(
         ("qwen3_tts_talker",),
         talker_spec,
         talker_blueprint,
@@ -163,5 +161,5 @@ PARTS = (
             "spk_is_dialect",
         ),
     ),
-    architectures.Family(("qwen3_tts_talker_code_predictor",), predictor_spec, predictor_blueprint),
+    families.Family(("qwen3_tts_talker_code_predictor",), predictor_spec, predictor_blueprint),
 )

@@ -1,7 +1,6 @@
 """Qwen3-VL: Qwen3, dense or with experts, and a vision transformer that feeds several layers (arXiv:2511.21631)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import base, gqa, network, pre_norm, router, stacked
 from hfcount.architectures.layers.composite import towers_in_model
 from hfcount.mapper import Config
@@ -26,7 +25,7 @@ def spec(c: Config) -> Spec:
     )
     if alone:
         return keys.decoder_spec(c, layers, heads=("Model",))
-    towers = {"vision": architectures.part(c, "vision_config")}
+    towers = {"vision": families.part(c, "vision_config")}
     model = keys.decoder_spec(text, layers, whole=c, heads=("ForConditionalGeneration", "Model"), parts=towers)
     # The class of its text_config ties by default, and that of the whole model does not.
     return model.replace(tied=c.bool("tie_word_embeddings", default=False)) if routed else model
@@ -43,4 +42,4 @@ def blueprint(s: Spec) -> Block:
         return pre_norm(d, self_attn=gqa(d, layer.attention), mlp=network(d, layer, routed))
 
     body = base(s, layer_block)
-    return towers_in_model(s, body, visual=architectures.tower(s, "vision")) if "vision" in s.parts else body
+    return towers_in_model(s, body, visual=families.tower(s, "vision")) if "vision" in s.parts else body

@@ -4,8 +4,7 @@ from hfcount.architectures import keys
 from hfcount.architectures.layers import layer_norm, mlp, stack
 from hfcount.architectures.layers.classic import positions
 from hfcount.architectures.layers.vision import fused_square_attention, patch_convolution
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes
+from hfcount.mapper import Config, Sizes
 from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Repeat, block

@@ -1,14 +1,12 @@
 """Qwen4-Exp: its language model, and the vision tower of Qwen3-VL."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.components.ngrams import Ngrams, with_ngrams
 from hfcount.architectures.layers import altered, embedding, gated_moe, gqa, rms_norm, stack, with_head
 from hfcount.architectures.layers.composite import towers_in_model
 from hfcount.architectures.layers.conversions import packed
 from hfcount.architectures.layers.mixers import gated_delta_net
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import Config, Sizes, size
 from hfcount.spec import DeltaNet, Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, block
 
@@ -22,14 +20,14 @@ MERGED = packed()
 def spec(c: Config) -> Spec:
     always = "" if c.family == "qwen4_exp" else "qwen4_exp_text"
     text, towers = (
-        architectures.part(c, "text_config", always),
-        {"vision": architectures.part(c, "vision_config", "qwen4_exp_vision")},
+        families.part(c, "text_config", always),
+        {"vision": families.part(c, "vision_config", "qwen4_exp_vision")},
     )
     return keys.composite(c, text, towers, heads=("ForConditionalGeneration", "Model"))
 
 
 def blueprint(s: Spec) -> Block:
-    return towers_in_model(s, architectures.base(s), visual=architectures.tower(s, "vision"))
+    return towers_in_model(s, families.base(s), visual=families.tower(s, "vision"))
 
 
 class Qwen4ExpText(Sizes):
@@ -99,7 +97,7 @@ def _residual(d: int, of: Qwen4ExpText, inject: bool = True) -> Block:
 
 
 PARTS = (
-    architectures.Family(
+    families.Family(
         ("qwen4_exp_text",),
         text_spec,
         text_blueprint,

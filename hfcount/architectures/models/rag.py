@@ -1,7 +1,6 @@
 """RAG: an encoder of questions, whose answers a generator reads (arXiv:2005.11401)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers.composite import rebased
 from hfcount.mapper import Config
 from hfcount.spec import Spec
@@ -22,7 +21,7 @@ def spec(c: Config) -> Spec:
     parts = {}
     for name, usual in _PARTS.items():
         given = c.part(name).str("model_type", default=usual)
-        parts[name] = architectures.part(c, name, always=given)
+        parts[name] = families.part(c, name, always=given)
     generator = parts["generator"]
     if parts["question_encoder"].family != "dpr":  # DPR's base model is its encoder of questions
         parts["question_encoder"] = parts["question_encoder"].replace(head="base")
@@ -41,5 +40,5 @@ def spec(c: Config) -> Spec:
 
 def blueprint(s: Spec) -> Block:
     prefix = "" if s.head == "base" else "rag."
-    parts = {name: rebased(architectures.tree(part), f"{prefix}{name}") for name, part in s.parts.items()}
+    parts = {name: rebased(families.tree(part), f"{prefix}{name}") for name, part in s.parts.items()}
     return Block(parts) if s.head == "base" else Block({"rag": Block(parts)})

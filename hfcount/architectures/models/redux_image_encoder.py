@@ -1,8 +1,7 @@
 """FLUX.1 Redux: it makes an embedding of an image one that stands for a text (Black Forest Labs, 2024)."""
 
 from hfcount.architectures.layers import diffusion
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import Config, Sizes, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block, Linear, block
 

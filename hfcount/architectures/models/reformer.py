@@ -3,8 +3,7 @@
 from hfcount.architectures import keys
 from hfcount.architectures.layers import embedding, layer_norm, stack
 from hfcount.architectures.layers.classic import classifier, headed
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes
+from hfcount.mapper import Config, Sizes
 from hfcount.spec import GQA, Dense, Layer, Record, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 

@@ -3,8 +3,7 @@
 from hfcount.architectures import keys
 from hfcount.architectures.layers.classic import classifier, headed
 from hfcount.architectures.layers.convolution import conv, led, normed
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, flag, size
+from hfcount.mapper import Config, Sizes, flag, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.dims import Dim
 from hfcount.spec.tree.nodes import Block, block

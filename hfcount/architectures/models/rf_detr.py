@@ -1,15 +1,13 @@
 """RF-DETR: LW-DETR over a DINOv2 whose features are joined at one scale, also with masks (arXiv:2511.09554)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.components.detection import perceptron, sampling
-from hfcount.architectures.components.grouped import Grouped, GroupedLayer, grouped_queries, split_stage
+from hfcount.architectures.components.lw_detr import Grouped, GroupedLayer, grouped_queries, split_stage
 from hfcount.architectures.layers import backbones, embedding, layer_norm, mlp, stack, swiglu
 from hfcount.architectures.layers.classic import mha
 from hfcount.architectures.layers.convolution import conv, depthwise
 from hfcount.architectures.layers.vision import patch_convolution, vit_attention
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, flag
+from hfcount.mapper import Config, Sizes, flag
 from hfcount.spec import GQA, Dense, Layer, Record, Spec
 from hfcount.spec.tree.dims import round_up
 from hfcount.spec.tree.indices import Indices
@@ -61,7 +59,7 @@ class RfDetr(Record):
 
 def spec(c: Config) -> Spec[RfDetr]:
     levels, wide = keys.dim("n_l", c.int("num_feature_levels")), keys.dim("d_m", c.int("intermediate_size"))
-    model = grouped_queries(c, backbones.only(c, architectures.backbone(c), "rf_detr_dinov2"), _HEADS)
+    model = grouped_queries(c, backbones.only(c, families.backbone(c), "rf_detr_dinov2"), _HEADS)
     return model.having(RfDetr(queries=model.own, num_feature_levels=levels, intermediate_size=wide))
 
 
@@ -88,7 +86,7 @@ def blueprint(s: Spec[RfDetr]) -> Block:
     projector = block("projector", stages=Block({"0": Block({"0": joined, "1": norm})}))
     decoder = block(layers=stack(s.layers, layer_block), norm=norm, ref_point_head=perceptron(2 * d, d, d))
     body = {
-        "backbone": Block({"0": block(encoder=block(encoder=architectures.tree(backbone)), projector=projector)}),
+        "backbone": Block({"0": block(encoder=block(encoder=families.tree(backbone)), projector=projector)}),
         "transformer": block(decoder=decoder, **of.tensors(d, s.labels)),
         "query_feat": embedding(queries, d),
         "refpoint_embed": embedding(queries, 4),
@@ -183,7 +181,7 @@ def backbone_blueprint(s: Spec[RfDetrDinov2]) -> Block:
 
 
 PARTS = (
-    architectures.Family(
+    families.Family(
         ("rf_detr_dinov2",),
         backbone_spec,
         backbone_blueprint,

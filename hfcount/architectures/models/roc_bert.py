@@ -9,8 +9,7 @@ from hfcount.architectures.layers.encoders import (
     bert_predictions,
     pooler,
 )
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, flag, size
+from hfcount.mapper import Config, Sizes, flag, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block, Linear, block
 

@@ -10,8 +10,7 @@ from hfcount.architectures.layers.encoders import (
     bert_predictions,
     dense_classifier,
 )
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, derived, flag
+from hfcount.mapper import Config, Sizes, derived, flag
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 

@@ -1,10 +1,8 @@
 """SAM, and HQ-SAM: segments what points, boxes or masks prompt it to (arXiv:2304.02643, arXiv:2306.01567)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.components.sam import frequencies
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes
+from hfcount.mapper import Config, Sizes
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block, Tied, block
 
@@ -16,8 +14,8 @@ class Sam(Sizes):
 
 
 def spec(c: Config) -> Spec[Sam]:
-    vision, prompt = architectures.part(c, "vision_config"), architectures.part(c, "prompt_encoder_config")
-    decoder = architectures.part(c, "mask_decoder_config")
+    vision, prompt = families.part(c, "vision_config"), families.part(c, "prompt_encoder_config")
+    decoder = families.part(c, "mask_decoder_config")
     sizes = Sam.read(c, num_pos_feats=keys.dim("n_f", c.part("vision_config").int("num_pos_feats")))
     parts = {"vision": vision, "prompt": prompt, "mask": decoder}
     tied = c.bool("tie_word_embeddings", default=True)  # which says here whether frequencies are shared
@@ -26,13 +24,13 @@ def spec(c: Config) -> Spec[Sam]:
 
 def blueprint(s: Spec[Sam]) -> Block:
     count = s.own.num_pos_feats
-    prompts, position = architectures.tree(s.part("prompt")), frequencies(count, trained=True)
+    prompts, position = families.tree(s.part("prompt")), frequencies(count, trained=True)
     shared = _shared_frequencies(count) if s.tied else position
     return block(
         shared_image_embedding=position,
-        vision_encoder=architectures.tower(s, "vision"),
+        vision_encoder=families.tower(s, "vision"),
         prompt_encoder=Block({"shared_embedding": shared, **prompts.children}, "embedding"),
-        mask_decoder=architectures.tree(s.part("mask")),
+        mask_decoder=families.tree(s.part("mask")),
     )
 
 

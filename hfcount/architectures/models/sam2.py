@@ -2,14 +2,12 @@
 
 from dataclasses import replace
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.components.memories import Memories, memory_layers
 from hfcount.architectures.components.sam import frequencies
 from hfcount.architectures.layers import layer_norm, mlp, stack
 from hfcount.architectures.layers.vision import convolution
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, derived, size
+from hfcount.mapper import Config, Sizes, derived, size
 from hfcount.spec import Dense, Layer, Layers, Record, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
@@ -40,8 +38,8 @@ class Sam2(Record):
 
 
 def spec(c: Config) -> Spec[Sam2]:
-    vision, prompt = architectures.part(c, "vision_config"), architectures.part(c, "prompt_encoder_config")
-    parts = {"vision": vision, "prompt": prompt, "mask": architectures.part(c, "mask_decoder_config")}
+    vision, prompt = families.part(c, "vision_config"), families.part(c, "prompt_encoder_config")
+    parts = {"vision": vision, "prompt": prompt, "mask": families.part(c, "mask_decoder_config")}
     video, latent = c.family.endswith("_video"), c.family == "edgetam_video"
     wide = "memory_attention_mlp_hidden_size" if latent else "memory_attention_feed_forward_hidden_size"
     layers, memories = (memory_layers(c, wide), Memories.read(c, latent)) if video else ((), None)
@@ -53,13 +51,13 @@ def spec(c: Config) -> Spec[Sam2]:
 
 
 def blueprint(s: Spec[Sam2]) -> Block:
-    tower, third = architectures.tower(s, "vision"), s.family in CONVERTED
+    tower, third = families.tower(s, "vision"), s.family in CONVERTED
     memories = s.own.memories if s.head == "base" else None
     body = block(
         shared_image_embedding=frequencies(s.part("prompt").hidden // 2),
         vision_encoder=None if third else tower,
-        prompt_encoder=architectures.tree(s.part("prompt")),
-        mask_decoder=architectures.tree(s.part("mask")),
+        prompt_encoder=families.tree(s.part("prompt")),
+        mask_decoder=families.tree(s.part("mask")),
         no_memory_embedding=Tensor((1, 1, s.hidden), component="embedding"),
     )
     tree = Block({**body.children, **(memories.tensors(s.hidden, s.layers).children if memories else {})})
@@ -89,7 +87,7 @@ def vision_spec(c: Config) -> Spec[Sam2VisionModel]:
     """SAM 2's image encoder, also SAM 3's tracker's: a backbone and a neck to one width (arXiv:2408.00714)."""
     widths = c.ints("backbone_channel_list", default=_CHANNELS[c.family], minimum=0)
     sizes = Sam2VisionModel.read(c, channels=tuple(keys.dim(f"C{n}", width) for n, width in enumerate(widths, 1)))
-    parts = {"backbone": architectures.part(c, "backbone_config")}
+    parts = {"backbone": families.part(c, "backbone_config")}
     d = keys.dim("d_n", c.int("fpn_hidden_size"))
     return keys.encoding(c, (), hidden=d, parts=parts).having(sizes)
 
@@ -97,7 +95,7 @@ def vision_spec(c: Config) -> Spec[Sam2VisionModel]:
 def vision_blueprint(s: Spec[Sam2VisionModel]) -> Block:
     kernel = s.own.fpn_kernel_size
     levels = {str(place): convolution(width, s.hidden, kernel) for place, width in enumerate(s.own.channels)}
-    return block(backbone=architectures.tree(s.part("backbone")), neck=block("projector", convs=Block(levels)))
+    return block(backbone=families.tree(s.part("backbone")), neck=block("projector", convs=Block(levels)))
 
 
 class Sam2HieraDetLayer(Record):
@@ -182,13 +180,13 @@ def hiera_blueprint(s: Spec[Sam2HieraDetModel]) -> Block:
 
 
 PARTS = (
-    architectures.Family(
+    families.Family(
         ("sam2_vision_model", "edgetam_vision_model"),
         vision_spec,
         vision_blueprint,
         ignored=("backbone_feature_sizes", "fpn_stride", "fpn_padding", "fpn_top_down_levels", "num_feature_levels"),
     ),
-    architectures.Family(
+    families.Family(
         ("sam2_hiera_det_model",),
         hiera_spec,
         hiera_blueprint,

@@ -2,13 +2,11 @@
 
 from itertools import pairwise
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import embedding, layer_norm, mlp, stack
 from hfcount.architectures.layers.convolution import batch_norm, conv
 from hfcount.architectures.layers.vision import clip_layer, convolution, square_attention
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, count, size
+from hfcount.mapper import Config, Sizes, count, size
 from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Component, Linear, Repeat, Tensor, block
@@ -19,10 +17,10 @@ _PARTS = {"geometry": "geometry_encoder", "joint": "detr_encoder", "queries": "d
 
 
 def spec(c: Config) -> Spec:
-    vision, text = architectures.part(c, "vision_config"), architectures.part(c, "text_config")
+    vision, text = families.part(c, "vision_config"), families.part(c, "text_config")
     if text.family == "clip_text_model":
         text = text.replace(head="projection", out=c.part("text_config").int("projection_dim"))
-    parts = {name: architectures.part(c, f"{key}_config") for name, key in _PARTS.items()}
+    parts = {name: families.part(c, f"{key}_config") for name, key in _PARTS.items()}
     return keys.encoding(
         c, (), hidden=keys.dim("d", parts["joint"].hidden), parts={"vision": vision, "language": text, **parts}
     )
@@ -31,7 +29,7 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     queries, text = s.part("queries"), s.part("language")
     d, wide = queries.hidden, queries.layers[0].layer.dense.width
-    inner = {name: architectures.tree(s.parts[key]) for key, name in _PARTS.items()}
+    inner = {name: families.tree(s.parts[key]) for key, name in _PARTS.items()}
     scoring = block(
         "other",
         text_mlp=_numbered_mlp(d, wide, d),
@@ -41,8 +39,8 @@ def blueprint(s: Spec) -> Block:
     )
     return Block(
         {
-            "vision_encoder": architectures.tower(s, "vision"),
-            "text_encoder": architectures.tree(text),
+            "vision_encoder": families.tower(s, "vision"),
+            "text_encoder": families.tree(text),
             "text_projection": Linear(text.hidden, s.hidden, True, "projector"),
             **inner,
             "dot_product_scoring": scoring,
@@ -216,20 +214,14 @@ def _numbered_mlp(*widths: int, component: Component = "mlp") -> Block:
 
 
 PARTS = (
-    architectures.Family(
-        ("sam3_detr_encoder", "sam3_lite_text_detr_encoder"), detr_encoder_spec, detr_encoder_blueprint
-    ),
-    architectures.Family(
-        ("sam3_detr_decoder", "sam3_lite_text_detr_decoder"), detr_decoder_spec, detr_decoder_blueprint
-    ),
-    architectures.Family(
-        ("sam3_geometry_encoder", "sam3_lite_text_geometry_encoder"), geometry_spec, geometry_blueprint
-    ),
-    architectures.Family(
+    families.Family(("sam3_detr_encoder", "sam3_lite_text_detr_encoder"), detr_encoder_spec, detr_encoder_blueprint),
+    families.Family(("sam3_detr_decoder", "sam3_lite_text_detr_decoder"), detr_decoder_spec, detr_decoder_blueprint),
+    families.Family(("sam3_geometry_encoder", "sam3_lite_text_geometry_encoder"), geometry_spec, geometry_blueprint),
+    families.Family(
         ("sam3_mask_decoder", "sam3_lite_text_mask_decoder"),
         mask_spec,
         mask_blueprint,
         ignored=("num_attention_heads",),
     ),
-    architectures.Family(("sam3_lite_text_text_model",), lite_text_spec, lite_text_blueprint),
+    families.Family(("sam3_lite_text_text_model",), lite_text_spec, lite_text_blueprint),
 )

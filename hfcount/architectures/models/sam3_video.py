@@ -1,7 +1,6 @@
 """SAM 3 for videos: a detector, and a tracker that takes its features through a neck of its own (arXiv:2511.16719)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.mapper import Config
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block, block
@@ -16,18 +15,18 @@ SPELLINGS = {r"^tracker_model\.(?!tracker_model\.)": "tracker_model.tracker_mode
 
 
 def spec(c: Config) -> Spec:
-    detector, tracker = architectures.part(c, "detector_config"), architectures.part(c, "tracker_config")
+    detector, tracker = families.part(c, "detector_config"), families.part(c, "tracker_config")
     d = keys.dim("d", detector.hidden)
     return keys.encoding(c, (), hidden=d, parts={"detector": detector, "tracker": tracker})
 
 
 def blueprint(s: Spec) -> Block:
-    detector = architectures.tree(s.part("detector"))
+    detector = families.tree(s.part("detector"))
     # A second neck, built as the detector's own.
-    neck = architectures.tree(s.part("detector").part("vision")).children["neck"]
+    neck = families.tree(s.part("detector").part("vision")).children["neck"]
     assert isinstance(neck, Block), "the neck is a block"
     return block(
         detector_model=detector,
-        tracker_model=architectures.tree(s.part("tracker")),
+        tracker_model=families.tree(s.part("tracker")),
         tracker_neck=Block(neck.children, "vision", 0),
     )

@@ -1,7 +1,6 @@
 """SAM 3's image encoder: a backbone, and a neck that scales its features to several resolutions (arXiv:2511.16719)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import layer_norm, mlp, stack
 from hfcount.architectures.layers.convolution import transposed
 from hfcount.architectures.layers.vision import convolution, patch_convolution, square_attention
@@ -26,7 +25,7 @@ def spec(c: Config) -> Spec[Sam3VisionModel]:
     if any(not isinstance(factor, int | float) or factor not in _DOUBLINGS for factor in factors):
         raise c.error("list-length", "scale_factors must be a list of 4, 2, 1 and 0.5.", "scale_factors")
     sizes = Sam3VisionModel(doublings=tuple(_DOUBLINGS[factor] for factor in factors))
-    parts, d = {"backbone": architectures.part(c, "backbone_config")}, keys.dim("d_n", c.int("fpn_hidden_size"))
+    parts, d = {"backbone": families.part(c, "backbone_config")}, keys.dim("d_n", c.int("fpn_hidden_size"))
     return keys.encoding(c, (), hidden=d, parts=parts).having(sizes)
 
 
@@ -40,7 +39,7 @@ def blueprint(s: Spec[Sam3VisionModel]) -> Block:
         projections = block(proj1=convolution(width, s.hidden, 1), proj2=convolution(s.hidden, s.hidden, 3))
         levels[str(place)] = Block({"scale_layers": Block(scaled), **projections.children})
     neck = block("projector", fpn_layers=Block(levels))
-    return block(backbone=architectures.tree(s.part("backbone")), neck=neck)
+    return block(backbone=families.tree(s.part("backbone")), neck=neck)
 
 
 def vit_spec(c: Config) -> Spec:
@@ -70,7 +69,7 @@ def vit_blueprint(s: Spec) -> Block:
 
 
 PARTS = (
-    architectures.Family(
+    families.Family(
         ("sam3_vit_model",),
         vit_spec,
         vit_blueprint,

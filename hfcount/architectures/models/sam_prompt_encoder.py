@@ -4,8 +4,7 @@ from hfcount.architectures import keys
 from hfcount.architectures.components.sam import frequencies
 from hfcount.architectures.layers import embedding, layer_norm
 from hfcount.architectures.layers.vision import convolution
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import Config, Sizes, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Repeat, block

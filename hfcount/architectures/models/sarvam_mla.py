@@ -2,8 +2,7 @@
 
 from hfcount.architectures import keys
 from hfcount.architectures.layers import altered, decoder, mla, network, pre_norm, router, shared_moe
-from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.mapper.sizes import Sizes, flag
+from hfcount.mapper import MAX_LAYERS, Config, Sizes, flag
 from hfcount.spec import Layer, MoE, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Tensor

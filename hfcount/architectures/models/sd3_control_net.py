@@ -2,8 +2,7 @@
 
 from hfcount.architectures.components.sd3 import SD3
 from hfcount.architectures.layers import diffusion
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, flag, optional, part, size
+from hfcount.mapper import Config, Sizes, flag, optional, part, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Repeat, block

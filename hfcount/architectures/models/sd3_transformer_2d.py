@@ -3,8 +3,7 @@
 from hfcount.architectures.components.flux import modulation
 from hfcount.architectures.components.sd3 import SD3
 from hfcount.architectures.layers import diffusion
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, optional, part, size
+from hfcount.mapper import Config, Sizes, optional, part, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block, Linear, block
 

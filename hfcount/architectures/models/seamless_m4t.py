@@ -4,10 +4,14 @@ from hfcount.architectures import keys
 from hfcount.architectures.components.vocoders import HiFiGAN
 from hfcount.architectures.layers import altered, embedding, layer_norm, lm_head, mlp, stack
 from hfcount.architectures.layers.classic import mha
-from hfcount.architectures.layers.conformer import conformer_attention, conformer_layer, feed_forward, shortening
+from hfcount.architectures.layers.conformer import (
+    conformer_attention,
+    conformer_layer,
+    feed_forward,
+    shortening,
+)
 from hfcount.architectures.layers.temporal import conv
-from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.mapper.sizes import Sizes, derived, part, size
+from hfcount.mapper import MAX_LAYERS, Config, Sizes, derived, part, size
 from hfcount.spec import Dense, Layer, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Repeat, Tensor, Tied, block, buffer

@@ -5,8 +5,7 @@ from hfcount.architectures.layers import layer_norm, stack
 from hfcount.architectures.layers.classic import classifier, headed
 from hfcount.architectures.layers.convolution import batch_norm, conv, depthwise
 from hfcount.architectures.layers.segmentation import labelling
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import Config, Sizes, size
 from hfcount.spec import Layer, Record, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Node, block
 

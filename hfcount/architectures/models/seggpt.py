@@ -6,8 +6,7 @@ from hfcount.architectures.layers.classic import headed
 from hfcount.architectures.layers.convolution import conv
 from hfcount.architectures.layers.stacks import altered
 from hfcount.architectures.layers.vision import fused_square_attention, patch_convolution
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, derived, flag
+from hfcount.mapper import Config, Sizes, derived, flag
 from hfcount.spec import Dense, Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 

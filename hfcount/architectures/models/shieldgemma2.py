@@ -1,7 +1,6 @@
 """ShieldGemma 2: Gemma 3 that judges images by the likelihood of yes and no (arXiv:2504.01081)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import lm_head
 from hfcount.architectures.layers.conversions import CLIP
 from hfcount.architectures.models.gemma3 import blueprint as gemma3
@@ -19,7 +18,7 @@ SPELLINGS = {
 
 
 def spec(c: Config) -> Spec:
-    text, towers = architectures.part(c, "text_config"), {"vision": architectures.part(c, "vision_config")}
+    text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
     model = keys.composite(c, text, towers, heads=("ForImageClassification",))
     return model.replace(tied=keys.tied_anywhere(c, c.part("text_config")))
 

@@ -4,8 +4,7 @@ from hfcount.architectures import keys
 from hfcount.architectures.layers import layer_norm, mlp, stack
 from hfcount.architectures.layers.classic import positions
 from hfcount.architectures.layers.vision import clip_layer, patch_convolution, patch_projection
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes
+from hfcount.mapper import Config, Sizes
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 

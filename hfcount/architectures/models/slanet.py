@@ -1,13 +1,11 @@
 """SLANet: reads a table's structure from PP-LCNet's features at several scales (PaddleOCR, arXiv:2210.05391)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import backbones
 from hfcount.architectures.layers.convolution import normed
 from hfcount.architectures.layers.tables import structure
 from hfcount.architectures.models.pp_lcnet import PpLcnet
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, count, size
+from hfcount.mapper import Config, Sizes, count, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Repeat, block
@@ -26,7 +24,7 @@ class Slanet(Sizes):
 
 
 def spec(c: Config) -> Spec[Slanet]:
-    vision, d = backbones.only(c, architectures.part(c, "backbone_config"), "pp_lcnet"), c.int("hidden_size")
+    vision, d = backbones.only(c, families.part(c, "backbone_config"), "pp_lcnet"), c.int("hidden_size")
     sizes = Slanet.read(c)
     words, parts, why = c.int("out_channels"), {"backbone": vision}, keys.COARSER
     return keys.imaging(c, (), _HEADS, vocab=words, hidden=d, parts=parts, uncounted=why).having(sizes)
@@ -55,5 +53,5 @@ def blueprint(s: Spec[Slanet]) -> Block:
         downsamples=Repeat(between, separable(d)),
         bottom_up_blocks=Repeat(between, joined),
     )
-    backbone = block(vision_backbone=architectures.tree(lcnet), post_csp_pan=neck)
+    backbone = block(vision_backbone=families.tree(lcnet), post_csp_pan=neck)
     return block(backbone=backbone, head=structure(d, s.hidden, s.vocab))

@@ -1,11 +1,9 @@
 """SLANeXt: reads a table's structure from SAM's encoder (PaddleOCR, arXiv:2210.05391)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers.convolution import conv
 from hfcount.architectures.layers.tables import structure
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import Config, Sizes, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block, block
 
@@ -21,7 +19,7 @@ class Slanext(Sizes):
 
 
 def spec(c: Config) -> Spec[Slanext]:
-    vision, d = architectures.part(c, "vision_config"), c.int("hidden_size")
+    vision, d = families.part(c, "vision_config"), c.int("hidden_size")
     sizes = Slanext.read(c)
     words, parts, why = c.int("out_channels"), {"vision": vision}, keys.COARSER
     return keys.imaging(c, (), _HEADS, vocab=words, hidden=d, parts=parts, uncounted=why).having(sizes)
@@ -30,5 +28,5 @@ def spec(c: Config) -> Spec[Slanext]:
 def blueprint(s: Spec[Slanext]) -> Block:
     inputs, outputs = s.own.post_conv_in_channels, s.own.post_conv_out_channels
     after = Block(conv(inputs, outputs, 3).children, "projector")
-    backbone = block(vision_tower=architectures.tower(s, "vision"), post_conv=after)
+    backbone = block(vision_tower=families.tower(s, "vision"), post_conv=after)
     return block(backbone=backbone, head=structure(outputs, s.hidden, s.vocab))

@@ -1,13 +1,11 @@
 """Drafts of a layer like their target's: one that predicts further tokens (MTP), and EAGLE's (arXiv:2401.15077)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.components.drafts import LAYER, SAID, Draft, Needs, series
 from hfcount.architectures.layers import rms_norm
 from hfcount.architectures.layers.stacks import altered
 from hfcount.errors import UnknownArchitecture
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import flag
+from hfcount.mapper import Config, flag
 from hfcount.spec import GQA, Layer, Layers, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Repeat, Tensor, block
@@ -33,7 +31,7 @@ class Speculators(Draft):
 
 def spec(c: Config) -> Spec[Speculators]:
     ahead = c.family == "speculators_mtp"
-    text = architectures.part(c, LAYER)
+    text = families.part(c, LAYER)
     if ahead and text.family not in _MTP:
         message = f"{LAYER} is of type {printable(text.family, 60)}, and mtp has layers of {', '.join(_MTP)} alone."
         raise UnknownArchitecture(f"{c.where}: {message}")
@@ -67,7 +65,7 @@ def _attending(text: Spec) -> Layer | None:
 
 def blueprint(s: Spec[Speculators]) -> Block:
     d, of = s.hidden, s.own
-    (layer,) = series(architectures.base(s).children["layers"])
+    (layer,) = series(families.base(s).children["layers"])
     words = block(
         embed_tokens=block("embedding", weight=Tensor((s.vocab, d), presence="spare")),
         lm_head=Linear(d, s.vocab, component="lm_head", presence="spare"),

@@ -4,8 +4,7 @@ from hfcount.architectures import keys
 from hfcount.architectures.layers import embedding, layer_norm, lm_head, stack
 from hfcount.architectures.layers.seq2seq import bart_layer
 from hfcount.architectures.layers.temporal import conv
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, derived, size
+from hfcount.mapper import Config, Sizes, derived, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block, block
 

@@ -8,8 +8,7 @@ from hfcount.architectures.layers import altered, chain, embedding, layer_norm, 
 from hfcount.architectures.layers.conformer import feed_forward
 from hfcount.architectures.layers.conversions import WEIGHT_NORM
 from hfcount.architectures.layers.seq2seq import bart_layer
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, count, part, size
+from hfcount.mapper import Config, Sizes, count, part, size
 from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 

@@ -1,8 +1,7 @@
 """What embeds a text, and the start and the end of a sound, for Stable Audio (arXiv:2407.14358)."""
 
 from hfcount.architectures.layers import diffusion
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import Config, Sizes, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 

@@ -6,8 +6,7 @@ from itertools import pairwise
 from hfcount.architectures.layers import diffusion
 from hfcount.architectures.layers.convolution import depthwise, transposed
 from hfcount.architectures.layers.diffusion.layers import attention, conv, numbered
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, derived, size
+from hfcount.mapper import Config, Sizes, derived, size
 from hfcount.spec import Record, Spec
 from hfcount.spec.tree.dims import Dim
 from hfcount.spec.tree.indices import Indices

@@ -1,9 +1,8 @@
 """The safety checker of Stable Diffusion 1 and 2: CLIP's vision tower, and concepts that images are held against."""
 
-from hfcount import architectures
+from hfcount.architectures import families
 from hfcount.architectures.layers import diffusion
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import Config, Sizes, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 
@@ -23,14 +22,14 @@ class SafetyChecker(Sizes):
 
 def spec(c: Config) -> Spec[SafetyChecker]:
     c.kind = "clip"  # whose configuration it has
-    tower = architectures.part(c, "vision_config", "clip_vision_model")
+    tower = families.part(c, "vision_config", "clip_vision_model")
     return diffusion.beside(c, SafetyChecker.read(c), tower)
 
 
 def blueprint(s: Spec[SafetyChecker]) -> Block:
     out = s.own.projection_dim
     return block(
-        vision_model=architectures.tower(s, "vision"),
+        vision_model=families.tower(s, "vision"),
         visual_projection=Linear(s.hidden, out, component="projector"),
         concept_embeds=Tensor((_CONCEPTS, out)),
         special_care_embeds=Tensor((_SPECIAL, out)),

@@ -1,8 +1,7 @@
 """The mean and deviation of embeddings of images that Stable unCLIP normalises by (arXiv:2204.06125)."""
 
 from hfcount.architectures.layers import diffusion
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import Config, Sizes, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block, Tensor, block
 

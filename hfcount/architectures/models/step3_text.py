@@ -5,8 +5,7 @@ import re
 from hfcount.architectures import keys
 from hfcount.architectures.layers import decoder, rms_norm, stacked, swiglu
 from hfcount.architectures.layers.ffn import router
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import Config, Sizes, size
 from hfcount.spec import GQA, Layer, MoE, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, block

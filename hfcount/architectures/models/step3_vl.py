@@ -1,12 +1,10 @@
 """Step 3: its language model, and CLIP's layers as a tower, whose grid two convolutions halve twice."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import layer_norm, mlp, stack
 from hfcount.architectures.layers.composite import as_tower
 from hfcount.architectures.layers.vision import convolution, patch_convolution
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, flag
+from hfcount.mapper import Config, Sizes, flag
 from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 
@@ -20,19 +18,19 @@ class Step3Vl(Sizes):
 
 
 def spec(c: Config) -> Spec[Step3Vl]:
-    towers = {"vision": architectures.part(c, "vision_config", "step3_vision_encoder")}
+    towers = {"vision": families.part(c, "vision_config", "step3_vision_encoder")}
     model = keys.composite(
-        c, architectures.part(c, "text_config", "step3_text"), towers, heads=("ForConditionalGeneration",)
+        c, families.part(c, "text_config", "step3_text"), towers, heads=("ForConditionalGeneration",)
     )
     return model.having(Step3Vl.read(c))
 
 
 def blueprint(s: Spec[Step3Vl]) -> Block:
-    vision, tree = s.part("vision"), architectures.tree(s.part("text").replace(head="causal_lm", tied=s.tied))
+    vision, tree = s.part("vision"), families.tree(s.part("text").replace(head="causal_lm", tied=s.tied))
     wide = vision.output
     return block(
         **tree.children,
-        vision_model=architectures.tower(s, "vision"),
+        vision_model=families.tower(s, "vision"),
         vit_downsampler=as_tower(convolution(vision.hidden, wide, 2), "projector"),
         vit_downsampler2=as_tower(convolution(wide, 2 * wide, 3), "projector"),
         vit_large_projector=Linear(2 * wide, s.hidden, s.own.projector_bias, "projector"),
@@ -72,6 +70,4 @@ def vision_blueprint(s: Spec[Step3Vision]) -> Block:
     return block(embeddings=table, transformer=block(layers=stack(s.layers, layer_block)))
 
 
-PARTS = (
-    architectures.Family(("step3_vision_encoder",), vision_spec, vision_blueprint, ignored=("output_hidden_size",)),
-)
+PARTS = (families.Family(("step3_vision_encoder",), vision_spec, vision_blueprint, ignored=("output_hidden_size",)),)

@@ -1,14 +1,12 @@
 """Step 3.7: Step 3.5's language model with a vision tower and one projection."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.components.step import layers_and_downsamplers
 from hfcount.architectures.layers import layer_norm
 from hfcount.architectures.layers.composite import towers_beside_model
 from hfcount.architectures.layers.conversions import qkv
 from hfcount.architectures.layers.vision import patch_convolution
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, flag
+from hfcount.mapper import Config, Sizes, flag
 from hfcount.spec import Dense, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 
@@ -47,10 +45,7 @@ class Step3p7(Sizes):
 
 def spec(c: Config) -> Spec[Step3p7]:
     # The class overrules the model_types that are written in its parts.
-    text, vision = (
-        architectures.part(c, "text_config", "step3p5"),
-        architectures.part(c, "vision_config", "step3p5_vision"),
-    )
+    text, vision = (families.part(c, "text_config", "step3p5"), families.part(c, "vision_config", "step3p5_vision"))
     heads = ("ForConditionalGeneration", "Model")
     sizes = Step3p7.read(c)
     return keys.composite(c, text, {"vision": vision}, heads=heads).having(sizes)
@@ -60,9 +55,7 @@ def blueprint(s: Spec[Step3p7]) -> Block:
     vision_width = 4 * s.part("vision").hidden
     projector = Linear(vision_width, s.hidden, s.own.projector_bias, "projector")
     name = "multi_modal_projector" if s.head == "base" else "vit_large_projector"
-    return towers_beside_model(
-        s, architectures.base(s), vision_model=architectures.tower(s, "vision"), **{name: projector}
-    )
+    return towers_beside_model(s, families.base(s), vision_model=families.tower(s, "vision"), **{name: projector})
 
 
 def vision_spec(c: Config) -> Spec:
@@ -92,7 +85,7 @@ def vision_blueprint(s: Spec) -> Block:
 
 
 PARTS = (
-    architectures.Family(
+    families.Family(
         ("step3p5_vision",),
         vision_spec,
         vision_blueprint,

@@ -1,13 +1,11 @@
 """Step3-VL-10B: Qwen3 with the perception encoder of Step 3.7, whose grid two convolutions halve (arXiv:2601.09668)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.components.step import layers_and_downsamplers
 from hfcount.architectures.layers import layer_norm
 from hfcount.architectures.layers.composite import towers_beside_model
 from hfcount.architectures.layers.vision import convolution
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, flag, size
+from hfcount.mapper import Config, Sizes, flag, size
 from hfcount.spec import Dense, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 
@@ -38,18 +36,15 @@ class StepRobotics(Sizes):
 
 
 def spec(c: Config) -> Spec[StepRobotics]:
-    text, vision = (
-        architectures.part(c, "text_config", "qwen3"),
-        architectures.part(c, "vision_config", "step_robotics_vision"),
-    )
+    text, vision = (families.part(c, "text_config", "qwen3"), families.part(c, "vision_config", "step_robotics_vision"))
     model = keys.composite(c, text, {"vision": vision}, heads=("ForConditionalGeneration",))
     return model.replace(tied=text.tied).having(StepRobotics.read(c))  # the language model says it for the whole
 
 
 def blueprint(s: Spec[StepRobotics]) -> Block:
     projector = Linear(_WIDER * s.part("vision").hidden, s.hidden, s.own.projector_bias, "projector")
-    tower = architectures.tower(s, "vision")
-    return towers_beside_model(s, architectures.base(s), vision_model=tower, vit_large_projector=projector)
+    tower = families.tower(s, "vision")
+    return towers_beside_model(s, families.base(s), vision_model=tower, vit_large_projector=projector)
 
 
 class StepRoboticsVision(Sizes):
@@ -97,4 +92,4 @@ def vision_blueprint(s: Spec[StepRoboticsVision]) -> Block:
     )
 
 
-PARTS = (architectures.Family(("step_robotics_vision",), vision_spec, vision_blueprint),)
+PARTS = (families.Family(("step_robotics_vision",), vision_spec, vision_blueprint),)

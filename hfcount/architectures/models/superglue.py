@@ -2,8 +2,7 @@
 
 from itertools import pairwise
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import stack
 from hfcount.architectures.layers.convolution import batch_norm
 from hfcount.architectures.layers.encoders import bert_attention
@@ -29,7 +28,7 @@ def spec(c: Config) -> Spec[SuperGlue]:
     kinds = c.strs("gnn_layers_types") or ["self", "cross"] * 9
     layer = Layer(mixer=keys.multi_head(c, d, c.int("num_attention_heads")))
     sizes = SuperGlue(steps=tuple(keys.dim(f"C{place}", step) for place, step in enumerate(steps, 1)))
-    parts = {"keypoints": architectures.part(c, "keypoint_detector_config")}
+    parts = {"keypoints": families.part(c, "keypoint_detector_config")}
     layers = keys.uniform(layer, len(kinds))
     model = keys.decoder_spec(c, layers, vocab=0, hidden=d, layer_count=None, heads=_HEADS, parts=parts)
     return model.replace(causal=False).having(sizes)
@@ -52,7 +51,7 @@ def blueprint(s: Spec[SuperGlue]) -> Block:
 
     return block(
         bin_score=Tensor((), component="other"),
-        keypoint_detector=architectures.tree(s.part("keypoints")),
+        keypoint_detector=families.tree(s.part("keypoints")),
         keypoint_encoder=block("embedding", encoder=Block(steps)),
         gnn=block(layers=stack(s.layers, layer_block)),
         final_projection=block("other", final_proj=Linear(d, d, True)),

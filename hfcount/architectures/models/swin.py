@@ -4,8 +4,7 @@ from hfcount.architectures import keys
 from hfcount.architectures.layers import altered, backbones, layer_norm, stack
 from hfcount.architectures.layers.classic import classifier, headed
 from hfcount.architectures.layers.vision import patch_convolution, stage_norms
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import Config, Sizes, size
 from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block, buffer, obsolete
 

@@ -5,8 +5,7 @@ from hfcount.architectures.layers import layer_norm, stack
 from hfcount.architectures.layers.classic import headed
 from hfcount.architectures.layers.convolution import conv
 from hfcount.architectures.layers.vision import cosine_layer
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes
+from hfcount.mapper import Config, Sizes
 from hfcount.spec import Dense, Layer, Layers, Patches, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Tensor, block

@@ -4,8 +4,7 @@ from hfcount.architectures import keys
 from hfcount.architectures.components.t5 import T5Layer, t5_layer
 from hfcount.architectures.layers import embedding, lm_head, rms_norm, stack, within
 from hfcount.architectures.layers.seq2seq import switched
-from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.mapper.sizes import Sizes, flag
+from hfcount.mapper import MAX_LAYERS, Config, Sizes, flag
 from hfcount.spec import GQA, Dense, Layer, Layers, MoE, Spec
 from hfcount.spec.tree.indices import Indices, intersection
 from hfcount.spec.tree.nodes import Block, Linear, Tied, block

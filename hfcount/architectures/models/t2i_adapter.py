@@ -4,8 +4,7 @@ from itertools import pairwise
 
 from hfcount.architectures.layers import diffusion
 from hfcount.architectures.layers.diffusion.layers import conv, numbered
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, count, derived, size
+from hfcount.mapper import Config, Sizes, count, derived, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Repeat, block

@@ -5,8 +5,7 @@ from hfcount.architectures.components.t5 import t5_layer, t5_layers
 from hfcount.architectures.layers import embedding, layer_norm, lm_head, stack
 from hfcount.architectures.layers.classic import classifier
 from hfcount.architectures.layers.encoders import dense_classifier
-from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.mapper.sizes import Sizes
+from hfcount.mapper import MAX_LAYERS, Config, Sizes
 from hfcount.spec import GQA, Dense, Layers, Spec
 from hfcount.spec.tree.nodes import Block, Tied, block
 

@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from hfcount.architectures import Family, keys
+from hfcount.architectures import keys
+from hfcount.architectures.families import Family
 from hfcount.architectures.layers import altered, embedding, gqa, lm_head, rms_norm, stack, swiglu
 from hfcount.architectures.layers.classic import classifier
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes
+from hfcount.mapper import Config, Sizes
 from hfcount.spec import Layer, Layers, Spec
 from hfcount.spec.tree.nodes import Block, Linear, block
 

@@ -1,7 +1,7 @@
 """T5Gemma 2: Gemma 3 as an encoder that also sees, and a decoder that attends to it and itself at once."""
 
-from hfcount import architectures
-from hfcount.architectures import Family, keys
+from hfcount.architectures import families, keys
+from hfcount.architectures.families import Family
 from hfcount.architectures.layers import altered, embedding, gqa, lm_head, rms_norm, stack, swiglu
 from hfcount.architectures.layers.classic import classifier, headed
 from hfcount.mapper import Config
@@ -36,7 +36,7 @@ def spec(c: Config) -> Spec:
             )
     parts = {
         "encoder": Spec(family=c.family, vocab=words, hidden=d, layers=_layers(inner), causal=False),
-        "vision": architectures.part(outer, "vision_config"),
+        "vision": families.part(outer, "vision_config"),
     }
     windows = keys.sliding(decoder, lambda: keys.all_but_every_nth(decoder, 6), default=4096)
     model = keys.decoder_spec(decoder, _layers(decoder), whole=c, tied=True, heads=_HEADS, windows=windows, parts=parts)
@@ -66,7 +66,7 @@ def _encoder(s: Spec, layers: tuple[Layers, ...]) -> Block:
     )
     return altered(
         _side(s.hidden, layers, _table(s)),
-        vision_tower=architectures.tower(s, "vision"),
+        vision_tower=families.tower(s, "vision"),
         multi_modal_projector=Block(projector.children, "projector", repeats=0),
     )
 
@@ -94,7 +94,7 @@ def text_blueprint(s: Spec) -> Block:
 
 def encoder_spec(c: Config) -> Spec:
     """T5Gemma 2's encoder alone: its text encoder, and SigLIP before it."""
-    text, vision = architectures.part(c, "text_config"), architectures.part(c, "vision_config")
+    text, vision = families.part(c, "text_config"), families.part(c, "vision_config")
     return keys.composite(c, text, {"vision": vision}, tied=True, heads=keys.named(Encoder="base"))
 
 

@@ -6,8 +6,7 @@ from typing import Any, NamedTuple
 from hfcount.architectures import keys
 from hfcount.architectures.layers.classic import classifier, headed
 from hfcount.architectures.layers.convolution import batch_norm, conv, normed
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, derived, size
+from hfcount.mapper import Config, Sizes, derived, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block, block
 

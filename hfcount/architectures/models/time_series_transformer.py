@@ -4,8 +4,7 @@ from hfcount.architectures import keys
 from hfcount.architectures.layers import altered, embedding, layer_norm, stack
 from hfcount.architectures.layers.seq2seq import bart_layer
 from hfcount.architectures.layers.series import distribution_parameters, drawn
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes
+from hfcount.mapper import Config, Sizes
 from hfcount.spec import Layer, Layers, Record, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Repeat, Tensor, block, buffer

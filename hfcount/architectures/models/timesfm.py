@@ -3,8 +3,7 @@
 from hfcount.architectures import keys
 from hfcount.architectures.layers import altered, embedding, layer_norm, mlp, rms_norm, stack
 from hfcount.architectures.layers.classic import mha
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, flag, size
+from hfcount.mapper import Config, Sizes, flag, size
 from hfcount.spec import GQA, Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block, buffer
 

@@ -2,8 +2,7 @@
 
 from hfcount.architectures import keys
 from hfcount.architectures.layers import altered, gqa, mlp, rms_norm, stack
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import Config, Sizes, size
 from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 

@@ -1,7 +1,6 @@
 """TIPS v2: a vision and a text tower of one width, compared as they are (arXiv:2410.16512)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import embedding, layer_norm, mlp, stack
 from hfcount.architectures.layers.conversions import qkv
 from hfcount.mapper import Config
@@ -13,7 +12,7 @@ SPELLINGS = {r"^text_encoder\.": "text_model.", r"^vision_encoder\.": "vision_mo
 
 
 def spec(c: Config) -> Spec:
-    text, vision = architectures.part(c, "text_config"), architectures.part(c, "vision_config")
+    text, vision = families.part(c, "text_config"), families.part(c, "vision_config")
     if text.hidden != vision.hidden:
         message = (
             f"text_config.hidden_size is {text.hidden:,} and vision_config.hidden_size {vision.hidden:,}: they differ."
@@ -25,8 +24,8 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     return block(
         temperature=Tensor((), component="other"),
-        text_encoder=architectures.base(s),
-        vision_encoder=architectures.tower(s, "vision"),
+        text_encoder=families.base(s),
+        vision_encoder=families.tower(s, "vision"),
     )
 
 
@@ -54,7 +53,7 @@ def text_blueprint(s: Spec) -> Block:
 
 
 PARTS = (
-    architectures.Family(
+    families.Family(
         ("tipsv2_text_model",),
         text_spec,
         text_blueprint,

@@ -1,12 +1,10 @@
 """TIPS v2 with DPT's heads: depth, normals and segments of an image (arXiv:2410.16512, arXiv:2103.13413)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.components.depth import Levels
 from hfcount.architectures.layers import backbones
 from hfcount.architectures.layers.convolution import conv
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, part, size
+from hfcount.mapper import Config, Sizes, part, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Repeat, block
@@ -54,7 +52,7 @@ class TipsV2Dpt(Sizes):
 
 
 def spec(c: Config) -> Spec[TipsV2Dpt]:
-    backbone = backbones.only(c, architectures.backbone(c), "tipsv2_vision_model")
+    backbone = backbones.only(c, families.backbone(c), "tipsv2_vision_model")
     sizes = TipsV2Dpt.read(c)
     d, why = sizes.levels.fusion_hidden_size, keys.COARSER
     return keys.imaging(c, (), _HEADS, hidden=d, parts={"backbone": backbone}, uncounted=why).having(sizes)
@@ -87,9 +85,9 @@ def _head(of: Levels, width: int, name: str, outputs: int) -> Block:
 def blueprint(s: Spec[TipsV2Dpt]) -> Block:
     sizes, backbone = s.own, s.part("backbone")
     if s.head == "base":
-        return architectures.tree(backbone)
+        return families.tree(backbone)
     outputs = {"depth": sizes.num_depth_bins, "normals": _DIRECTION, "segmentation": s.labels}
     heads = {
         f"{task}_head": _head(sizes.levels, backbone.hidden, f"{task}_head", outputs[task]) for task in _TASKS[s.head]
     }
-    return Block({"vision_encoder": architectures.tree(backbone), **heads})
+    return Block({"vision_encoder": families.tree(backbone), **heads})

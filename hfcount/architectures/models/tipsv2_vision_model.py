@@ -5,8 +5,7 @@ from hfcount.architectures.layers import layer_norm, mlp, stack
 from hfcount.architectures.layers.classic import fused_attention
 from hfcount.architectures.layers.conversions import qkv
 from hfcount.architectures.layers.vision import patch_convolution
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes
+from hfcount.mapper import Config, Sizes
 from hfcount.spec import Dense, Layer, Spec
 from hfcount.spec.tree.dims import round_up
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block

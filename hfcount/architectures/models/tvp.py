@@ -1,12 +1,10 @@
 """TVP: words and frames of a video in one encoder, with prompts around both (arXiv:2303.04995)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import embedding, layer_norm, stack
 from hfcount.architectures.layers.classic import headed, positions
 from hfcount.architectures.layers.convolution import conv
-from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import MAX_LAYERS, Config, Sizes, size
 from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 
@@ -36,7 +34,7 @@ def spec(c: Config) -> Spec[Tvp]:
         around=kind == "framepad",
     )
     layer = Layer(mixer=keys.multi_head(c, d, c.int("num_attention_heads")), ffn=keys.dense(c, bias=True))
-    parts = {"vision": architectures.part(c, "backbone_config")}
+    parts = {"vision": families.part(c, "backbone_config")}
     model = keys.decoder_spec(c, layer, heads=_HEADS, hidden=d, positions=rows, parts=parts)
     return model.replace(causal=False, tied=False).having(sizes)
 
@@ -70,7 +68,7 @@ def blueprint(s: Spec[Tvp]) -> Block:
     frames = s.part("vision")
     body = block(
         vision_model=block(
-            backbone=architectures.tree(frames.replace(head="backbone")), grid_encoder_conv=conv(frames.hidden, d, 3)
+            backbone=families.tree(frames.replace(head="backbone")), grid_encoder_conv=conv(frames.hidden, d, 3)
         ),
         embeddings=words,
         visual_embeddings=embeddings,

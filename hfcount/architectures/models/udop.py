@@ -4,8 +4,7 @@ from hfcount.architectures import keys
 from hfcount.architectures.components.t5 import t5_layer, t5_layers
 from hfcount.architectures.layers import embedding, layer_norm, lm_head, stack
 from hfcount.architectures.layers.vision import patch_convolution
-from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.mapper.sizes import Sizes, derived, size
+from hfcount.mapper import MAX_LAYERS, Config, Sizes, derived, size
 from hfcount.spec import GQA, Dense, Layers, Spec
 from hfcount.spec.tree.nodes import Block, Node, Tensor, Tied, block, obsolete
 

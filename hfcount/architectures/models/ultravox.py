@@ -2,13 +2,11 @@
 
 from collections.abc import Callable
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import altered, rms_norm
 from hfcount.architectures.layers.composite import rebased
 from hfcount.errors import UnknownArchitecture
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, count, derived, flag, size
+from hfcount.mapper import Config, Sizes, count, derived, flag, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Node, Undescribed, block
@@ -63,7 +61,7 @@ def _part(c: Config, name: str, usual: str) -> Spec | None:
     if c.given(f"{name}_model_id") and not c.sub(f"{name}_config"):
         return None
     kind = c.part(f"{name}_config").str("model_type", default=usual)
-    return architectures.part(c, f"{name}_config", "whisper_encoder" if kind == "whisper" else kind)
+    return families.part(c, f"{name}_config", "whisper_encoder" if kind == "whisper" else kind)
 
 
 def blueprint(s: Spec[Ultravox]) -> Block:
@@ -76,10 +74,10 @@ def blueprint(s: Spec[Ultravox]) -> Block:
         return Undescribed(f"it is loaded from {elsewhere[name]}") if name in elsewhere else tree()
 
     return block(
-        audio_tower=part("audio", lambda: architectures.tower(s, "audio")),
+        audio_tower=part("audio", lambda: families.tower(s, "audio")),
         multi_modal_projector=_projector(s, unknown),
         language_model=part(
-            "text", lambda: rebased(architectures.tree(s.part("text").replace(head="causal_lm")), "language_model")
+            "text", lambda: rebased(families.tree(s.part("text").replace(head="causal_lm")), "language_model")
         ),
     )
 
@@ -104,7 +102,7 @@ def _projector(s: Spec[Ultravox], unknown: Callable[[str], Undescribed]) -> Bloc
         return block("projector", ln_pre=before, layers=before, embed_positions=before, linear_in=before)
     d = heard.hidden
     layers = tuple(part.replace(indices=Indices.below(of.deep)) for part in heard.layers[:1])
-    tower = altered(architectures.tree(heard.replace(layers=layers)), conv1=None, conv2=None, layer_norm=None)
+    tower = altered(families.tree(heard.replace(layers=layers)), conv1=None, conv2=None, layer_norm=None)
     further = block(
         ln_pre=before,
         linear_in=Linear(vision_width, d, True),

@@ -1,8 +1,7 @@
 """Karlo's projections of embeddings of a text and an image, for a U-Net that reads both (arXiv:2204.06125)."""
 
 from hfcount.architectures.layers import diffusion, layer_norm
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import Config, Sizes, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 

@@ -6,8 +6,7 @@ from hfcount.architectures.components.unets import DOWN, MIDDLES, UP, check_grou
 from hfcount.architectures.layers import diffusion
 from hfcount.architectures.layers.diffusion.layers import conv, image_attention, residual, time_embedding
 from hfcount.architectures.layers.norms import layer_norm
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import Config, Sizes, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.dims import Dim
 from hfcount.spec.tree.indices import Indices

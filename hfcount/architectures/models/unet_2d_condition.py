@@ -7,8 +7,7 @@ from hfcount.architectures.components.unets import read_stages
 from hfcount.architectures.layers import diffusion
 from hfcount.architectures.layers.diffusion.layers import conv
 from hfcount.architectures.layers.norms import layer_norm
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, derived, size
+from hfcount.mapper import Config, Sizes, derived, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block, block
 

@@ -14,8 +14,7 @@ from hfcount.architectures.components.unet_keys import Stage, Stages, each
 from hfcount.architectures.components.unet_stages import around, text_layer
 from hfcount.architectures.layers import diffusion, layer_norm
 from hfcount.architectures.layers.diffusion.layers import conv, residual, time_embedding
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import Config, Sizes, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Node, Repeat, block

@@ -13,8 +13,7 @@ from hfcount.architectures.layers.diffusion.layers import (
     numbered,
     time_embedding,
 )
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import Config, Sizes, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Node, Repeat, Tensor, block

@@ -2,8 +2,7 @@
 
 from hfcount.architectures import keys
 from hfcount.architectures.layers.temporal import conv, upsampling
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, count, derived
+from hfcount.mapper import Config, Sizes, count, derived
 from hfcount.spec import Record, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Repeat, block

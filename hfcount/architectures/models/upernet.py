@@ -1,11 +1,9 @@
 """UPerNet: segments from all levels of a backbone, the coarsest pooled at several scales (arXiv:1807.10221)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers.backbones import channels, chosen
 from hfcount.architectures.layers.convolution import batch_norm, conv
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, count, derived, flag, size
+from hfcount.mapper import Config, Sizes, count, derived, flag, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Repeat, block
@@ -36,7 +34,7 @@ class UperNet(Sizes):
 
 
 def spec(c: Config) -> Spec[UperNet]:
-    backbone = architectures.backbone(c)
+    backbone = families.backbone(c)
     widths = channels(chosen(c.part("backbone_config")), backbone)
     auxiliary = c.bool("use_auxiliary_head", default=True)
     width = c.int("auxiliary_in_channels", default=None)
@@ -73,7 +71,7 @@ def blueprint(s: Spec[UperNet]) -> Block:
         fpn_convs=Block({str(place): _step(d, d, 3) for place in finer}),
         fpn_bottleneck=_step(len(widths) * d, d, 3),
     )
-    backbone = architectures.tree(s.part("backbone"))
+    backbone = families.tree(s.part("backbone"))
     further = _auxiliary(sizes.auxiliary, s.labels) if sizes.has_auxiliary else None
     return block(backbone=backbone, decode_head=head, auxiliary_head=further)
 

@@ -3,11 +3,9 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers.convolution import batch_norm, conv, normed
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, derived, size
+from hfcount.mapper import Config, Sizes, derived, size
 from hfcount.spec import Record, Spec
 from hfcount.spec.tree.dims import Dim
 from hfcount.spec.tree.nodes import Block, Tensor, block
@@ -56,7 +54,7 @@ def spec(c: Config) -> Spec[Uvdoc | UvdocBackbone]:
         sizes = UvdocBackbone.read(c)
         return keys.imaging(c, (), heads, hidden=sizes.head[-1].outputs, uncounted=why).having(sizes)
     side = keys.dim("w", c.int("kernel_size"))
-    vision = architectures.part(c, "backbone_config", "uvdoc_backbone").replace(head="backbone")
+    vision = families.part(c, "backbone_config", "uvdoc_backbone").replace(head="backbone")
     inputs, outputs = keys.each(c, "bridge_connector", 2, "C")
     (points,) = _listed(c, "out_point_positions2D", 2, [c.entries("out_point_positions2D")])
     if len(points) < 2:
@@ -127,4 +125,4 @@ def _whole(s: Spec, of: Uvdoc) -> Block:
     )
     points = block(conv_down=narrowed, conv_up=conv(up.inputs, up.outputs, side, bias=True))
     head = block(bridge_connector=normed(inputs, s.hidden, 1), out_point_positions2D=points)
-    return block(backbone=architectures.tree(backbone), head=head)
+    return block(backbone=families.tree(backbone), head=head)

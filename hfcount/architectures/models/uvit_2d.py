@@ -3,8 +3,7 @@
 from hfcount.architectures.layers import diffusion, layer_norm, rms_norm
 from hfcount.architectures.layers.convolution import conv, depthwise, transposed
 from hfcount.architectures.layers.diffusion.layers import feed_forward
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, count, flag, size
+from hfcount.mapper import Config, Sizes, count, flag, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Node, Repeat, Tensor, block

@@ -1,11 +1,9 @@
 """VibeVoice: two tokenizers, a language model, and a head that diffuses the next sound's latent (arXiv:2508.19205)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import rms_norm, swiglu
 from hfcount.architectures.layers.composite import towers_in_model
-from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.mapper.sizes import Sizes
+from hfcount.mapper import MAX_LAYERS, Config, Sizes
 from hfcount.spec import Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Repeat, Tensor, block
@@ -22,8 +20,8 @@ class Vibevoice(Sizes):
 
 
 def spec(c: Config) -> Spec[Vibevoice]:
-    text, head = architectures.part(c, "text_config"), c.part("diffusion_head_config")
-    towers = {"audio": architectures.part(c, "audio_config"), "meaning": architectures.part(c, "semantic_model_config")}
+    text, head = families.part(c, "text_config"), c.part("diffusion_head_config")
+    towers = {"audio": families.part(c, "audio_config"), "meaning": families.part(c, "semantic_model_config")}
     sizes = Vibevoice.read(
         c,
         num_hidden_layers=keys.dim("N_d", head.int("num_hidden_layers", maximum=MAX_LAYERS)),
@@ -44,12 +42,12 @@ def blueprint(s: Spec[Vibevoice]) -> Block:
 
     return towers_in_model(
         s,
-        architectures.base(s),
+        families.base(s),
         latent_scaling_factor=Tensor((), component="other"),
         latent_bias_factor=Tensor((), component="other"),
-        audio_tower=architectures.tower(s, "audio"),
+        audio_tower=families.tower(s, "audio"),
         multi_modal_projector=connector(heard.hidden),
-        semantic_tokenizer_encoder=Block(architectures.tree(meant).children, "audio"),
+        semantic_tokenizer_encoder=Block(families.tree(meant).children, "audio"),
         semantic_connector=connector(meant.hidden),
         diffusion_head=_diffusion(s, heard.hidden),
     )

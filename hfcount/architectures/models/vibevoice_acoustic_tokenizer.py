@@ -4,8 +4,7 @@ from hfcount.architectures import keys
 from hfcount.architectures.components.codecs import ratios
 from hfcount.architectures.layers import altered, rms_norm
 from hfcount.architectures.layers.temporal import conv, upsampling
-from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import MAX_LAYERS, Config, Sizes, size
 from hfcount.spec import Head, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Repeat, Tensor, block

@@ -1,7 +1,6 @@
 """VideoLLaMA 3: a vision tower and two projections before any language model (arXiv:2501.13106)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import layer_norm, stack
 from hfcount.architectures.layers.composite import towers_in_model
 from hfcount.architectures.layers.vision import clip_layer, patch_convolution
@@ -13,7 +12,7 @@ MODEL_TYPES = ("video_llama_3",)  # transformers 5.23: modeling_video_llama_3.py
 
 
 def spec(c: Config) -> Spec:
-    text, towers = architectures.part(c, "text_config"), {"vision": architectures.part(c, "vision_config")}
+    text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
     heads, tied = ("ForConditionalGeneration", "Model"), keys.tied_anywhere(c, c.part("text_config"))
     return keys.composite(c, text, towers, heads=heads).replace(tied=tied)
 
@@ -21,7 +20,7 @@ def spec(c: Config) -> Spec:
 def blueprint(s: Spec) -> Block:
     d, vision_width = s.hidden, s.part("vision").hidden
     projector = block("projector", readout=Block({"0": Linear(vision_width, d, True), "2": Linear(d, d, True)}))
-    return towers_in_model(s, architectures.base(s), vision_model=architectures.tower(s, "vision"), projector=projector)
+    return towers_in_model(s, families.base(s), vision_model=families.tower(s, "vision"), projector=projector)
 
 
 def vision_spec(c: Config) -> Spec:
@@ -36,4 +35,4 @@ def vision_blueprint(s: Spec) -> Block:
     return block(embeddings=table, encoder=block(layers=layers), post_layernorm=layer_norm(d))
 
 
-PARTS = (architectures.Family(("video_llama_3_vision",), vision_spec, vision_blueprint),)
+PARTS = (families.Family(("video_llama_3_vision",), vision_spec, vision_blueprint),)

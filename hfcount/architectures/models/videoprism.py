@@ -2,12 +2,10 @@
 
 from dataclasses import replace
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import embedding, layer_norm, mlp, stack
 from hfcount.architectures.layers.classic import classifier, mha
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, count, size
+from hfcount.mapper import Config, Sizes, count, size
 from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Repeat, Tensor, block, buffer
@@ -18,13 +16,13 @@ _HEADS = keys.named(ClipModel="base")
 
 
 def spec(c: Config) -> Spec:
-    text, towers = architectures.part(c, "text_config"), {"vision": architectures.part(c, "vision_config")}
+    text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
     return keys.composite(c, text, towers, heads=_HEADS).replace(tied=False)
 
 
 def blueprint(s: Spec) -> Block:
-    video = architectures.tree(s.part("vision").replace(head="encoder"))
-    return block(video_model=replace(video, component="vision", repeats=0), text_model=architectures.base(s))
+    video = families.tree(s.part("vision").replace(head="encoder"))
+    return block(video_model=replace(video, component="vision", repeats=0), text_model=families.base(s))
 
 
 def text_spec(c: Config) -> Spec:
@@ -132,6 +130,6 @@ def vision_blueprint(s: Spec[VideoprismVisionModel]) -> Block:
 
 
 PARTS = (
-    architectures.Family(("videoprism_text_model",), text_spec, text_blueprint, ignored=("apply_l2norm",)),
-    architectures.Family(("videoprism_vision_model",), vision_spec, vision_blueprint, ignored=("apply_l2norm",)),
+    families.Family(("videoprism_text_model",), text_spec, text_blueprint, ignored=("apply_l2norm",)),
+    families.Family(("videoprism_vision_model",), vision_spec, vision_blueprint, ignored=("apply_l2norm",)),
 )

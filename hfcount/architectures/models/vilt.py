@@ -5,8 +5,7 @@ from hfcount.architectures.layers import embedding, layer_norm, stack
 from hfcount.architectures.layers.classic import classifier, headed
 from hfcount.architectures.layers.encoders import bert_embeddings
 from hfcount.architectures.layers.vision import patch_convolution, vit_layer
-from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.mapper.sizes import Sizes, derived, size
+from hfcount.mapper import MAX_LAYERS, Config, Sizes, derived, size
 from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Node, Tensor, Tied, block
 

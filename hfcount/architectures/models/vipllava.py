@@ -1,12 +1,10 @@
 """ViP-LLaVA: LLaVA that reads several layers of its vision tower, normalised (arXiv:2312.00784)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import layer_norm
 from hfcount.architectures.layers.composite import llava
 from hfcount.architectures.layers.conversions import LLAVA
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes
+from hfcount.mapper import Config, Sizes
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block, Linear, block
 
@@ -19,7 +17,7 @@ class Vipllava(Sizes):
 
 
 def spec(c: Config) -> Spec[Vipllava]:
-    text, towers = architectures.part(c, "text_config"), {"vision": architectures.part(c, "vision_config")}
+    text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
     read = c.ints("vision_feature_layer", "vision_feature_layers", default=[-2, -5, -8, -11, 6], alone=True)
     heads = ("ForConditionalGeneration", "Model")
     sizes = Vipllava.read(c, vision_feature_layer=len(read))
@@ -34,6 +32,4 @@ def blueprint(s: Spec[Vipllava]) -> Block:
         linear_1=Linear(vision_width, d, True),
         linear_2=Linear(d, d, True),
     )
-    return llava(
-        s, architectures.base(s), vision_tower=architectures.tower(s, "vision"), multi_modal_projector=projector
-    )
+    return llava(s, families.base(s), vision_tower=families.tower(s, "vision"), multi_modal_projector=projector)

@@ -11,8 +11,7 @@ from hfcount.architectures.layers.encoders import (
     pooler,
     token_types,
 )
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, flag, size
+from hfcount.mapper import Config, Sizes, flag, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block, Linear, block
 

@@ -2,8 +2,7 @@
 
 from itertools import pairwise
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers.convolution import batch_norm, conv, normed
 from hfcount.mapper import Config
 from hfcount.spec import Record, Spec
@@ -23,7 +22,7 @@ class VitMatte(Record):
 
 
 def spec(c: Config) -> Spec[VitMatte]:
-    backbone, channels = architectures.backbone(c), c.part("backbone_config").int("num_channels", default=3)
+    backbone, channels = families.backbone(c), c.part("backbone_config").int("num_channels", default=3)
     stream = c.ints("convstream_hidden_sizes", default=(48, 96, 192))
     fused = c.ints("fusion_hidden_sizes", default=(256, 128, 64, 32))
     if len(fused) != len(stream) + 1:
@@ -52,4 +51,4 @@ def blueprint(s: Spec[VitMatte]) -> Block:
         fusion_blocks=Block(blocks),
         matting_head=block(matting_convs=Block(matte)),
     )
-    return block(backbone=architectures.tree(s.part("backbone")), decoder=decoder)
+    return block(backbone=families.tree(s.part("backbone")), decoder=decoder)

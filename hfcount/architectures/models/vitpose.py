@@ -1,10 +1,8 @@
 """ViTPose: a backbone and a small decoder of heat maps, one for each joint (arXiv:2204.12484)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers.convolution import batch_norm, conv, transposed
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, flag
+from hfcount.mapper import Config, Sizes, flag
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block, block
 
@@ -20,7 +18,7 @@ class Vitpose(Sizes):
 
 
 def spec(c: Config) -> Spec[Vitpose]:
-    backbone = architectures.backbone(c)
+    backbone = families.backbone(c)
     sizes = Vitpose.read(c)
     d = keys.dim("d", backbone.hidden)
     return (
@@ -41,4 +39,4 @@ def blueprint(s: Spec[Vitpose]) -> Block:
         conv=conv(_WIDTH, s.labels, 1, bias=True),
     )
     simple = block("other", conv=conv(d, s.labels, 3, bias=True))
-    return block(backbone=architectures.tree(s.part("backbone")), head=simple if s.own.simple else larger)
+    return block(backbone=families.tree(s.part("backbone")), head=simple if s.own.simple else larger)

@@ -7,8 +7,7 @@ from hfcount.architectures.layers import altered, embedding, layer_norm, stack
 from hfcount.architectures.layers.classic import mha
 from hfcount.architectures.layers.conversions import WEIGHT_NORM
 from hfcount.architectures.layers.temporal import conv, normalised
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, count, flag, part, size
+from hfcount.mapper import Config, Sizes, count, flag, part, size
 from hfcount.spec import Dense, Layer, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Repeat, Tensor, block

@@ -4,8 +4,7 @@ from hfcount.architectures import keys
 from hfcount.architectures.layers import layer_norm, mlp, stack
 from hfcount.architectures.layers.classic import classifier, headed
 from hfcount.architectures.layers.vision import patch_convolution, square_attention
-from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.mapper.sizes import Sizes, count, size
+from hfcount.mapper import MAX_LAYERS, Config, Sizes, count, size
 from hfcount.spec import Dense, Layer, Patches, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Repeat, Tensor, block

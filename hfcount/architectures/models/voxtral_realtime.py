@@ -1,13 +1,11 @@
 """Voxtral Realtime: some frames of a causal encoder make one token of a language model (arXiv:2602.11298)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import altered, base, gqa, pre_norm, rms_norm, stack, swiglu
 from hfcount.architectures.layers.composite import llava
 from hfcount.architectures.layers.conversions import inside
 from hfcount.architectures.layers.temporal import conv
-from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.mapper.sizes import Sizes, size
+from hfcount.mapper import MAX_LAYERS, Config, Sizes, size
 from hfcount.spec import GQA, Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, block
 
@@ -21,7 +19,7 @@ class VoxtralRealtime(Sizes):
 
 
 def spec(c: Config) -> Spec[VoxtralRealtime]:
-    text, towers = architectures.part(c, "text_config"), {"audio": architectures.part(c, "audio_config")}
+    text, towers = families.part(c, "text_config"), {"audio": families.part(c, "audio_config")}
     sizes = VoxtralRealtime.read(c)
     heads, tied = ("ForConditionalGeneration", "Model"), c.bool("tie_word_embeddings", default=True)
     return keys.composite(c, text, towers, heads=heads).replace(tied=tied).having(sizes)
@@ -30,7 +28,7 @@ def spec(c: Config) -> Spec[VoxtralRealtime]:
 def blueprint(s: Spec[VoxtralRealtime]) -> Block:
     wide = s.own.downsample_factor * s.part("audio").hidden
     projector = block("projector", linear_1=Linear(wide, s.hidden), linear_2=Linear(s.hidden, s.hidden))
-    return llava(s, architectures.base(s), audio_tower=architectures.tower(s, "audio"), multi_modal_projector=projector)
+    return llava(s, families.base(s), audio_tower=families.tower(s, "audio"), multi_modal_projector=projector)
 
 
 _RANK = 32  # of the projection of the delay
@@ -86,6 +84,6 @@ def encoder_blueprint(s: Spec[VoxtralRealtimeEncoder]) -> Block:
 
 
 PARTS = (
-    architectures.Family(("voxtral_realtime_text",), text_spec, text_blueprint),
-    architectures.Family(("voxtral_realtime_encoder",), encoder_spec, encoder_blueprint, ignored=("vocab_size",)),
+    families.Family(("voxtral_realtime_text",), text_spec, text_blueprint),
+    families.Family(("voxtral_realtime_encoder",), encoder_spec, encoder_blueprint, ignored=("vocab_size",)),
 )

@@ -9,8 +9,7 @@ from hfcount.architectures.layers.diffusion.layers import (
     ending,
     middle,
 )
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, count, derived, flag, optional, size
+from hfcount.mapper import Config, Sizes, count, derived, flag, optional, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block, Node, Repeat, Tensor, block
 

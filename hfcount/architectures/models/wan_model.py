@@ -5,8 +5,7 @@ from math import prod
 from hfcount.architectures.layers import diffusion, layer_norm, rms_norm
 from hfcount.architectures.layers.diffusion.transformers import patches, table
 from hfcount.errors import UnknownArchitecture
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, count, derived, flag, size
+from hfcount.mapper import Config, Sizes, count, derived, flag, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.dims import Dim
 from hfcount.spec.tree.indices import Indices

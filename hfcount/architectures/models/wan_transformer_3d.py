@@ -12,8 +12,7 @@ from hfcount.architectures.layers.convolution import led
 from hfcount.architectures.layers.diffusion.blocks import seen_image, step_and_text, video_block
 from hfcount.architectures.layers.diffusion.layers import feed_forward
 from hfcount.architectures.layers.diffusion.transformers import patches, table
-from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.mapper.sizes import Sizes, count, derived, flag, size
+from hfcount.mapper import MAX_LAYERS, Config, Sizes, count, derived, flag, size
 from hfcount.spec import Record, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Node, Repeat, block

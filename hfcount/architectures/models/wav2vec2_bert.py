@@ -4,7 +4,12 @@ from hfcount.architectures import keys
 from hfcount.architectures.components.speech import UNHEARD, Adapter, Speech, speech
 from hfcount.architectures.components.waveforms import masking
 from hfcount.architectures.layers import layer_norm, stack
-from hfcount.architectures.layers.conformer import conformer_attention, conformer_layer, feed_forward, shortening
+from hfcount.architectures.layers.conformer import (
+    conformer_attention,
+    conformer_layer,
+    feed_forward,
+    shortening,
+)
 from hfcount.mapper import Config
 from hfcount.spec import Layer, Record, Spec
 from hfcount.spec.tree.indices import Indices

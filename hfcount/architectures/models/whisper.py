@@ -1,12 +1,10 @@
 """Whisper: an encoder of spectrograms and a decoder of texts, keys without biases (arXiv:2212.04356)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import embedding, layer_norm, lm_head, stack
 from hfcount.architectures.layers.classic import classifier, mha, positions
 from hfcount.architectures.layers.seq2seq import bart_layer
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, flag, size
+from hfcount.mapper import Config, Sizes, flag, size
 from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 
@@ -28,14 +26,14 @@ class Whisper(Sizes):
 
 
 def spec(c: Config) -> Spec[Whisper]:
-    encoder = architectures.read(c.as_part(), "whisper_encoder")
+    encoder = families.read(c.as_part(), "whisper_encoder")
     model = keys.sequence_to_sequence(c, heads=_HEADS, positions=c.int("max_target_positions"), encoder=encoder)
     alone = model.head in ("encoder", "sequence_classification")
     return (model.replace(causal=False, uncounted="") if alone else model).having(Whisper.read(c))
 
 
 def blueprint(s: Spec[Whisper]) -> Block:
-    d, encoder = s.hidden, architectures.tree(s.part("encoder"))
+    d, encoder = s.hidden, families.tree(s.part("encoder"))
 
     def layer_block(layer: Layer) -> Block:
         attention = Block({**mha(d, layer.attention).children, "k_proj": Linear(d, d)}, "attention")

@@ -3,8 +3,7 @@
 from hfcount.architectures import keys
 from hfcount.architectures.layers import layer_norm, stack
 from hfcount.architectures.layers.classic import fc, positions
-from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.mapper.sizes import Sizes
+from hfcount.mapper import MAX_LAYERS, Config, Sizes
 from hfcount.spec import Dense, Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 

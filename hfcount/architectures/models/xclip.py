@@ -1,13 +1,11 @@
 """X-CLIP: CLIP for videos, with layers across frames and prompts that depend on the video (arXiv:2208.02816)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.layers import altered, layer_norm, stack
 from hfcount.architectures.layers.classic import positions
 from hfcount.architectures.layers.composite import paired
 from hfcount.architectures.layers.vision import clip_layer, patch_convolution, square_attention
-from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.mapper.sizes import Sizes, count
+from hfcount.mapper import MAX_LAYERS, Config, Sizes, count
 from hfcount.spec import Dense, Layer, Layers, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Repeat, Tensor, block, obsolete
@@ -25,7 +23,7 @@ class Xclip(Sizes):
 
 
 def spec(c: Config) -> Spec[Xclip]:
-    text, towers = architectures.part(c, "text_config"), {"vision": architectures.part(c, "vision_config")}
+    text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
     v = c.part("vision_config")
     sizes = Xclip.read(
         c,
@@ -58,8 +56,8 @@ def blueprint(s: Spec[Xclip]) -> Block:
     )
     return paired(
         s,
-        architectures.base(s),
-        architectures.tower(s, "vision"),
+        families.base(s),
+        families.tower(s, "vision"),
         prompts_visual_layernorm=layer_norm(vision_width),
         prompts_visual_projection=Tensor((vision_width, out), component="projector"),
         mit=Block({"position_embedding": frames, "encoder": encoder}, "vision", repeats=0),
@@ -92,7 +90,7 @@ def vision_blueprint(s: Spec) -> Block:
 
 
 PARTS = (
-    architectures.Family(
+    families.Family(
         ("xclip_vision_model",),
         vision_spec,
         vision_blueprint,

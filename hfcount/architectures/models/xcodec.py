@@ -3,8 +3,7 @@
 from math import ceil, log2
 from typing import Self
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.components.codecs import product
 from hfcount.architectures.layers.temporal import conv, upsampling
 from hfcount.architectures.models.dac import Dac
@@ -108,17 +107,17 @@ def spec(c: Config) -> Spec[XCodec]:
 
 
 def _parts(c: Config) -> tuple[Spec, Spec]:
-    heard = architectures.part(c, "acoustic_model_config")
+    heard = families.part(c, "acoustic_model_config")
     if heard.family != "dac":
         raise c.error(
             "not-described", f"acoustic_model_config is {heard.family}, and must be dac.", "acoustic_model_config"
         )
-    return heard, architectures.part(c, "semantic_model_config")
+    return heard, families.part(c, "semantic_model_config")
 
 
 def blueprint(s: Spec[XCodec]) -> Block:
     d, sizes, heard, meant = s.hidden, s.own, s.part("audio"), s.part("meaning")
-    codec, table = architectures.tree(heard).children, buffer(sizes.codebook_size, sizes.codebook_dim)
+    codec, table = families.tree(heard).children, buffer(sizes.codebook_size, sizes.codebook_dim)
     codebook = block(inited=buffer(1), cluster_size=buffer(sizes.codebook_size), embed=table, embed_avg=table)
     narrow = sizes.codebook_dim if s.family.startswith("higgs") else 0
     quantizer = block(
@@ -131,7 +130,7 @@ def blueprint(s: Spec[XCodec]) -> Block:
         acoustic_decoder=codec["decoder"],
         encoder_semantic=sizes.semantic.encoder(meant.hidden),
         decoder_semantic=sizes.semantic.decoder(meant.hidden),
-        semantic_model=architectures.tree(meant),
+        semantic_model=families.tree(meant),
         fc=Linear(d, d, True, "projector"),
         fc1=Linear(d, meant.hidden, True, "projector"),
         fc2=Linear(d, heard.hidden, True, "projector"),

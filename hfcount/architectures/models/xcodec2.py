@@ -1,7 +1,6 @@
 """X-codec 2 and NeuCodec: a recogniser beside an encoder, one code for both, a transformer back (arXiv:2502.04128)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.components.codecs import DacEncoder, product, ratios
 from hfcount.architectures.layers import layer_norm, mlp, pre_norm, rms_norm, stack
 from hfcount.architectures.layers.classic import mha
@@ -25,7 +24,7 @@ class XCodec2(Record):
 
 
 def spec(c: Config) -> Spec[XCodec2]:
-    d, heads, meant = c.int("hidden_size"), c.int("num_attention_heads"), architectures.part(c, "semantic_model_config")
+    d, heads, meant = c.int("hidden_size"), c.int("num_attention_heads"), families.part(c, "semantic_model_config")
     keys.divides(c, "num_attention_heads", heads, "hidden_size", d)
     down = ratios(c, "downsampling_ratios")
     hop = product(down)
@@ -75,7 +74,7 @@ def blueprint(s: Spec[XCodec2]) -> Block:
         conv4=conv(m, m, 3, False),
     )
     return block(
-        semantic_encoder=architectures.tree(meant),
+        semantic_encoder=families.tree(meant),
         semantic_adapter=adapter,
         acoustic_encoder=of.encoder.tensors(d, _snake),
         fc_encoder=Linear(both, both, True, "projector"),

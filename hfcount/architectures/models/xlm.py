@@ -3,8 +3,7 @@
 from hfcount.architectures import keys
 from hfcount.architectures.layers import embedding, layer_norm, lm_head, mlp, stack
 from hfcount.architectures.layers.classic import classifier, headed, positions, squad_head, summary
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, flag
+from hfcount.mapper import Config, Sizes, flag
 from hfcount.spec import Dense, Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, block
 

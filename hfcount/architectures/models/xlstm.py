@@ -2,8 +2,7 @@
 
 from hfcount.architectures import keys
 from hfcount.architectures.layers import embedding, layer_norm, rms_norm, stack, with_head
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, derived
+from hfcount.mapper import Config, Sizes, derived
 from hfcount.spec import MLSTM, Dense, Layer, Spec
 from hfcount.spec.tree.dims import round_up
 from hfcount.spec.tree.nodes import Block, Linear, block

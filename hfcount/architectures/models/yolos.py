@@ -6,8 +6,7 @@ from hfcount.architectures.layers import layer_norm, stack
 from hfcount.architectures.layers.classic import headed
 from hfcount.architectures.layers.conversions import VIT_ATTENTION
 from hfcount.architectures.layers.vision import patch_convolution, vit_layer
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, flag
+from hfcount.mapper import Config, Sizes, flag
 from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 

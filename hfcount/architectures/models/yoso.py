@@ -9,8 +9,7 @@ from hfcount.architectures.layers.encoders import (
     bert_layer,
     dense_classifier,
 )
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes
+from hfcount.mapper import Config, Sizes
 from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block, buffer
 

@@ -4,8 +4,7 @@ from hfcount.architectures import keys
 from hfcount.architectures.components.shared import SharedBlock, hybrid, owned, shared_block
 from hfcount.architectures.layers import embedding, rms_norm, stack, swiglu, with_head
 from hfcount.architectures.layers.mixers import conv1d
-from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.mapper.sizes import Sizes, derived
+from hfcount.mapper import MAX_LAYERS, Config, Sizes, derived
 from hfcount.spec import SSM, Layer, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Node, Tensor, block

@@ -4,8 +4,7 @@ from hfcount.architectures import keys
 from hfcount.architectures.components.shared import SharedBlock, hybrid, owned, shared_block
 from hfcount.architectures.layers import altered, embedding, fused_swiglu, rms_norm, stack, with_head
 from hfcount.architectures.layers.mixers import mamba2
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, derived, flag, size
+from hfcount.mapper import Config, Sizes, derived, flag, size
 from hfcount.spec import SSM, Dense, Layer, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Repeat, block

@@ -1,12 +1,10 @@
 """ZoeDepth: relative depth like DPT's, made metric by bins whose centres are adjusted (arXiv:2302.12288)."""
 
-from hfcount import architectures
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.components.depth import Neck, shrinking
 from hfcount.architectures.layers.convolution import conv
 from hfcount.errors import UnknownArchitecture
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, derived, flag, part, size
+from hfcount.mapper import Config, Sizes, derived, flag, part, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block, block
 
@@ -41,7 +39,7 @@ def spec(c: Config) -> Spec[ZoeDepth]:
             "list-length", "bin_configurations must give n_bins, and num_attractors four numbers.", "bin_configurations"
         )
     normed = c.str("bin_centers_type", default="softplus") == "normed"
-    backbone = architectures.backbone(c)
+    backbone = families.backbone(c)
     sizes = ZoeDepth.read(
         c,
         n_bins=keys.dim("n_b", count),
@@ -77,7 +75,7 @@ def blueprint(s: Spec[ZoeDepth]) -> Block:
         conditional_log_binomial=block(mlp=Block(mixed)),
     )
     return block(
-        backbone=architectures.tree(inner),
+        backbone=families.tree(inner),
         neck=sizes.neck.tensors(levels.reassembling(inner.hidden, sizes.readout)),
         relative_head=block("other", projection=deep, **head.children),
         metric_head=metric,

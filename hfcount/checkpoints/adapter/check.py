@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import get_args
 
-from hfcount.architectures import tree
+from hfcount.architectures.families import tree
 from hfcount.blueprints.blueprint import Blueprint
 from hfcount.checkpoints.adapter.expected import ExpectedAdapter, expect, saved
 from hfcount.checkpoints.adapter.findings import Differences, report

@@ -11,9 +11,7 @@ Rule = TypeVar("Rule", bound=ValueFinding)
 
 
 def reported(
-    rule: type[Rule],
-    subjects: Sequence[Subject],
-    facts: Mapping[str, Any] | Callable[[Subject], Mapping[str, Any]],
+    rule: type[Rule], subjects: Sequence[Subject], facts: Mapping[str, Any] | Callable[[Subject], Mapping[str, Any]]
 ) -> Iterator[Rule]:
     """The finding about some tensors, with the facts of the first; nothing if there are none."""
     if subjects:

@@ -1,4 +1,4 @@
-"""The tensors whose values were read, with their roles in the model."""
+"""Pairs each tensor whose values were read with its leaf in the blueprint."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

@@ -7,7 +7,7 @@ from hfcount.blueprints.blueprint import Blueprint
 from hfcount.checkpoints.bases import Base, base_of
 from hfcount.checkpoints.gguf.base import compare
 from hfcount.checkpoints.gguf.check import check
-from hfcount.checkpoints.gguf.config import blueprint_of
+from hfcount.checkpoints.gguf.config_from_metadata import blueprint_of
 from hfcount.checkpoints.gguf.files import FileSet, HeaderOrError, file_sets, headers
 from hfcount.checkpoints.gguf.findings import broken, finding, reason
 from hfcount.checkpoints.gguf.split_set import check_pair, join

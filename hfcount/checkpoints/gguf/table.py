@@ -1,4 +1,4 @@
-"""The names and shapes that llama.cpp's converter writes, as recorded by tests/tools/gguf_names.py.
+"""Loads gguf.tsv: the names, layers and shapes that llama.cpp's converter writes for each architecture.
 
 gguf.tsv has three sections, its columns separated by tabs:
 

@@ -7,7 +7,14 @@ from typing import Any, NamedTuple
 
 from hfcount.checkpoints.examine import examine, with_values
 from hfcount.checkpoints.inspection import Options
-from hfcount.checkpoints.pipeline.check import SCHEDULER, Folder, PartFolders, check_folders, class_differs, described
+from hfcount.checkpoints.pipeline.check import (
+    SCHEDULER,
+    Folder,
+    PartFolders,
+    check_folders,
+    class_differs,
+    described,
+)
 from hfcount.checkpoints.pipeline.loadable import is_code, other_type
 from hfcount.checkpoints.pipeline.report import ListedPart, SharedResults, combined
 from hfcount.checkpoints.pipeline.serving import served

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from hfcount.checkpoints.pipeline.size_rules import NOISED, RULES, SHIFTED, Rule
 from hfcount.formats.model_index import Entry
-from hfcount.mapper.reference import declared
+from hfcount.mapper.class_defaults import declared
 from hfcount.text import shown
 from hfcount.verifier.rules.hf814_parts_do_not_fit import PartsDoNotFit
 

@@ -10,10 +10,10 @@ from hfcount.formats.dtypes import code
 from hfcount.formats.safetensors import Entry
 from hfcount.mapper.quantization_config import Announcement
 from hfcount.quantization.layout import Layout, Unmodelled
-from hfcount.quantization.packing.cache import CacheScales, Heads, scales, usual
+from hfcount.quantization.packing.dtypes_from_total import PackedReading, exact, keeps
 from hfcount.quantization.packing.fused import fused
+from hfcount.quantization.packing.kv_cache_scales import CacheScales, Heads, scales, usual
 from hfcount.quantization.packing.mlx import forms, towers_left_out
-from hfcount.quantization.packing.reading import PackedReading, exact, keeps
 from hfcount.quantization.packing.split import Segments
 from hfcount.quantization.packing.stacks import apart, is_stack
 from hfcount.quantization.packing.suffixes import Collected, Suffixes

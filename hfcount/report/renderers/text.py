@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple, get_args
 
 from hfcount.fetcher.unread_files import TRAINING
-from hfcount.mapper.reference import is_of_diffusers
+from hfcount.mapper.class_defaults import is_of_diffusers
 from hfcount.report.figures import ClosedForm, FormulaPart, Storage
 from hfcount.report.model import Report, ReportedFinding, Verdict
 from hfcount.report.renderers.adapters import adapter

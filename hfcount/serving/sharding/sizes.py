@@ -1,4 +1,4 @@
-"""The sizes of a model that ranks share: heads, groups, widths of feed-forward networks, words."""
+"""Lists the sizes that ranks divide among them, and the part of each that one rank holds."""
 
 import re
 from collections.abc import Iterator, Mapping

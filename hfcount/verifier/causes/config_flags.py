@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from hfcount import architectures
+from hfcount.architectures import families
 from hfcount.text import shown
 from hfcount.verifier.causes.case import Case, Cause, listed, sentence
 from hfcount.verifier.causes.modules import is_like, may_have
@@ -121,7 +121,7 @@ def typed(case: Case) -> Iterator[Cause]:
     for key in case.keys:
         if key not in absent | {"model_type", "text_config.model_type"}:
             continue
-        others = [kind for kind in architectures.all_types() if kind != case.value(key) and _may_fit(case, key, kind)]
+        others = [kind for kind in families.all_types() if kind != case.value(key) and _may_fit(case, key, kind)]
         # Both are asked of one type after the other: a config that was tried is kept for a while.
         tried = [(candidate, case.agrees({key: candidate}), case.named({key: candidate})) for candidate in others]
         agreeing = _originals(case, key, [candidate for candidate, agrees, _ in tried if agrees])
@@ -178,7 +178,7 @@ def _originals(case: Case, key: str, types: Sequence[str]) -> list[str]:
     """One type for each layout, that which defines it if it is among them; the most copied first, then the nearest."""
     layouts: dict[str, list[str]] = {}
     for kind in types:
-        family = architectures.find(kind)
+        family = families.find(kind)
         layouts.setdefault(family.blueprint.__module__.rpartition(".")[2] if family else "", []).append(kind)
     copies = {name if name in alike else alike[0]: len(alike) for name, alike in layouts.items()}
     return sorted(copies, key=lambda name: (-copies[name], case.lacked({key: name})))

@@ -1,4 +1,4 @@
-"""Derives config values from stored sizes."""
+"""Names the config key that a size that differs was read from, and the values that would fit."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

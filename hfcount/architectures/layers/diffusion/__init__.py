@@ -6,7 +6,7 @@ from typing import TypeVar
 from hfcount.architectures.layers.sizes import dim
 from hfcount.errors import UnknownArchitecture
 from hfcount.mapper import Config
-from hfcount.mapper.reference import declared
+from hfcount.mapper.class_defaults import declared
 from hfcount.spec import Spec
 from hfcount.spec.tree.dims import Dim
 from hfcount.text import shown

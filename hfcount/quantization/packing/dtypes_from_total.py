@@ -1,4 +1,4 @@
-"""Infers the dtypes of packed checkpoints from metadata.total_size."""
+"""Infers the dtypes of quantised weights from metadata.total_size, where no header was read."""
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence

@@ -9,8 +9,7 @@ from hfcount.architectures.layers.convolution import batch_norm, conv, frozen, n
 from hfcount.architectures.layers.model import Heads, embedding
 from hfcount.architectures.layers.norms import layer_norm
 from hfcount.architectures.layers.stacks import stack
-from hfcount.mapper import Config
-from hfcount.mapper.sizes import Sizes, derived, flag, size
+from hfcount.mapper import Config, Sizes, derived, flag, size
 from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Node, Repeat, block

@@ -1,4 +1,4 @@
-"""Checks names, extra tensors and config keys."""
+"""Checks the names of tensors, tensors stored besides the model, and keys of the config that nobody reads."""
 
 import re
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from hfcount.fetcher.interface import PROCESSORS
 from hfcount.fetcher.layout import CONFIG
 from hfcount.formats import dtypes
-from hfcount.mapper.reference import is_of_diffusers, version
+from hfcount.mapper.class_defaults import is_of_diffusers, version
 from hfcount.spec.tree.leaves import Leaf
 from hfcount.text import plural
 from hfcount.verifier.comparison import Comparison

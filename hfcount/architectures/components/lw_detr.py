@@ -6,8 +6,7 @@ from hfcount.architectures.components.detection import perceptron
 from hfcount.architectures.keys import decoder_spec, dim, divides, multi_head, uniform
 from hfcount.architectures.layers.model import Heads, labels
 from hfcount.architectures.layers.norms import layer_norm
-from hfcount.mapper import MAX_LAYERS, Config
-from hfcount.mapper.sizes import Sizes, count, derived, size
+from hfcount.mapper import MAX_LAYERS, Config, Sizes, count, derived, size
 from hfcount.spec import Dense, Layer, Record, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Node, Repeat

@@ -1,4 +1,4 @@
-"""What keeps a number of ranks from sharing a model, and which numbers of ranks can."""
+"""Finds which numbers of ranks can share a model, and why others cannot."""
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property

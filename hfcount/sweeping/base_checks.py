@@ -1,4 +1,4 @@
-"""Compares weight files with those of bases; each base is listed once in a sweep."""
+"""Compares checksums of weight files with those of the base that a checkpoint names."""
 
 from collections import OrderedDict
 from collections.abc import Callable

@@ -1,9 +1,9 @@
-"""Numbers of ranks that cannot share a model."""
+"""Reports numbers of ranks that cannot share a model (HF601)."""
 
 from collections.abc import Iterable, Iterator
 
 from hfcount.fetcher.layout import CONFIG
-from hfcount.serving.sharding.obstacles import MOST, Obstacle, Sharing
+from hfcount.serving.sharding.sharing import MOST, Obstacle, Sharing
 from hfcount.serving.sharding.sizes import ENGINES
 from hfcount.spec import MoE
 from hfcount.verifier.rules.hf601_not_divisible import NotDivisible

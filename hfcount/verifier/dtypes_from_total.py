@@ -1,4 +1,4 @@
-"""Infers the dtypes of listed tensors from metadata.total_size, at depth `index`."""
+"""Infers the dtypes of tensors from metadata.total_size, where no header was read."""
 
 from typing import NamedTuple
 

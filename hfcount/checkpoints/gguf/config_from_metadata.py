@@ -1,4 +1,4 @@
-"""Builds a config from GGUF metadata, and the blueprint for its figures.
+"""The config that a GGUF file's metadata amounts to, and the blueprint that its figures are computed with.
 
 Metadata has fewer keys than a config, and several model_types may share an architecture: what it amounts to is taken
 only where its blueprint has exactly the tensors of the file.

@@ -1,4 +1,4 @@
-"""The defaults of absent config keys in transformers (reference.json) and diffusers (diffusers.json).
+"""Looks up the defaults of absent keys, as recorded of classes of transformers and diffusers.
 
 They are recorded by tests/tools/reference.py and tests/tools/diffusers_defaults.py.
 """

@@ -1,4 +1,4 @@
-"""How a report or a diff shows itself: the package registers it when it is imported, since neither knows reporters."""
+"""Tables by which a Report or a Diff finds its renderers without importing them."""
 
 from __future__ import annotations
 
