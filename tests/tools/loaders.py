@@ -137,7 +137,7 @@ def _config(config: Any, kind: str) -> Json:
     """What a config class takes otherwise than reference.json has it."""
     from transformers import PretrainedConfig
 
-    from hfcount.mapper.reference import declared
+    from hfcount.mapper.class_defaults import declared
 
     newest = declared(kind)
     common = set(loading.defaults(PretrainedConfig)) | set(vars(PretrainedConfig()))

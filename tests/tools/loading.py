@@ -82,7 +82,7 @@ def _of_type(config: Json, kind: str, names: list[str]) -> Iterator[Case]:
 
 def _typed(values: Json, kind: str) -> Json:
     """A config with the model_type of each nested one, which the newest writes."""
-    from hfcount.mapper.reference import declared
+    from hfcount.mapper.class_defaults import declared
 
     known, found = declared(kind), dict(values)
     for key, value in values.items():

@@ -46,7 +46,7 @@ def search(case: Case) -> Search | None:
 
 def _others(case: Case, ends: float) -> list[str]:
     """The fewest keys, three at most, that have to say another value than this version's default: "key=value"."""
-    from hfcount.mapper.reference import declared
+    from hfcount.mapper.class_defaults import declared
 
     absent = [
         (path + key, False if value is True else None)

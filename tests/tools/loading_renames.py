@@ -19,7 +19,8 @@ def pairs(missing: Iterable[str], unexpected: Iterable[str], stored: Iterable[st
     kept = sorted(set(stored) - set(lost))
     for name in lost:
         parts = name.split(".")
-        ends = (".".join(parts[at:]) for at in range(len(parts)))
+        # An ending such as `weight` alone says nothing of where a tensor belongs.
+        ends = (".".join(parts[at:]) for at in range(max(1, len(parts) - 1)))
         end = next((end for end in ends if any(f".{one}".endswith(f".{end}") for one in left)), None)
         if end is None:  # one tensor of all experts, which it takes one by one
             bare = name.replace(".{}", "")

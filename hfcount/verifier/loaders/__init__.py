@@ -1,1 +1,1 @@
-"""What each loader, a library in a version, makes of a checkpoint."""
+"""How each version of a library that loads checkpoints reads them, as recorded by running it."""

@@ -1,4 +1,4 @@
-"""What a version of transformers makes of the checkpoints of a type, recorded by tests/tools/loaders.py."""
+"""Looks up how each version of transformers reads checkpoints of a type, as tests/tools/loaders.py recorded it."""
 
 import re
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ _NUMBER = re.compile(r"(?:(?<=\.)|^)\d+(?=\.|$)")
 
 
 class Refused(NamedTuple):
-    """A key by which a config is refused.
+    """A key with which a version refuses a config.
 
     Args:
         key: its full path.
@@ -31,16 +31,16 @@ class Refused(NamedTuple):
         """Whether it is refused where the key has this value."""
         if value is None or not self.values:
             return value is not None
-        return any(one in self.values for one in (value if isinstance(value, list) else [value]))
+        return any(word in self.values for word in (value if isinstance(value, list) else [value]))
 
 
 class Size(NamedTuple):
-    """A size that is not read under the key that the newest version writes.
+    """A size that a version reads under another key than the newest version writes.
 
     Args:
         written: that key, its full path.
         read: the key that is read instead, its full path.
-        absent: what is taken if that is absent; None if other keys give it.
+        absent: its default there; None if other keys give the size.
     """
 
     written: str
@@ -49,7 +49,7 @@ class Size(NamedTuple):
 
 
 class Facts(NamedTuple):
-    """What a version makes of a type, as far as the newest version does otherwise.
+    """How one version reads checkpoints of a type, where the newest version reads them otherwise.
 
     Args:
         auto: whether the auto classes know the type; its class alone opens it otherwise.
@@ -82,6 +82,19 @@ class Facts(NamedTuple):
     float32: tuple[str, ...]
     unknown: str
 
+    @property
+    def differences(self) -> list[str]:
+        """What this version makes of the type that the newest does not, in phrases of which it is the subject."""
+        if self.unknown:
+            return [f"is not known here: {self.unknown}"]
+        renamed = dict.fromkeys(pair for pairs in self.renamed.values() for pair in pairs)
+        phrases = [f"looks for {wanted} in place of {stored}" for stored, wanted in renamed]
+        phrases += [f"leaves {name} random unless it is stored" for name in self.random("*")]
+        phrases += [f"needs {key}" for key in self.needs]
+        phrases += [f"may refuse {refused.key}: {refused.error}" for refused in self.refuses]
+        phrases += [f"reads {size.read} (or takes {size.absent}) in place of {size.written}" for size in self.sizes]
+        return phrases or ["loaded its recorded checkpoint whole"]
+
     def wanted(self, name: str, class_name: str) -> str | None:
         """The name that is wanted instead of a stored one that is not read; None if it is read, as far as is known."""
         for pairs, bare in ((self.renamed.get(class_name, ()), name), *self._of_all(name)):
@@ -93,7 +106,7 @@ class Facts(NamedTuple):
 
     def _of_all(self, name: str) -> list[tuple[tuple[tuple[str, str], ...], str]]:
         pairs = self.renamed.get("*", ())
-        return [(pairs, one) for one in dict.fromkeys((name.removeprefix("model."), name))] if pairs else []
+        return [(pairs, bare) for bare in dict.fromkeys((name.removeprefix("model."), name))] if pairs else []
 
     def random(self, class_name: str) -> tuple[str, ...]:
         """The names, numbers as {}, that are random in a class if they are not stored; a leading "model." may lack."""
@@ -111,7 +124,7 @@ def _unread(name: str, first: str, second: str) -> bool:
 
 @lru_cache(256)
 def facts(version: str, model_type: str) -> Facts | None:
-    """What a version of transformers makes of a type; None if it does not have the type.
+    """How a version of transformers reads checkpoints of a type; None if it does not have the type.
 
     Args:
         version: one of `versions`.
@@ -141,14 +154,14 @@ def facts(version: str, model_type: str) -> Facts | None:
 
 
 def _by_class(rows: Mapping[str, list[Any]], read: Any) -> dict[str, tuple[Any, ...]]:
-    return {name: tuple(map(read, found)) for names, found in rows.items() for name in names.split()}
+    return {name: tuple(map(read, values)) for names, values in rows.items() for name in names.split()}
 
 
 @cache
 def versions() -> tuple[str, ...]:
     """The versions of transformers that are recorded, the oldest first."""
-    found = [path.stem.removeprefix(f"{LIBRARY}-") for path in _FOLDER.glob(f"{LIBRARY}-*.json")]
-    return tuple(sorted(found, key=lambda version: [int(part) for part in version.split(".")]))
+    recorded = [path.stem.removeprefix(f"{LIBRARY}-") for path in _FOLDER.glob(f"{LIBRARY}-*.json")]
+    return tuple(sorted(recorded, key=lambda version: [int(part) for part in version.split(".")]))
 
 
 @cache
