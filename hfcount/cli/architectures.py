@@ -11,6 +11,7 @@ from hfcount.architectures import families
 from hfcount.errors import UnknownArchitecture
 from hfcount.mapper.class_defaults import declared, version
 from hfcount.mapper.classes import HEAD
+from hfcount.verifier.loaders.facts import facts, versions
 
 FILE = Path(families.__file__).with_name("catalogue.json")
 
@@ -70,6 +71,7 @@ def one(model_type: str) -> Iterator[str]:
         "keys": [f"{key}{default}" for key, default in keys.items()],
         "parts": [f"{key}: as --families {part} says" for key, part in entry.get("parts", {}).items()],
         "judged by": _judged(entry.get("judge", "")),
+        "read by": list(_read_by(model_type)),
         "source": [_source(families.file(model_type).read_text())],
         "file": [f"hfcount/architectures/models/{families.file(model_type).name}"],
     }
@@ -87,6 +89,13 @@ def _judged(judge: str) -> list[str]:
         "nobody: its tensors were read from the source, and never compared with a model that was built of it",
         source,
     ]
+
+
+def _read_by(model_type: str) -> Iterator[str]:
+    """What each recorded version of transformers makes of a checkpoint of this type; nothing if none has it."""
+    recorded = {release: facts(release, model_type) for release in reversed(versions())}
+    for release, known in recorded.items() if any(recorded.values()) else ():
+        yield f"transformers {release} {'; '.join(known.differences) if known else 'has no such type'}"
 
 
 def _default(key: str, defaults: Mapping[str, Any]) -> str:

@@ -31,6 +31,9 @@ def test_every_type_has_its_line_under_a_kind(command: Command) -> None:
             "medusa",
             ["judged by nobody: its tensors were read from the source, and never compared", "those that vLLM loads"],
         ),
+        ("llava", ["transformers 4.57.1 looks for vision_tower.vision_model. in place of vision_tower."]),
+        ("deepseek_v32", ["transformers 5.23.0 loaded its recorded", "transformers 4.57.1 has no such type"]),
+        ("qwen3_moe", ["4.57.1 reads num_experts (or takes 128) in place of num_local_experts"]),
         ("speculators_eagle3", ["judged by speculators 0.9.0: names and shapes of its model"]),
         (
             "chatglm",

@@ -8,7 +8,7 @@ modules, by which a checkpoint that differs is held against types (modules.py), 
 `oracle` is needed, and what runs says so.
 
 `--transformers` first records what the installed version of transformers declares (classes.py, reference.py, values.py
-readers.py and defaults.py): for a new version of it, or a type that it did not have before.
+readers.py, defaults.py and loaders.py): for a new version of it, or a type that it did not have before.
 """
 
 import argparse
@@ -20,7 +20,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 TOOLS = Path(__file__).parent
 
-DECLARED = ("classes.py", "reference.py", "values.py", "readers.py", "defaults.py")
+DECLARED = ("classes.py", "reference.py", "values.py", "readers.py", "defaults.py", "loaders.py")
 GENERATED = ("address.py", "modules.py", "catalogue.py", "schema", "tutorials.py", "readme.py", "guard.py --record")
 
 
@@ -49,6 +49,7 @@ def _texts() -> dict[Path, bytes]:
         "hfcount/architectures/*.json",
         "hfcount/mapper/*.json",
         "hfcount/verifier/causes/*.json",
+        "hfcount/verifier/loaders/*.json",
         "fixtures/*.json",
     )
     suffixes = ("md", "json", "svg", "txt")

@@ -1,0 +1,1 @@
+"""How each version of a library that loads checkpoints reads them, as recorded by running it."""

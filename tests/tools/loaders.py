@@ -1,0 +1,308 @@
+"""Records what a version of transformers makes of checkpoints: `python tests/tools/loaders.py`, once with each version.
+
+It writes hfcount/verifier/loaders/transformers-VERSION.json, one line per model_type. `--types A,B` prints those alone.
+Without a mark below, absent is none.
+
+- `auto`: false for a type that the auto classes do not know, so that its class alone opens it.
+- `classes`: the model classes that can be imported from the library.
+- `keys`, `names`, `parts`: the defaults of keys, further names of keys and model_types of nested configs, where
+  hfcount/mapper/reference.json has none or others; `lacks`: keys that it has and this version does not take.
+- `renamed`: by class, the prefixes of stored names that are not read, each with the prefix that is wanted instead.
+- `wants`: by class, names that are random if they are not stored, although the newest version does not need them.
+- `needs`: keys without which a config is refused; `refuses`: keys by which one is, each with the error.
+- `sizes`: sizes that are not found under the key that the newest writes: that key, the one that is read, its default
+  (null: the key that is read is one of the config's own, and the other is not read at all).
+- `float32`: endings of the names of parameters that stay in float32 in a model of bfloat16, numbers as {}.
+- `unknown`: what was not found out, and why.
+
+In `renamed` and `wants` the class * stands for all, with and without a leading "model.".
+"""
+
+import argparse
+import gc
+import json
+import os
+import select
+import signal
+import sys
+import time
+import traceback
+import warnings
+from collections.abc import Callable, Iterable
+from importlib import import_module
+from math import prod
+from pathlib import Path
+from pkgutil import iter_modules
+from typing import Any
+
+import loading
+import loading_causes
+import loading_renames
+from classes import recorded as classes_recorded
+from loading import Case, Loaded
+from reference import IDS, NO_SHAPE
+
+from hfcount.architectures import models
+
+FOLDER = Path(__file__).parents[2] / "hfcount" / "verifier" / "loaders"
+SECONDS = 150
+"""How long all cases of a type may take."""
+
+Json = dict[str, Any]
+
+ORDER = "auto classes keys lacks names parts renamed wants needs refuses sizes float32 unknown".split()
+
+
+def recorded(types: set[str] | None = None) -> Json:
+    """The line of each type, or of those named."""
+    found = _declared()  # here, so that what it imports is there for all processes
+    for module in iter_modules(models.__path__, "hfcount.architectures.models."):
+        import_module(module.name)
+    gc.freeze()
+    made = {kind: row for kind, row in found.items() if types is None or kind in types}
+    for row in made.values():
+        row.setdefault("unknown", "never loaded: no config is recorded")
+    for kind, cases in loading.cases():
+        if kind in made and (types is None or kind in types):
+            row = apart(lambda cases=cases: _of_cases(list(cases())), SECONDS)
+            made[kind] |= {"unknown": ""} | row if isinstance(row, dict) else {"unknown": row}
+            print(
+                kind, {key: value for key, value in made[kind].items() if key in ORDER[6:]}, file=sys.stderr, flush=True
+            )
+    return {
+        kind: {key: row[key] for key in ORDER if row.get(key) or row.get(key) is False}
+        for kind, row in sorted(made.items())
+    }
+
+
+def apart(action: Callable[[], Json], seconds: float) -> Json | str:
+    """What a function gives in a process of its own, or why it gives nothing."""
+    inner, outer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(inner)
+        try:
+            with os.fdopen(outer, "w") as pipe:
+                pipe.write(json.dumps(action()))
+        except BaseException:
+            traceback.print_exc()
+        os._exit(0)
+    os.close(outer)
+    text, ends = b"", time.monotonic() + seconds
+    while ready := select.select([inner], [], [], max(0.0, ends - time.monotonic()))[0]:
+        if not (part := os.read(inner, 1 << 16)):
+            break
+        text += part
+    os.close(inner)
+    if not ready:
+        os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    if not ready:
+        return "loading takes too long"
+    try:
+        answer: Json = json.loads(text)
+    except ValueError:
+        return "the process that loads it ends"
+    return answer
+
+
+def _declared() -> Json:
+    """What the classes of each type declare."""
+    import transformers
+    from transformers import CONFIG_MAPPING
+    from transformers.models.auto.configuration_auto import CONFIG_MAPPING_NAMES
+
+    rows: dict[str, Json] = {kind: {} for kind in CONFIG_MAPPING_NAMES}
+    for kind, names in classes_recorded()["classes"].items():
+        there = [name for name in names.split() if _importable(transformers, name)]
+        if there or kind in rows:
+            rows.setdefault(kind, {"auto": False})["classes"] = " ".join(there)
+    for kind, row in rows.items():
+        if kind in CONFIG_MAPPING_NAMES:
+            try:
+                row |= _config(CONFIG_MAPPING[kind], kind)
+            except Exception as error:
+                row["unknown"] = f"its config: {loading.short(error)}"
+    return rows
+
+
+def _importable(library: Any, name: str) -> bool:
+    try:
+        return "Placeholder" not in repr(type(one := getattr(library, name))) and not hasattr(one, "_backends")
+    except Exception:  # it needs a library that is not installed
+        return False
+
+
+def _config(config: Any, kind: str) -> Json:
+    """What a config class takes otherwise than reference.json has it."""
+    from transformers import PretrainedConfig
+
+    from hfcount.mapper.class_defaults import declared
+
+    newest = declared(kind)
+    common = set(loading.defaults(PretrainedConfig)) | set(vars(PretrainedConfig()))
+    below = set(loading.nested(config)) | newest.parts.keys()
+    taken = loading.defaults(config)
+    own = {key: _plain(value) for key, value in taken.items() if key not in common | below and _bears(key, value)}
+    keys = {key: value for key, value in own.items() if key not in newest.keys or newest.keys[key] != value}
+    names = {
+        name: key
+        for name, key in config.attribute_map.items()
+        if not NO_SHAPE.search(name) and newest.names.get(name) != key and newest.names.get(key) != name
+    }
+    mapped = {*config.attribute_map, *config.attribute_map.values()}
+    lacks = sorted(key for key in newest.keys if key not in taken and key not in mapped and key not in common)
+    row = {"keys": keys, "lacks": " ".join(lacks), "names": names, "parts": _parts(config, newest)}
+    return {key: value for key, value in row.items() if value}
+
+
+def _bears(key: str, value: Any) -> bool:
+    return not key.startswith("_") and (not NO_SHAPE.search(key) or (type(value) is int and bool(IDS.search(key))))
+
+
+def _plain(value: Any) -> Any:
+    return json.loads(json.dumps(value, default=lambda other: getattr(other, "model_type", None) or repr(other)[:40]))
+
+
+def _parts(config: Any, newest: Any) -> Json:
+    """The model_types of nested configs that have another in reference.json, or are not in it."""
+    try:
+        made = config()
+    except Exception:  # a class that needs more than that
+        return {}
+    found: Json = {}
+    for name in loading.nested(config):
+        kind = getattr(getattr(made, name, None), "model_type", None)
+        if kind and (name not in newest.parts or newest.parts[name].kind != kind):
+            found[name] = kind
+    return found
+
+
+def _of_cases(cases: list[Case]) -> Json:
+    """What becomes of the cases of one type."""
+    import transformers
+
+    cases = [case for case in cases if hasattr(transformers, case.name)]
+    if not cases:
+        return {"unknown": "never loaded: none of the classes tried is in it"}
+    small = [case for case in cases if sum(map(prod, case.tensors.values())) <= loading.LARGEST]
+    if not small:
+        return _of_large(cases)
+    row: Json = {}
+    read: list[tuple[Case, Loaded]] = []
+    two = 2 if sum(map(prod, small[0].tensors.values())) < loading.LARGEST / 10 else 1
+    loads: list[tuple[Case, Loaded]] = [(case, loading.load(case)) for case in small[:two]]
+    if any(loaded.error or loaded.missing or loaded.mismatched for _, loaded in loads):
+        loads += [(case, loading.load(case)) for case in small[two:]]
+    searched = 0
+    for case, loaded in loads:
+        if loaded.error or loaded.mismatched:
+            found = None if searched == 2 else loading_causes.search(case)
+            if found and not found.sizes and not all(isinstance(loading.built(other), str) for other, _ in loads):
+                found = None  # it holds for this class alone
+            searched = 2 if found else searched + 1
+            if found:
+                row.pop("unknown", None)
+                row |= {key: value for key, value in found._asdict().items() if value}
+            elif not any(key in row for key in ("needs", "refuses", "sizes")):
+                row["unknown"] = f"{case.name}: {loaded.error or 'other shapes: ' + ' '.join(loaded.mismatched)[:100]}"
+            continue
+        read.append((case, loaded))
+    return row | _names(read)
+
+
+def _of_large(cases: list[Case]) -> Json:
+    """What is found of cases that are too large to load, by building the first model without data."""
+    case = cases[0]
+    if loading.built(case):
+        causes = loading_causes.search(case)
+        found = {key: value for key, value in causes._asdict().items() if value} if causes else {}
+        return found or {"unknown": "too large to load, and not built as it is stored"}
+    row = _names([(case, loading.unloaded(case))])
+    if row.pop("wants"):  # without loading it, ties of its parts are not told from what is random
+        row["unknown"] = "too large to load; what its parts tie"
+    return row
+
+
+def _names(loads: list[tuple[Case, Loaded]]) -> Json:
+    """What is renamed, random and in float32 in the models that were not refused."""
+    renamed, wants = dict[str, Any](), dict[str, Any]()
+    for case, loaded in loads:
+        stored = loading.folded(case.tensors)
+        renamed[case.name], left = loading_renames.pairs(loaded.missing, loaded.unexpected, stored)
+        wants[case.name] = [name for name in left if not _by_tie(case, name)]
+    single = {"": list[Any]()} if len(wants) == 1 else {}  # it may be of this class alone
+    return {
+        "renamed": _grouped(renamed, _bare),
+        "wants": _grouped(wants | single, lambda name: name.removeprefix("model.")),
+        "float32": _endings([loaded for _, loaded in loads]),
+    }
+
+
+def _by_tie(case: Case, name: str) -> bool:
+    """Whether a name is missing since the version reads the flag that ties the head elsewhere."""
+    from hfcount.mapper.loader_differences import ties
+
+    text = case.config.get("text_config")
+    tied = (text or {}).get("tie_word_embeddings", case.config.get("tie_word_embeddings", True))
+    return "lm_head" in name and any(not one.tied for one in ties(case.config, case.kind, bool(tied) or True))
+
+
+def _bare(pair: list[str]) -> list[str]:
+    both = all(one.startswith("model.") for one in pair)
+    return [one.removeprefix("model.") for one in pair] if both else pair
+
+
+def _grouped(found: dict[str, list[Any]], bare: Callable[[Any], Any]) -> Json:
+    """By classes; * if all agree but for a leading "model."."""
+    plain = {name: sorted({json.dumps(bare(one)) for one in rows}) for name, rows in found.items()}
+    first = next(iter(plain.values()), [])
+    if first and all(rows == first for rows in plain.values()):
+        return {"*": [json.loads(one) for one in first]}
+    groups: dict[str, list[str]] = {}
+    for name, rows in found.items():
+        if rows:
+            groups.setdefault(json.dumps(sorted(rows)), []).append(name)
+    return {" ".join(names): json.loads(rows) for rows, names in groups.items()}
+
+
+def _endings(loads: Iterable[Loaded]) -> list[str]:
+    """The shortest endings that the names in float32 have, and no others."""
+    kept = {name for loaded in loads for name in loaded.float32}
+    rest = {f".{name}" for loaded in loads for name in loaded.other} - {f".{name}" for name in kept}
+    found = set()
+    for name in kept:
+        parts = name.split(".")
+        ends = (".".join(parts[at:]) for at in range(len(parts) - 1, -1, -1))
+        found.add(next((end for end in ends if not any(one.endswith(f".{end}") for one in rest)), name))
+    return sorted(one for one in found if not any(one != other and one.endswith(f".{other}") for other in found))
+
+
+def text(version: str, rows: Json) -> str:
+    """One type a line, so that one can be read without the others."""
+    lines = [f"{json.dumps(kind)}: {json.dumps(row, separators=(',', ':'))}" for kind, row in rows.items()]
+    head = f'{{"library": "transformers", "version": "{version}", "types": {{\n'
+    return head + ",\n".join(lines) + "\n}}\n"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--types", help="print the lines of these alone")
+    only = parser.parse_args().types
+    os.environ |= {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_VERBOSITY": "critical", "TQDM_DISABLE": "1"}
+    warnings.simplefilter("ignore")
+    import torch
+    import transformers
+
+    torch.set_num_threads(1)
+    transformers.utils.logging.set_verbosity(60)
+    found = text(transformers.__version__, recorded(set(only.split(",")) if only else None))
+    if only:
+        print(found, end="")
+    else:
+        (FOLDER / f"transformers-{transformers.__version__}.json").write_text(found)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
