@@ -45,7 +45,7 @@ class Choice(NamedTuple):
 
     Args:
         layout: None for dense.
-        why: why another way of storing it is harmless; empty if it is an error.
+        why: why another way of storing it is a note; empty if it is an error.
         noted: whether the settings, read strictly, say otherwise, which is worth a note.
         either: whether the settings leave open which way it is, so that neither is worth a note.
         strictly: the layout that the settings mean if they are read strictly, which is worth no note either.
@@ -130,7 +130,7 @@ class Scheme(ABC):
 
     def fused_scale(self, outputs: int, inputs: int, fewest: int) -> tuple[tuple[int, ...], tuple[str, ...]]:
         """The shape and dtypes of the scales of one matrix in a stack, which is of at least `fewest` matrices."""
-        raise NotImplementedError  # only schemes whose `fused` returns another have such scales
+        raise NotImplementedError  # abstract: called only for a scheme whose `fused` returns another scheme
 
     def chosen(self, module: Module) -> Choice:
         """How the module should be stored, by where the settings are and what they say."""

@@ -29,7 +29,7 @@ def excluded(state: State) -> Iterator[Proposal]:
     """Completes the list of excluded modules."""
     packed = state.run.outcome.packed
     modules = [finding for finding in state.about("HF502") if isinstance(finding, ModulesDiffer)]
-    findings = [finding for finding in modules if not finding.harmless]
+    findings = [finding for finding in modules if not finding.reason]
     config = packed.announced if packed else None
     if not packed or not config or not config.key or not findings or not BLINDING.isdisjoint(state.codes):
         return

@@ -104,7 +104,7 @@ class Finding(Record):
     @property
     def text(self) -> str:
         """What differs, where, and both values, in sentences."""
-        raise NotImplementedError  # each rule has a text of its own
+        raise NotImplementedError  # abstract: every rule in rules/ writes its own sentences
 
     @property
     def message(self) -> str:

@@ -45,7 +45,7 @@ def report_modules(
             fix=None if why else ModulesDiffer.remedy,
             **sums([module.leaf for module in modules]),
             **where(packed),
-            harmless=why,
+            reason=why,
             unseen=unseen and not why,
         )
     )

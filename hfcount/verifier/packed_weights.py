@@ -50,7 +50,7 @@ def check_modules(c: Comparison, outcome: Outcome) -> None:
             from hfcount.verifier.rules.hf502_packed_differently import StoredBeside
 
             stored, place = packed_findings.sums(leaves), packed_findings.where(packed)
-            outcome.report(StoredBeside(severity="note", fix=None, **stored, **place, harmless=why))
+            outcome.report(StoredBeside(severity="note", fix=None, **stored, **place, reason=why))
 
 
 def _stale(packed: Packed[Match]) -> list[StoredModules]:

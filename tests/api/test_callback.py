@@ -113,7 +113,7 @@ def test_where_a_base_cannot_be_written_the_training_goes_on(
 
 def test_wrong_arguments_are_refused_at_once() -> None:
     with pytest.raises(ValueError, match="must be one of warn, stop, raise"):
-        hfcount.VerifyCallback("halt")  # type: ignore[arg-type]  # which is what is tried
+        hfcount.VerifyCallback("halt")  # type: ignore[arg-type]  # a wrong argument is the test
     with pytest.raises(TypeError, match="dept"):
         hfcount.VerifyCallback(dept="data")
     assert hfcount.VerifyCallback().on_step_end(None, None, None) is None
@@ -162,7 +162,7 @@ print(control.should_training_stop)
 @pytest.mark.long
 @pytest.mark.parametrize("spoilt", [False, True])
 def test_all_processes_stop_together(spoilt: bool, tmp_path: Path) -> None:
-    pytest.importorskip("torch", reason="the oracle is not installed")
+    pytest.importorskip("torch", reason="the oracle is not installed: pip install '.[oracle]'")
     folder = SOUND.write(tmp_path / "checkpoint-7")
     if spoilt:
         SPOIL(folder)
@@ -180,7 +180,7 @@ def test_a_real_trainer_stops_at_the_first_wrong_checkpoint(spoilt: bool, tmp_pa
     torch = pytest.importorskip("torch", reason="the oracle is not installed: pip install '.[oracle]'")
     transformers = pytest.importorskip("transformers", reason="the oracle is not installed: pip install '.[oracle]'")
 
-    class Spoil(transformers.TrainerCallback):  # type: ignore[misc,name-defined]  # of a library that may be absent
+    class Spoil(transformers.TrainerCallback):  # type: ignore[misc,name-defined]  # mypy cannot see an optional library
         def on_step_end(self, args: Any, state: Any, control: Any, model: Any = None, **_: Any) -> None:
             if spoilt and state.global_step == 2:
                 model.model.layers[1].mlp.up_proj.weight.data[3, 4] = torch.nan

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
+import hfcount
+from hfcount.mapper.class_defaults import declared, diffusers_version
+
 _EXTRA = "`pip install -e '.[oracle]'` brings torch and diffusers"
 pytest.importorskip("torch", reason=_EXTRA)
 diffusers = pytest.importorskip("diffusers", reason=_EXTRA)
-from diffusers_oracle import RECORDED, Json, described, judged, variants  # noqa: E402 - needs diffusers
-
-import hfcount  # noqa: E402 - after what may be missing
-from hfcount.mapper.class_defaults import declared, diffusers_version  # noqa: E402 - after what may be missing
+from diffusers_oracle import RECORDED, Json, described, judged, variants  # noqa: E402 - imports diffusers, which may be absent
 
 pytestmark = pytest.mark.long
 

@@ -99,9 +99,7 @@ def test_every_file_of_the_reference_that_a_family_cites_exists() -> None:
     places = ("models", "")  # diffusers has some models beside the pipelines that they are parts of
     folders = [Path(one.origin).parent / place for one, place in zip(found, places, strict=True) if one and one.origin]
     if len(folders) < len(found):
-        pytest.skip(
-            "transformers and diffusers, whose files are looked for, are not installed: pip install '.[oracle]'"
-        )
+        pytest.skip("no transformers and diffusers, whose files are cited: pip install '.[oracle]'")
     known = {path.name for folder in folders for path in folder.rglob("*.py")}
     cited = {name: re.split(r",\s(?:# )?", sources[0]) for name, sources in SOURCES.items() if sources}
     assert {name: files for name, files in cited.items() if not known.issuperset(files)} == {}

@@ -27,7 +27,7 @@ class Odd(transformers.PreTrainedConfig):
 class OddModel(transformers.PreTrainedModel):
     config_class = Odd
     base_model_prefix = "odd"
-    _tied_weights_keys = {"out.weight": "embed.weight"}  # noqa: RUF012 - as transformers has it
+    _tied_weights_keys = {"out.weight": "embed.weight"}  # noqa: RUF012 - transformers reads a plain class attribute
 
     def __init__(self, config: Any) -> None:
         super().__init__(config)
@@ -134,4 +134,4 @@ def test_nothing_is_derived_where_a_family_is_whole(checkpoint: Path) -> None:
 
 def test_an_option_that_does_not_exist_is_refused(checkpoint: Path) -> None:
     with pytest.raises(ValueError, match="derive_with is 'torch'"):
-        hfcount.verify(str(checkpoint), derive_with="torch")  # type: ignore[arg-type] - as a caller may
+        hfcount.verify(str(checkpoint), derive_with="torch")  # type: ignore[arg-type] - a wrong argument is the test

@@ -9,17 +9,17 @@ from typing import Any
 
 import pytest
 
+from hfcount import blueprint
+from hfcount.checkpoints.pickle.check import examine
+from hfcount.formats.dtypes import stored_as
+from hfcount.formats.pickles import Broken, Pickle, look
+from hfcount.formats.pickles.safe_globals import ALLOWED
+
 _EXTRA = "the oracle is not installed; `pip install -e '.[oracle]'` brings torch and transformers"
 torch = pytest.importorskip("torch", reason=_EXTRA)
 transformers = pytest.importorskip("transformers", reason=_EXTRA)
 
-from pickled import called, legacy, state, storage, tensor  # noqa: E402 - after what may be missing
-
-from hfcount import blueprint  # noqa: E402 - after what may not be there
-from hfcount.checkpoints.pickle.check import examine  # noqa: E402 - after what may be missing
-from hfcount.formats.dtypes import stored_as  # noqa: E402 - after what may be missing
-from hfcount.formats.pickles import Broken, Pickle, look  # noqa: E402 - after what may be missing
-from hfcount.formats.pickles.safe_globals import ALLOWED  # noqa: E402 - after what may be missing
+from pickled import called, legacy, state, storage, tensor  # noqa: E402 - imports torch, which may be absent
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # torch warns of further protocols, and of quantised tensors
 

@@ -33,7 +33,7 @@ def test_every_type_has_its_line_under_a_kind(command: Command) -> None:
         ),
         ("llava", ["transformers 4.57.1 looks for vision_tower.vision_model. in place of vision_tower."]),
         ("deepseek_v32", ["transformers 5.23.0 loaded its recorded", "transformers 4.57.1 has no such type"]),
-        ("qwen3_moe", ["4.57.1 reads num_experts (or takes 128) in place of num_local_experts"]),
+        ("qwen3_moe", ["4.57.1 reads num_experts (128 if absent) in place of num_local_experts"]),
         ("speculators_eagle3", ["judged by speculators 0.9.0: names and shapes of its model"]),
         (
             "chatglm",

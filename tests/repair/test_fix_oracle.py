@@ -8,18 +8,18 @@ from typing import Any
 
 import pytest
 from damaged import CONFIG, FP8, INDEX, Spoil, content, each, files, fix, maps, prefixed, says
+from loopback import Hub
+
+import hfcount
 
 _EXTRA = "the oracle is not installed; `pip install -e '.[oracle]'` brings torch and transformers"
 torch = pytest.importorskip("torch", reason=_EXTRA)
 transformers = pytest.importorskip("transformers", reason=_EXTRA)
 
 from judge import Judge, Subject, differences  # noqa: E402 - needs torch, which may not be there
-from loopback import Hub  # noqa: E402 - as above
 from spoils.edits import EMBEDDING, leaf, rename, replace  # noqa: E402 - needs torch, which may not be there
 from tiny import RECORDED, Checkpoint, fitted  # noqa: E402 - needs torch, which may not be there
 from tiny import saved as saved_as  # noqa: E402 - needs torch, which may not be there
-
-import hfcount  # noqa: E402 - after what may not be there
 
 SIZES = {
     "vocab_size": 320,

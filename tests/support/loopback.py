@@ -151,7 +151,7 @@ class Server(ThreadingHTTPServer):
         return Fault()
 
     def answer(self, path: str, headers: Message) -> Answer:
-        raise NotImplementedError  # each server has answers of its own
+        raise NotImplementedError  # abstract: every server defines its answers
 
 
 class Hub(Server):

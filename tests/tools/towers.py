@@ -15,11 +15,11 @@ from typing import Any
 ROOT = Path(__file__).parents[2]
 sys.path[:0] = [str(ROOT), str(Path(__file__).parent)]
 
-from record import FOLDER, record, text  # noqa: E402 - after the path to it
+from record import FOLDER, record, text  # noqa: E402 - found by the path set above
 
-from hfcount.blueprints.build import build  # noqa: E402 - after the path to it
-from hfcount.blueprints.libraries import lerobot, open_clip  # noqa: E402 - after the path to it
-from hfcount.mapper import Config  # noqa: E402 - after the path to it
+from hfcount.blueprints.build import build  # noqa: E402 - found by the path set above
+from hfcount.blueprints.libraries import lerobot, open_clip  # noqa: E402 - found by the path set above
+from hfcount.mapper import Config  # noqa: E402 - found by the path set above
 
 Json = dict[str, Any]
 Shapes = dict[str, tuple[int, ...]]

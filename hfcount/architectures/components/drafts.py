@@ -39,7 +39,7 @@ class Draft(Sizes):
 
     def needs(self, s: Spec) -> Needs:
         """The requirements on its target."""
-        raise NotImplementedError  # each draft reads something else
+        raise NotImplementedError  # abstract: every subclass names the sizes that its target must have
 
 
 LAYER = "transformer_layer_config"

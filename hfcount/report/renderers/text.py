@@ -269,15 +269,15 @@ def _contained(report: Report) -> str:
 
 
 def _explained(report: Report) -> str:
-    """What the differences do: nothing, or nothing where transformers 5, or a reader of the scheme, loads them."""
+    """The differences of an explained checkpoint, by code, and the library whose reading the verdict is."""
     dividing = dict.fromkeys(finding.code for finding in report.findings if finding.rule.divides)
     notes = [finding for finding in _judged(report) if finding.code not in dividing]
     ways = ", ".join(f"{finding.code} {finding.name}" for finding in notes)
     if not dividing:
-        return f"every difference is a known, harmless one ({ways})"
+        return f"every difference is a known one ({ways})"
     library = "diffusers" if is_of_diffusers(report.family or "") else "transformers 5"
     reader = f"a reader of {report.storage.scheme}" if report.storage else library
-    rest = f"; every other difference is a known, harmless one ({ways})" if ways else ""
+    rest = f"; every other difference is a known one ({ways})" if ways else ""
     return f"{reader} loads it whole; see {', '.join(dividing)} for readers that do not{rest}"
 
 

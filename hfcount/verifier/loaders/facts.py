@@ -1,6 +1,5 @@
 """Looks up how each version of transformers reads checkpoints of a type, as tests/tools/loaders.py recorded it."""
 
-import re
 from collections.abc import Mapping
 from functools import cache, lru_cache
 from pathlib import Path
@@ -11,7 +10,6 @@ from hfcount.mapper import json_lines
 LIBRARY = "transformers"
 
 _FOLDER = Path(__file__).parent
-_NUMBER = re.compile(r"(?:(?<=\.)|^)\d+(?=\.|$)")
 
 
 class Refused(NamedTuple):
@@ -27,11 +25,10 @@ class Refused(NamedTuple):
     error: str
     values: tuple[Any, ...] = ()
 
-    def holds(self, value: Any) -> bool:
-        """Whether it is refused where the key has this value."""
-        if value is None or not self.values:
-            return value is not None
-        return any(word in self.values for word in (value if isinstance(value, list) else [value]))
+    @property
+    def shown(self) -> str:
+        """The key, with the values that are refused."""
+        return f"{self.key} = {' or '.join(map(str, self.values))}" if self.values else self.key
 
 
 class Size(NamedTuple):
@@ -47,79 +44,45 @@ class Size(NamedTuple):
     read: str
     absent: Any
 
+    @property
+    def shown(self) -> str:
+        """The key that is read, with its default."""
+        return self.read if self.absent is None else f"{self.read} ({self.absent} if absent)"
+
 
 class Facts(NamedTuple):
     """How one version reads checkpoints of a type, where the newest version reads them otherwise.
 
     Args:
-        auto: whether the auto classes know the type; its class alone opens it otherwise.
-        classes: the model classes that can be imported.
-        keys: the defaults of keys that the newest lacks, or has others for.
-        lacks: the keys of the newest that are not taken.
-        names: further names of keys, each with that key.
-        parts: the model_types of nested configs.
         renamed: by class, prefixes of stored names that are not read, each with the one that is wanted; * is every
             class, there without a leading "model.".
         wants: by class in the same way, names, numbers as {}, that are random if they are not stored.
         needs: keys without which a config is refused, full paths; "key=value" where it has to say that.
         refuses: keys by which a config is refused.
         sizes: sizes that are read under another key.
-        float32: endings of the names of parameters that stay in float32 in a model of bfloat16, numbers as {}.
         unknown: what was not found out, and why; empty if nothing.
     """
 
-    auto: bool
-    classes: frozenset[str]
-    keys: Mapping[str, Any]
-    lacks: frozenset[str]
-    names: Mapping[str, str]
-    parts: Mapping[str, str]
     renamed: Mapping[str, tuple[tuple[str, str], ...]]
     wants: Mapping[str, tuple[str, ...]]
     needs: tuple[str, ...]
     refuses: tuple[Refused, ...]
     sizes: tuple[Size, ...]
-    float32: tuple[str, ...]
     unknown: str
 
     @property
     def differences(self) -> list[str]:
-        """What this version makes of the type that the newest does not, in phrases of which it is the subject."""
+        """The differences in phrases whose subject is the version; else what its one recorded run came to."""
         if self.unknown:
             return [f"is not known here: {self.unknown}"]
         renamed = dict.fromkeys(pair for pairs in self.renamed.values() for pair in pairs)
         phrases = [f"looks for {wanted} in place of {stored}" for stored, wanted in renamed]
-        phrases += [f"leaves {name} random unless it is stored" for name in self.random("*")]
+        wants = dict.fromkeys(name for names in self.wants.values() for name in names)
+        phrases += [f"leaves {name} random unless it is stored" for name in wants]
         phrases += [f"needs {key}" for key in self.needs]
-        phrases += [f"may refuse {refused.key}: {refused.error}" for refused in self.refuses]
-        phrases += [f"reads {size.read} (or takes {size.absent}) in place of {size.written}" for size in self.sizes]
+        phrases += [f"refuses {refused.shown}: {refused.error}" for refused in self.refuses]
+        phrases += [f"reads {size.shown} in place of {size.written}" for size in self.sizes]
         return phrases or ["loaded its recorded checkpoint whole"]
-
-    def wanted(self, name: str, class_name: str) -> str | None:
-        """The name that is wanted instead of a stored one that is not read; None if it is read, as far as is known."""
-        for pairs, bare in ((self.renamed.get(class_name, ()), name), *self._of_all(name)):
-            for first, second in pairs:
-                folded = _NUMBER.sub("{}", bare) if "{}" in first else bare
-                if _unread(folded, first, second):
-                    return name.removesuffix(bare) + second + folded.removeprefix(first)
-        return None
-
-    def _of_all(self, name: str) -> list[tuple[tuple[tuple[str, str], ...], str]]:
-        pairs = self.renamed.get("*", ())
-        return [(pairs, bare) for bare in dict.fromkeys((name.removeprefix("model."), name))] if pairs else []
-
-    def random(self, class_name: str) -> tuple[str, ...]:
-        """The names, numbers as {}, that are random in a class if they are not stored; a leading "model." may lack."""
-        return self.wants.get(class_name, self.wants.get("*", ()))
-
-    def keeps_float32(self, name: str) -> bool:
-        """Whether the parameter that is saved under this name stays in float32 in a model of bfloat16."""
-        folded = f".{_NUMBER.sub('{}', name)}"
-        return any(folded.endswith(f".{ending}") for ending in self.float32)
-
-
-def _unread(name: str, first: str, second: str) -> bool:
-    return name.startswith(first) and (not name.startswith(second) or first.startswith(second))
 
 
 @lru_cache(256)
@@ -137,18 +100,11 @@ def facts(version: str, model_type: str) -> Facts | None:
     if row is None:
         return None
     return Facts(
-        auto=row.get("auto", True),
-        classes=frozenset(row.get("classes", "").split()),
-        keys=row.get("keys", {}),
-        lacks=frozenset(row.get("lacks", "").split()),
-        names=row.get("names", {}),
-        parts=row.get("parts", {}),
         renamed=_by_class(row.get("renamed", {}), lambda pair: (str(pair[0]), str(pair[1]))),
         wants=_by_class(row.get("wants", {}), str),
         needs=tuple(row.get("needs", ())),
         refuses=tuple(Refused(key, error, *map(tuple, values)) for key, error, *values in row.get("refuses", ())),
         sizes=tuple(Size(*size) for size in row.get("sizes", ())),
-        float32=tuple(row.get("float32", ())),
         unknown=row.get("unknown", ""),
     )
 

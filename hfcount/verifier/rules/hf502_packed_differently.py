@@ -10,7 +10,7 @@ class PackedDifferently(Finding):
 
     Args:
         source: where the settings are.
-        harmless: why a note is harmless; empty of an error.
+        reason: why this is a note; empty for an error.
     """
 
     code = "HF502"
@@ -20,7 +20,7 @@ class PackedDifferently(Finding):
     remedy = "List exactly the dense modules as excluded, or convert again."
 
     source: str
-    harmless: str = ""
+    reason: str = ""
 
 
 class ModulesDiffer(PackedDifferently):
@@ -44,8 +44,8 @@ class ModulesDiffer(PackedDifferently):
     @property
     def text(self) -> str:
         text = f"{plural(self.count, 'module')} {agree(self.count, 'is', 'are')} {self._stored()}: {some(self.names)}."
-        if self.harmless:
-            return f"{text} That is harmless: {printable(self.harmless)}."
+        if self.reason:
+            return f"{text} This is a note, and no error: {printable(self.reason)}."
         text += f" A loader builds what {printable(self.source)} says, and finds other tensors."
         return text + (" If they are packed all the same, their scales are lost: headers tell." if self.unseen else "")
 
@@ -61,9 +61,9 @@ class ModulesDiffer(PackedDifferently):
 
 
 class StoredBeside(PackedDifferently):
-    """Tensors are stored beside the model's own, and do no harm."""
+    """Tensors are stored beside the model's own, as tools of the scheme write them."""
 
     @property
     def text(self) -> str:
         many = f"{plural(self.count, 'tensor')} {agree(self.count, 'is', 'are')} stored beside the model's own"
-        return f"{many}: {some(self.names)}. That is harmless: {printable(self.harmless)}."
+        return f"{many}: {some(self.names)}. This is a note, and no error: {printable(self.reason)}."
