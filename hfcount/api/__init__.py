@@ -9,7 +9,7 @@ from itertools import product
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, get_args
 
-from hfcount.api.arguments import check_choice, policy_of, request_of, workload_of
+from hfcount.api.arguments import check_choice, loaders_of, policy_of, request_of, workload_of
 from hfcount.checkpoints.inspect import examine, inspect, report_of
 from hfcount.checkpoints.inspect import what_ifs as _what_ifs
 from hfcount.checkpoints.inspection import Options
@@ -49,6 +49,7 @@ def verify(
     derive_with: DerivedWith | None = None,
     base: str | PathLike[str] | None = None,
     target: str | PathLike[str] | None = None,
+    loaders: Collection[str] = (),
 ) -> Report:
     """Verifies a checkpoint against its config.
 
@@ -88,12 +89,15 @@ def verify(
             (extra `transformers`).
         base: the model that an adapter or a GGUF file was made of: a folder, a config's own .json file or a repo.
         target: the model that a draft proposes tokens for, likewise: whether it fits.
+        loaders: those whose verdict it is, such as `["transformers@4.57"]`; by default those that the checkpoint is
+            made for. The report's `loaders` says what every known one makes of it.
 
     Raises:
         FetchError: the documents could not be read.
         UnknownArchitecture: no family describes the config.
         TypeError: an argument is of another type.
-        ValueError: there is no such depth, rule, dtype or timeout, a local folder with a revision, or two revisions.
+        ValueError: there is no such depth, rule, loader, dtype or timeout, a local folder with a revision, or two
+            revisions.
     """
     request = request_of(model, revision, subfolder, fixtures, offline=offline, timeout=timeout, cache=cache)
     check_choice("depth", depth, get_args(AskedDepth))
@@ -112,6 +116,7 @@ def verify(
         [name for name, wanted in extras.items() if wanted],
         workload_of(context, batch, kv_dtype, tp, memory),
         derive_with=derive_with,
+        loaders=loaders_of(loaders),
     )
     return inspect(request, options)
 

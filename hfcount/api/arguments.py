@@ -10,6 +10,8 @@ from hfcount.options import CACHE_ALIASES, CACHE_DTYPES
 from hfcount.serving.cost import Workload
 from hfcount.serving.devices import devices_in, ranks_on
 from hfcount.text import typed
+from hfcount.verifier.loaders.catalogue import loader
+from hfcount.verifier.loaders.loader import Loader
 from hfcount.verifier.policy import Policy
 from hfcount.verifier.rules import lookup
 
@@ -57,6 +59,13 @@ def policy_of(allow: Collection[str], strict: bool) -> Policy:
         if rule is None:
             raise ValueError(f"allow names {name!r}, and no rule is called that. `hfcount rules` lists them.")
     return Policy(frozenset(rule.code for rule in rules.values() if rule), strict)
+
+
+def loaders_of(names: Collection[str]) -> tuple[Loader, ...]:
+    """Loaders by library, or by library and version. Raises ValueError for one that is not known."""
+    if isinstance(names, str):
+        raise TypeError(f"loaders is {typed(names)}, and must be a list of names such as 'transformers@4.57'.")
+    return tuple(dict.fromkeys(map(loader, names)))
 
 
 def workload_of(

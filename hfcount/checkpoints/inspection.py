@@ -24,6 +24,7 @@ from hfcount.options import AskedDepth, Depth, DerivedWith, Extra
 from hfcount.report.figures import AdapterFigures, Failure, TensorRow, TensorStatistics, WeightsFile
 from hfcount.serving.cost import Workload
 from hfcount.verifier.findings import Outcome
+from hfcount.verifier.loaders.loader import Loader
 from hfcount.verifier.policy import Policy
 
 
@@ -58,6 +59,7 @@ class Options(NamedTuple):
         progress: called with the number of files to read; returns a function that is called after each file.
         reading: called with the bytes of data to read; returns a function that is called with the bytes of each chunk,
             by several threads.
+        loaders: those whose verdict is asked for; the home loaders' if there are none.
         until: when the search for causes ends, on the clock of time.monotonic; None for 300 seconds after its start.
     """
 
@@ -72,6 +74,7 @@ class Options(NamedTuple):
     indexes: Callable[[Document], Index] = read_index
     blueprints: Callable[[bytes, Callable[[], Blueprint]], Blueprint] = built
     opened: Callable[[Documents | Place], None] = unopened
+    loaders: Sequence[Loader] = ()
     until: float | None = None
 
     @property

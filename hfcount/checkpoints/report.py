@@ -5,16 +5,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
 
+from hfcount.checkpoints import loaders
 from hfcount.checkpoints.figures import figures_of
 from hfcount.checkpoints.inspection import Inspection
 from hfcount.checkpoints.published import published, unread
 from hfcount.errors import Value
 from hfcount.fetcher.interface import Documents
 from hfcount.report.figures import Location, ModuleRow
-from hfcount.report.model import Allowed, Report, ReportedCheck, ReportedFinding, Verdict
+from hfcount.report.model import Allowed, Report, ReportedCheck, ReportedFinding, ReportedLoader, Verdict
 from hfcount.text import printable
 from hfcount.verifier.finding import Finding
 from hfcount.verifier.findings import Check, ModuleResult
+from hfcount.verifier.loaders.loader import Reading
 from hfcount.verifier.policy import Policy
 
 
@@ -25,7 +27,16 @@ def report_of(inspection: Inspection) -> Report:
         inspection = inspection._replace(blueprint=replace(blueprint, untied=untied))
     figures, findings = figures_of(inspection)
     documents, evidence, outcome = inspection.documents, inspection.evidence, inspection.outcome
-    policy = inspection.options.policy
+    policy, asked = inspection.options.policy, inspection.options.loaders
+    compared = _is_compared(inspection)
+    result = verdict(findings, Policy(), compared, outcome.proven)
+    read_by = loaders.read(inspection, findings, {"mismatch": False, "unverified": None}.get(result, True))
+    judges = loaders.judged(read_by, asked)
+    findings = sorted(
+        [*findings, *loaders.refusals(judges, findings, bool(asked))], key=lambda finding: finding.severity != "error"
+    )
+    policy = loaders.policy_for(policy, judges, findings) if asked else policy
+    proven = outcome.proven or (bool(asked) and all(reading.outcome == "whole" for reading in judges))
     return Report(
         model=printable(documents.model),
         revision=documents.revision,
@@ -33,10 +44,12 @@ def report_of(inspection: Inspection) -> Report:
         container=evidence.container,
         depth=evidence.depth,
         depth_reason=evidence.depth_reason,
-        verdict=verdict(findings, policy, _is_compared(inspection), outcome.proven),
+        verdict=verdict(findings, policy, compared, proven),
         checks=tuple(map(_check, outcome.checks)),
         findings=reported(findings, policy, documents),
         allowed=waived(findings, policy),
+        loaders=tuple(map(_loader, read_by)),
+        read_for=tuple(loader.label for loader in asked) or None,
         error=evidence.unseen,
         evidence=published(inspection),
         not_looked_at=unread(inspection),
@@ -53,6 +66,19 @@ def report_of(inspection: Inspection) -> Report:
 def _check(check: Check) -> ReportedCheck:
     return ReportedCheck(
         name=check.name, expected=check.expected, observed=check.observed, agrees=check.agrees, text=check.text
+    )
+
+
+def _loader(reading: Reading) -> ReportedLoader:
+    return ReportedLoader(
+        loader=reading.loader.library,
+        version=reading.loader.version,
+        home=reading.home,
+        outcome=reading.outcome,
+        findings=reading.findings,
+        says=printable(reading.says, None),
+        evidence=reading.evidence,
+        source=reading.source,
     )
 
 

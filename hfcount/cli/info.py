@@ -29,6 +29,16 @@ def types(name: str) -> None:
 
 
 @click.command(context_settings=_SETTINGS)
+def loaders() -> None:
+    """List the loaders that a verdict can be for: their versions, what is known of each, and how."""
+    from hfcount.verifier.loaders.catalogue import LIBRARIES
+
+    for name, library in LIBRARIES.items():
+        click.echo(f"{name}: {', '.join(reversed(library.versions()))}")
+        click.echo(f"  {library.evidence}: {library.knows}")
+
+
+@click.command(context_settings=_SETTINGS)
 @click.argument("of", metavar="[report|diff]", default="report", type=click.Choice(["report", "diff"]))
 def schema(of: str) -> None:
     """Print the JSON Schema of --format json: of the reports of verify, or of what diff says."""

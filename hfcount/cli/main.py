@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from hfcount.cli.output_files import OutputFile
     from hfcount.mapper.whatif import Changes
     from hfcount.report.model import Report
+    from hfcount.verifier.loaders.loader import Loader
 
 
 @click.command(
@@ -70,6 +71,7 @@ def main(
     dark: bool,
     page: "list[OutputFile]",
     save: Path | None,
+    loaders: "Sequence[Loader]",
     allow: frozenset[str],
     strict: bool,
     debug: bool,
@@ -117,7 +119,7 @@ def main(
     shown = ReportStream(format, unasked)
     with Bar(len(named)) as bar:
         policy, workload = Policy(allow, strict), Workload(**load)
-        options = Options(depth, policy, save, extras, workload, bar.files, bar.bytes, derive_with)
+        options = Options(depth, policy, save, extras, workload, bar.files, bar.bytes, derive_with, loaders=loaders)
         for model, request in zip(named, requests, strict=True):
             name = model if isinstance(model, str) else model.model
             bar.model(name)

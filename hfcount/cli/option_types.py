@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
     from hfcount.mapper.whatif import Changes
+    from hfcount.verifier.loaders.loader import Loader
 
 
 def some_file(_context: click.Context, _param: click.Parameter, incomplete: str) -> "list[CompletionItem]":
@@ -84,6 +85,27 @@ def codes(_context: click.Context, _option: click.Parameter, values: Sequence[st
         if rule is None:
             raise click.BadParameter(f"no rule is called {value}. `hfcount rules` lists them.")
     return frozenset(rule.code for _, rule in rules if rule)
+
+
+def loaders(_context: click.Context, _option: click.Parameter, values: Sequence[str]) -> "Sequence[Loader]":
+    """Loaders by library, or by library and version."""
+    if not values:
+        return ()
+    from hfcount.verifier.loaders.catalogue import loader
+
+    try:
+        return tuple(dict.fromkeys(map(loader, values)))
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from None
+
+
+def some_loader(_context: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
+    """Loaders with this prefix."""
+    from hfcount.verifier.loaders.catalogue import LIBRARIES
+    from hfcount.verifier.loaders.catalogue import loaders as known
+
+    labels = [*LIBRARIES, *(loader.label for loader in known())]
+    return [label for label in labels if label.startswith(incomplete.lower())]
 
 
 def settings(_context: click.Context, _option: click.Parameter, values: Sequence[str]) -> "Sequence[Changes]":

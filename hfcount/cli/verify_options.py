@@ -96,6 +96,16 @@ _LOOK = (
     ),
     shared_options.DERIVE_WITH,
     click.option(
+        "--for",
+        "loaders",
+        multiple=True,
+        metavar="LOADER",
+        callback=read.loaders,
+        shell_complete=read.some_loader,
+        help="Whose verdict it is, such as transformers@4.57 (repeatable): `hfcount loaders` lists them."
+        "  [default: those that the checkpoint is made for]",
+    ),
+    click.option(
         "--allow",
         multiple=True,
         metavar="CODE",

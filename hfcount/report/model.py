@@ -32,6 +32,7 @@ from hfcount.report.pieces import (
     PipelinePart,
     ReportedCheck,
     ReportedFinding,
+    ReportedLoader,
     Verdict,
 )
 from hfcount.report.renderings import RENDERINGS
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
 __all__ = ["Allowed", "Beside", "Evidence", "Files", "PipelinePart", "Report", "ReportedCheck", "ReportedFinding"]
-__all__ += ["Verdict", "worst"]
+__all__ += ["ReportedLoader", "Verdict", "worst"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -53,8 +54,8 @@ class Report(Part):
     `depth_reason` why it read headers without being asked to. `container` is what holds the weights where it is not
     safetensors: `pickle`, `gguf`, `adapter`. `variants` are its files, of which the largest is counted. `adapter` is
     what one adds to its base. Of `not_looked_at`, beside the model, the verdict says nothing. `asides` are parts that
-    are not described, by prefix. `allowed` are errors that --allow let through, notes among the findings. `serving`
-    answers what was asked of it, `overrides` are config keys that were set, `derived_with` gave names and shapes.
+    are not described, by prefix. `allowed` are errors that --allow let through, notes among the findings. `loaders`
+    says what each makes of it, and `read_for` whose verdict was asked for. `serving` answers what was asked of it, `overrides` are config keys that were set, `derived_with` gave names and shapes.
     `modules` are those that sentence-transformers puts around the model. `parts` are those of a pipeline: its counts
     are sums over them, and `components` has a row for each. `statistics` are of the values of each tensor. `target` is
     what a draft was held against.
@@ -79,6 +80,8 @@ class Report(Part):
     checks: tuple[ReportedCheck, ...] = ()
     findings: tuple[ReportedFinding, ...] = ()
     allowed: tuple[Allowed, ...] = ()
+    loaders: tuple[ReportedLoader, ...] = ()
+    read_for: tuple[str, ...] | None = None
     storage: Storage | None = None
     memory: Memory | None = None
     variants: tuple[WeightsFile, ...] | None = None
@@ -190,7 +193,7 @@ class Report(Part):
 
 
 _RARE = "container variants adapter overrides asides tensors formula layers error".split()
-_RARE += "derived_with serving modules parts statistics target".split()
+_RARE += "derived_with serving modules parts statistics target read_for".split()
 
 
 def _fields(part: Any) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from hfcount.report.figures import (
 )
 from hfcount.report.serving import Memory
 from hfcount.verifier.finding import Finding
+from hfcount.verifier.loaders.loader import Basis, ReadingOutcome
 from hfcount.verifier.rules import RULES
 
 Verdict = Literal["verified", "explained", "allowed", "mismatch", "unverified"]
@@ -122,6 +123,27 @@ class ReportedFinding(Part):
     def rule(self) -> type[Finding]:
         """The rule that is broken."""
         return RULES[self.code]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class ReportedLoader(Part):
+    """What one loader, a library in a version, makes of the checkpoint.
+
+    `outcome` is `whole` (the same model, nothing random and nothing lost), `differs` (it loads, and something is
+    random, dropped or read otherwise), `refuses` (an error), `foreign` (the format is not for it) or `unknown`; `says`
+    is why, and `findings` are the codes that say so, too. `home` is whether the checkpoint is made for it: the verdict
+    is that of these, unless others were asked for. `evidence` is `run` where that version was run on such checkpoints,
+    `read` where its source was, as `source` cites, and `none` where nothing is known.
+    """
+
+    loader: str
+    version: str
+    home: bool
+    outcome: ReadingOutcome
+    findings: tuple[str, ...]
+    says: str
+    evidence: Basis
+    source: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)

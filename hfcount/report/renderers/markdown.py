@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from hfcount.blueprints.formula.latex import latex
 from hfcount.report.figures import ClosedForm
 from hfcount.report.model import PipelinePart, Report
+from hfcount.report.renderers import loaders
 from hfcount.report.renderers.comparison import compared
 from hfcount.report.renderers.depth import looked
 from hfcount.report.renderers.selection import comparable, in_full, judged, sparse
@@ -67,6 +68,9 @@ def _lines(report: Report) -> Iterator[str]:
     yield f"### {code(report.label)}"
     yield ""
     yield f"{_MARKS[outcome(report)]} **{escape(verdict(report))}**"
+    if readers := loaders.line(report):
+        yield ""
+        yield escape(readers)
     if looked(report):
         yield ""
         yield escape(looked(report))
@@ -96,6 +100,10 @@ def _lines(report: Report) -> Iterator[str]:
             for check in report.checks
         ]
         yield from _table(("check", "expected", "observed", ""), rows)
+    if report.loaders:
+        yield ""
+        rows = [(row.name, row.outcome, escape(row.says), escape(row.known)) for row in loaders.rows(report)]
+        yield from _table(("loader", "outcome", "", "known by"), rows)
     for remark in remarks(report):
         yield ""
         yield escape(remark)

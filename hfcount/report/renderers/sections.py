@@ -13,6 +13,7 @@ from hfcount.report.model import PipelinePart, Report
 from hfcount.report.renderers import text as words
 from hfcount.report.renderers.amounts import short
 from hfcount.report.renderers.columns import COLOURS, apart, fitting, narrow, plain
+from hfcount.report.renderers.loaders import rows as loader_rows
 from hfcount.report.renderers.selection import sparse
 from hfcount.report.renderers.text import formulas, number, share
 
@@ -74,6 +75,16 @@ class _Bar:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         if not options.ascii_only:
             yield Bar(self._whole, 0, self._part, width=_BAR)
+
+
+def loaders(report: Report) -> RenderableType:
+    """What each loader makes of the checkpoint, and how that is known."""
+    table = plain()
+    for name in ("loader", "outcome", "", "known by"):
+        table.add_column(name, overflow="fold")
+    for row in loader_rows(report):
+        table.add_row(*row)
+    return table
 
 
 def serving(report: Report, width: int) -> RenderableType:

@@ -15,7 +15,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from hfcount.report.model import PipelinePart, Report, ReportedFinding
-from hfcount.report.renderers import sections, table_of_models
+from hfcount.report.renderers import loaders, sections, table_of_models
 from hfcount.report.renderers import text as words
 from hfcount.report.renderers.columns import COLOURS
 from hfcount.report.renderers.headline import compared, cure, sized
@@ -87,7 +87,7 @@ def details(report: Report, width: int = 80, *, full: bool = False) -> Iterator[
     if about and report.findings:
         yield Text()
     yield from (Text(line, "dim") for line in about)
-    for section in _sections(report, width, short):
+    for section in _sections(report, width, short, full):
         yield Text()
         yield from section
     if short and report.components and not report.parts:
@@ -99,6 +99,8 @@ def answer(report: Report, full: bool = False) -> Iterator[RenderableType]:
     """The verdict and what was found, errors first, with what to do; names under a note only if `full`."""
     yield Text(report.label, "bold")
     yield Text(words.verdict(report), f"bold {_colour(report)}")
+    if readers := loaders.line(report):
+        yield Text(readers)
     if sized(report) and report.verdict != "mismatch":
         yield Text(sized(report))
     for finding in sorted(report.findings, key=lambda finding: finding.severity):  # an error comes before a note
@@ -119,10 +121,12 @@ def _repairable(report: Report) -> bool:
     return report.source == "folder" and alone and not report.overrides
 
 
-def _sections(report: Report, width: int, short: bool) -> Iterator[Iterable[RenderableType]]:
+def _sections(report: Report, width: int, short: bool, full: bool) -> Iterator[Iterable[RenderableType]]:
     """What a report has of checks, counts, costs, tensors and formulas."""
     if report.checks:
         yield [sections.checks(report, width)]
+    if full and report.loaders:
+        yield [sections.loaders(report)]
     if report.parts:
         yield [sections.parts(report)]
     elif report.components and not short:

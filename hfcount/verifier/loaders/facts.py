@@ -1,5 +1,6 @@
 """Looks up how each version of transformers reads checkpoints of a type, as tests/tools/loaders.py recorded it."""
 
+import re
 from collections.abc import Mapping
 from functools import cache, lru_cache
 from pathlib import Path
@@ -10,6 +11,7 @@ from hfcount.mapper import json_lines
 LIBRARY = "transformers"
 
 _FOLDER = Path(__file__).parent
+_NUMBER = re.compile(r"(?:(?<=\.)|^)\d+(?=\.|$)")
 
 
 class Refused(NamedTuple):
@@ -24,6 +26,12 @@ class Refused(NamedTuple):
     key: str
     error: str
     values: tuple[Any, ...] = ()
+
+    def holds(self, value: Any) -> bool:
+        """Whether the config is refused where the key has this value."""
+        if value is None or not self.values:
+            return value is not None
+        return any(word in self.values for word in (value if isinstance(value, list) else [value]))
 
     @property
     def shown(self) -> str:
@@ -54,6 +62,7 @@ class Facts(NamedTuple):
     """How one version reads checkpoints of a type, where the newest version reads them otherwise.
 
     Args:
+        classes: the model classes that can be imported.
         renamed: by class, prefixes of stored names that are not read, each with the one that is wanted; * is every
             class, there without a leading "model.".
         wants: by class in the same way, names, numbers as {}, that are random if they are not stored.
@@ -63,12 +72,30 @@ class Facts(NamedTuple):
         unknown: what was not found out, and why; empty if nothing.
     """
 
+    classes: frozenset[str]
     renamed: Mapping[str, tuple[tuple[str, str], ...]]
     wants: Mapping[str, tuple[str, ...]]
     needs: tuple[str, ...]
     refuses: tuple[Refused, ...]
     sizes: tuple[Size, ...]
     unknown: str
+
+    def wanted(self, name: str, class_name: str) -> str | None:
+        """The name that is wanted in place of a stored one that is not read; None if that is read."""
+        for prefixes, bare in ((self.renamed.get(class_name, ()), name), *self._of_all(name)):
+            for stored, wanted in prefixes:
+                folded = _NUMBER.sub("{}", bare) if "{}" in stored else bare
+                if folded.startswith(stored) and (not folded.startswith(wanted) or stored.startswith(wanted)):
+                    return name.removesuffix(bare) + wanted + folded.removeprefix(stored)
+        return None
+
+    def _of_all(self, name: str) -> list[tuple[tuple[tuple[str, str], ...], str]]:
+        prefixes = self.renamed.get("*", ())
+        return [(prefixes, bare) for bare in dict.fromkeys((name.removeprefix("model."), name))] if prefixes else []
+
+    def random(self, class_name: str) -> tuple[str, ...]:
+        """The names, numbers as {}, that are random in a class unless they are stored; a "model." may lead them."""
+        return self.wants.get(class_name, self.wants.get("*", ()))
 
     @property
     def differences(self) -> list[str]:
@@ -100,6 +127,7 @@ def facts(version: str, model_type: str) -> Facts | None:
     if row is None:
         return None
     return Facts(
+        classes=frozenset(row.get("classes", "").split()),
         renamed=_by_class(row.get("renamed", {}), lambda pair: (str(pair[0]), str(pair[1]))),
         wants=_by_class(row.get("wants", {}), str),
         needs=tuple(row.get("needs", ())),

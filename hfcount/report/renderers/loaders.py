@@ -1,0 +1,46 @@
+"""Writes which loaders take a checkpoint whole, as a line and as the rows of a table."""
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from hfcount.report.model import Report, ReportedLoader
+from hfcount.report.renderers.depth import listed
+
+
+def line(report: Report) -> str:
+    """`Loads whole in transformers 5.24 (its own) and 5.23; not in transformers 4.57`; empty where nothing is known."""
+    known = [loader for loader in report.loaders if loader.outcome in ("whole", "differs", "refuses")]
+    whole = [loader for loader in known if loader.outcome == "whole"]
+    rest = [loader for loader in known if loader.outcome != "whole"]
+    if not known or report.depth == "config":
+        return ""
+    if not whole:
+        return f"Loads whole in none of {_names(rest)}"
+    return f"Loads whole in {_names(whole)}" + (f"; not in {_names(rest)}" if rest else "")
+
+
+def _names(loaders: Iterable[ReportedLoader]) -> str:
+    """`transformers 5.24 (its own) and 5.23, mlx-lm 0.32`."""
+    versions: dict[str, list[str]] = {}
+    for loader in loaders:
+        short = ".".join(loader.version.split(".")[:2])
+        versions.setdefault(loader.loader, []).append(f"{short} (its own)" if loader.home else short)
+    return ", ".join(f"{library} {listed(numbers)}" for library, numbers in versions.items())
+
+
+class LoaderRow(NamedTuple):
+    """A loader in a table; `known` is how its outcome is known."""
+
+    name: str
+    outcome: str
+    says: str
+    known: str
+
+
+def rows(report: Report) -> Iterator[LoaderRow]:
+    """A row for each loader."""
+    for loader in report.loaders:
+        codes = f" ({', '.join(loader.findings)})" if loader.findings else ""
+        known = ", ".join(filter(None, [loader.evidence if loader.evidence != "none" else "", loader.source]))
+        own = " (its own)" if loader.home else ""
+        yield LoaderRow(f"{loader.loader} {loader.version}{own}", loader.outcome, f"{loader.says}{codes}".strip(), known)
