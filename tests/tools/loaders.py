@@ -4,7 +4,10 @@ It writes hfcount/verifier/loaders/transformers-VERSION.json, one line per model
 Without a mark below, absent is none.
 
 - `auto`: false for a type that the auto classes do not know, so that its class alone opens it.
-- `classes`: the model classes that can be imported from the library.
+- `classes`: the model classes that can be imported from the library; `ties`: those of them that tie a head to the
+  embedding where the flag says so, if the newest version does not.
+- `rotary`: the settings of rotary positions that are refused: kinds by form (tests/tools/loading_rotary.py).
+- `padded`: false where a pad_token_id beyond the vocabulary is taken, as no embedding is built with it.
 - `keys`, `names`, `parts`: the defaults of keys, further names of keys and model_types of nested configs, where
   hfcount/mapper/reference.json has none or others; `lacks`: keys that it has and this version does not take.
 - `renamed`: by class, the prefixes of stored names that are not read, each with the prefix that is wanted instead.
@@ -22,6 +25,7 @@ import argparse
 import gc
 import json
 import os
+import re
 import select
 import signal
 import sys
@@ -38,6 +42,7 @@ from typing import Any
 import loading
 import loading_causes
 import loading_renames
+import loading_rotary
 from classes import recorded as classes_recorded
 from loading import Case, Loaded
 from reference import IDS, NO_SHAPE
@@ -50,7 +55,7 @@ SECONDS = 150
 
 Json = dict[str, Any]
 
-ORDER = "auto classes keys lacks names parts renamed wants needs refuses sizes float32 unknown".split()
+ORDER = "auto classes ties keys lacks names parts renamed wants needs refuses sizes rotary padded float32 unknown".split()
 
 
 def recorded(types: set[str] | None = None) -> Json:
@@ -117,13 +122,37 @@ def _declared() -> Json:
         there = [name for name in names.split() if _importable(transformers, name)]
         if there or kind in rows:
             rows.setdefault(kind, {"auto": False})["classes"] = " ".join(there)
+            rows[kind]["ties"] = " ".join(name for name in there if _ties(getattr(transformers, name)))
     for kind, row in rows.items():
         if kind in CONFIG_MAPPING_NAMES:
             try:
                 row |= _config(CONFIG_MAPPING[kind], kind)
             except Exception as error:
                 row["unknown"] = f"its config: {loading.short(error)}"
+    for kind, config in _config_classes().items():
+        if settings := loading_rotary.refused(config):
+            rows.setdefault(kind, {"auto": False})["rotary"] = settings
     return rows
+
+
+def _config_classes() -> Json:
+    """The config classes by model_type, those of nested configs among them."""
+    from transformers import CONFIG_MAPPING
+
+    found: Json = {}
+    left = [CONFIG_MAPPING[kind] for kind in CONFIG_MAPPING]
+    while left:
+        config = left.pop()
+        if config.model_type not in found:
+            found[config.model_type] = config
+            left += [inner for inner in loading.nested(config).values() if getattr(inner, "model_type", "")]
+    return found
+
+
+def _ties(model: Any) -> bool:
+    """Whether a class ties a head to its embedding where the flag says so."""
+    keys = getattr(model, "_tied_weights_keys", None)
+    return isinstance(keys, dict | list) and any(not re.search("embed|shared|wte", key) for key in keys)
 
 
 def _importable(library: Any, name: str) -> bool:
@@ -188,7 +217,7 @@ def _of_cases(cases: list[Case]) -> Json:
     small = [case for case in cases if sum(map(prod, case.tensors.values())) <= loading.LARGEST]
     if not small:
         return _of_large(cases)
-    row: Json = {}
+    row = _padded(small[0])
     read: list[tuple[Case, Loaded]] = []
     two = 2 if sum(map(prod, small[0].tensors.values())) < loading.LARGEST / 10 else 1
     loads: list[tuple[Case, Loaded]] = [(case, loading.load(case)) for case in small[:two]]
@@ -209,6 +238,12 @@ def _of_cases(cases: list[Case]) -> Json:
             continue
         read.append((case, loaded))
     return row | _names(read)
+
+
+def _padded(case: Case) -> Json:
+    """Whether a pad_token_id beyond the vocabulary is taken, where that is found out."""
+    beyond = case._replace(config={**case.config, "pad_token_id": 10**9})
+    return {} if isinstance(loading.built(beyond), str) else {"padded": False}
 
 
 def _of_large(cases: list[Case]) -> Json:

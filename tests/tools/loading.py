@@ -1,6 +1,7 @@
 """What the installed version of transformers makes of checkpoints as the newest writes them, found by loading them.
 
-The configs are those that fixtures/architectures records, the tensors those that hfcount derives of them, all zero.
+The configs are those that fixtures/architectures records, or the defaults of a class, with fewer layers; the tensors
+are those that hfcount derives of them, all zero.
 """
 
 import json
@@ -19,6 +20,8 @@ LARGEST = 2 * 10**8
 MOST = 5
 """The classes of a type that are tried."""
 KINDS = ("Model", "ForCausalLM", "ForConditionalGeneration", "ForSequenceClassification", "ForImageClassification")
+
+_LAYERS = re.compile(r"(^|_)(num_(\w+_)?layers|\w+_layers|n_layers?|depth)$")
 
 Json = dict[str, Any]
 Pairs = list[list[str]]
@@ -52,14 +55,26 @@ class Met(NamedTuple):
 
 
 def cases() -> Iterator[tuple[str, Callable[[], Iterator[Case]]]]:
-    """Each type that a judge has built, and its checkpoints."""
+    """Each type, and its checkpoints: by a config that a judge has built, or else by the defaults of its class."""
+    tried = set[str]()
     classes = (ROOT / "hfcount" / "mapper" / "classes.json").read_text()
     names = json.loads(classes)["classes"]
     for path in sorted((ROOT / "fixtures" / "architectures").glob("*.json")):
         recorded = json.loads(path.read_text())
         kind = recorded["config"].get("model_type")
         if recorded["judge"].startswith("transformers") and kind in names:
+            tried.add(kind)
             yield kind, lambda recorded=recorded, kind=kind: _of_type(recorded["config"], kind, names[kind].split())
+    for kind in names.keys() - tried:
+        yield kind, lambda kind=kind: _of_type(_usual(kind), kind, names[kind].split())
+
+
+def _usual(kind: str) -> Json:
+    """A config that leaves all to the defaults of its class, but for fewer layers."""
+    from hfcount.mapper.class_defaults import declared
+
+    layers = {name: value for name, value in declared(kind).keys.items() if _LAYERS.search(name) and type(value) is int}
+    return {"model_type": kind, "dtype": "bfloat16"} | {name: min(value, 4) for name, value in layers.items()}
 
 
 def _of_type(config: Json, kind: str, names: list[str]) -> Iterator[Case]:
