@@ -6,6 +6,7 @@ from typing import Any
 
 from hfcount.checkpoints.inspection import Inspection
 from hfcount.errors import DocumentError
+from hfcount.fetcher.layout import MISTRAL_LAYOUT, OPEN_CLIP_LAYOUT
 from hfcount.formats.json import parse_object
 from hfcount.mapper.class_defaults import is_of_diffusers
 from hfcount.text import printable
@@ -14,7 +15,7 @@ from hfcount.verifier.loaders.catalogue import readings
 from hfcount.verifier.loaders.loader import Checkpoint, Loader, Reading
 from hfcount.verifier.policy import Policy
 
-_OF_OTHER_LIBRARIES = ("timm", "open_clip", "mistral")
+_OF_OTHER_LIBRARIES = ("timm", "open_clip")
 
 
 def read(inspection: Inspection, findings: Sequence[Finding], agrees: bool | None) -> list[Reading]:
@@ -45,9 +46,11 @@ def _form(inspection: Inspection) -> str:
     container, blueprint = inspection.evidence.container, inspection.blueprint
     if container in ("gguf", "adapter"):
         return container
-    family = blueprint.spec.family if blueprint else ""
-    if is_of_diffusers(family) or inspection.documents.layout.reader == "diffusers":
+    family, layout = blueprint.spec.family if blueprint else "", inspection.documents.layout
+    if is_of_diffusers(family) or layout.reader == "diffusers":
         return "diffusers"
+    if layout in (MISTRAL_LAYOUT, OPEN_CLIP_LAYOUT):
+        return "files of Mistral" if layout is MISTRAL_LAYOUT else "open_clip"
     return family if family in _OF_OTHER_LIBRARIES else "model"
 
 
@@ -64,13 +67,13 @@ def judged(read_by: Sequence[Reading], asked: Sequence[Loader]) -> list[Reading]
 
 def refusals(judges: Sequence[Reading], findings: Sequence[Finding], asked: bool) -> list[Finding]:
     """HF114, of each judge that does not take the checkpoint whole, where no error of its own says so."""
-    errors = {finding.code for finding in findings if finding.severity == "error"}
+    codes = {finding.code for finding in findings}  # those that hold for the loaders asked for become errors
     against = [
         reading
         for reading in judges
         if reading.outcome not in ("whole", *(() if asked else ("unknown",)))
         and (asked or reading.evidence != "none")
-        and errors.isdisjoint(reading.findings)
+        and codes.isdisjoint(reading.findings)
     ]
     if not against:
         return []

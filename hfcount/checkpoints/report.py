@@ -29,8 +29,7 @@ def report_of(inspection: Inspection) -> Report:
     documents, evidence, outcome = inspection.documents, inspection.evidence, inspection.outcome
     policy, asked = inspection.options.policy, inspection.options.loaders
     compared = _is_compared(inspection)
-    result = verdict(findings, Policy(), compared, outcome.proven)
-    read_by = loaders.read(inspection, findings, {"mismatch": False, "unverified": None}.get(result, True))
+    read_by = loaders.read(inspection, findings, _agrees(findings, compared, outcome.proven))
     judges = loaders.judged(read_by, asked)
     findings = sorted(
         [*findings, *loaders.refusals(judges, findings, bool(asked))], key=lambda finding: finding.severity != "error"
@@ -67,6 +66,13 @@ def _check(check: Check) -> ReportedCheck:
     return ReportedCheck(
         name=check.name, expected=check.expected, observed=check.observed, agrees=check.agrees, text=check.text
     )
+
+
+def _agrees(findings: Sequence[Finding], compared: bool, proven: bool) -> bool | None:
+    """Whether a checkpoint is as its config says, so that it loads, of use or not; None if that is not known."""
+    loaded = [finding for finding in findings if finding.proof != "doubted" and finding.code != "HF214"]
+    proven = proven or any(finding.code == "HF214" for finding in findings)  # the newest ties the head that lacks
+    return {"mismatch": False, "unverified": None}.get(verdict(loaded, Policy(), compared, proven), True)
 
 
 def _loader(reading: Reading) -> ReportedLoader:

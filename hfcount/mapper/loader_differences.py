@@ -119,6 +119,14 @@ def ties(values: Values, kind: Any, tied: bool) -> tuple[TieDifference, ...]:
     return tuple(difference for difference in differences if difference.tied != tied)
 
 
+def older_flag(values: Values, kind: str) -> bool | None:
+    """Whether 4.57 reads that the head is tied; None for a type that it does not have, or whose flag is nested."""
+    row = _recorded()["older"].get(kind)
+    if row is None or "text" in row:
+        return None
+    return bool(values.get(TIE, row.get("tied", True)))
+
+
 def moved(values: Values, kind: Any) -> MovedSizes | None:
     """The sizes at the top level that 4.57 takes for the language model, and 5.23 does not; None if none is another."""
     names = _recorded()["moved"].get(kind, ()) if isinstance(kind, str) else ()

@@ -1,6 +1,6 @@
 """The input of the checks: the blueprint, the stored tensors, and how they match."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
@@ -24,6 +24,7 @@ CACHE_SCALES = (".k_scale", ".v_scale")
 
 if TYPE_CHECKING:
     from hfcount.quantization.packing.packed import Packed
+    from hfcount.verifier.float32_rows import Float32Rows
     from hfcount.quantization.scheme import Scheme
     from hfcount.spec.tree.spellings import Rules, Spellings
 
@@ -147,9 +148,7 @@ class Comparison:
             return sum(entry.end - entry.begin for entry in stored if entry)
         elements, buffer = count * leaf.size, leaf.kind == "buffer"
         if self.reading is not None:
-            if leaf.whole:
-                return elements * max(self.reading.flag_bits // 8, 1)
-            return elements * (self.reading.buffer_width if buffer else self.reading.width)
+            return elements * self.reading.bits(leaf) // 8
         return elements * dtypes.width(self.declared) if self.declared and not buffer else None
 
     def stored(self, leaves: list[tuple[Leaf, int]]) -> TensorFacts:
@@ -200,9 +199,17 @@ def _reading(bare: Comparison, match: Match) -> dtypes_from_total.Reading | None
         return None
     copies = sum(count * leaf.size for leaf, count in match.extra("tied"))
     for counted in (weights, weights - copies) if copies else (weights,):  # writers once counted a storage once
-        if reading := dtypes_from_total.exact(index.total_size, counted, match.buffers, bare.declared, match.flags):
+        if reading := dtypes_from_total.exact(
+            index.total_size, counted, match.buffers, bare.declared, match.flags, lambda: _wider(bare.blueprint, match)
+        ):
             return reading
     return None
+
+
+def _wider(blueprint: Blueprint, match: Match) -> Iterator["Float32Rows"]:
+    from hfcount.verifier.float32_rows import float32_rows  # few are stored so
+
+    return float32_rows(blueprint, match)
 
 
 def _packed(

@@ -25,6 +25,8 @@ def report_dtypes(c: Comparison, retyped: Sequence[Retyped], outcome: Outcome) -
     groups: dict[str, list[Retyped]] = {}
     for tensor in retyped:
         groups.setdefault(_kind(*tensor), []).append(tensor)
+    if c.declared and any(dtype == "F32" for _, _, dtype in groups.get("other", ())):
+        groups["other"] = _without_float32(c, groups["other"])
     for kind, wanted in (("no numbers", "floating-point numbers"), ("no whole numbers", "integers")):
         if group := groups.get(kind):
             from hfcount.verifier.rules.hf303_dtype_class import DtypeClass
@@ -48,6 +50,14 @@ def report_dtypes(c: Comparison, retyped: Sequence[Retyped], outcome: Outcome) -
                 times=_TIMES.get(facts["bytes"] / (facts["parameters"] * width), "") if facts["parameters"] else "",
             )
         )
+
+
+def _without_float32(c: Comparison, tensors: Sequence[Retyped]) -> list[Retyped]:
+    """The tensors but those in float32 that a loader keeps so, which is as saved."""
+    from hfcount.verifier.float32_rows import is_float32
+
+    kept = {id(leaf): is_float32(c.blueprint, leaf) for leaf, _, dtype in tensors if dtype == "F32"}
+    return [tensor for tensor in tensors if not (tensor[2] == "F32" and kept[id(tensor[0])])]
 
 
 def _kind(leaf: Leaf, _name: str, dtype: str) -> str:

@@ -12,6 +12,7 @@ from hfcount.text import plural, printable
 from hfcount.verifier.comparison import Comparison
 from hfcount.verifier.finding import Severity
 from hfcount.verifier.findings import Outcome
+from hfcount.verifier.loaders.facts import facts, versions
 
 _VOCABULARIES = ("vocab_size", "text_vocab_size", "padded_vocab_size", "decoder_vocab_size")
 _PLACEHOLDERS = ("image_token", "video_token", "audio_token")
@@ -104,5 +105,15 @@ def _severity(c: Comparison, token_id: TokenId) -> Severity | None:
     if placeholder and families.replaces_placeholders(c.blueprint.spec):
         return None
     if placeholder or stem in _ALWAYS:
-        return "note" if token_id.usual else "error"
+        return "note" if token_id.usual or (stem == "pad_token" and not _is_padded(c, token_id)) else "error"
     return None if token_id.usual else "note"
+
+
+def _is_padded(c: Comparison, token_id: TokenId) -> bool:
+    """Whether the library builds the embedding with a row for padding, without which it refuses the id."""
+    part, kind = c.blueprint.spec, c.blueprint.spec.family
+    if "." in token_id.key:
+        inner = part.parts.get(token_id.key.partition("_config.")[0])
+        kind = inner.family if inner else kind
+    recorded = facts(versions()[-1], kind)
+    return recorded is None or recorded.padded

@@ -23,8 +23,8 @@ BLOCK_SPARSE = {r"\.block_sparse_moe\.": ".mlp."}
 CONVOLUTION = {"conv1d.weight": ("q_conv1d.weight", "k_conv1d.weight", "v_conv1d.weight")}
 """Short convolutions of queries, keys and values in one tensor."""
 
-CLIP = {r"(?<=vision_tower\.)vision_model\.": ""}
-"""CLIP's and SigLIP's transformer within its wrapper, before transformers 5."""
+CLIP = {r"(?<=vision_model\.)vision_model\.": "", r"(?<=[a-z]\.)(?<!model\.)vision_model\.": ""}
+"""CLIP's and SigLIP's transformer within its wrapper, whatever a model calls that, before transformers 5."""
 
 
 HYBRID = {

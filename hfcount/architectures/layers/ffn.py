@@ -6,6 +6,7 @@ from dataclasses import replace
 from hfcount.architectures.layers.sizes import layer_count
 from hfcount.architectures.layers.stacks import among, split
 from hfcount.mapper import MAX_LAYERS, Config
+from hfcount.mapper.class_defaults import declared
 from hfcount.spec import GQA, Dense, Layer, Layers, Mixer, MoE
 from hfcount.spec.tree.dims import has_key
 from hfcount.spec.tree.indices import Indices
@@ -64,7 +65,8 @@ def deepseek_moe(c: Config, late: bool = False) -> MoE:
     A token uses all experts if num_experts_per_tok is null. With `late`, num_experts overrides the other keys.
     Source: transformers 5.23, configuration_deepseek_v32.py.
     """
-    known = ("n_routed_experts", "num_local_experts", "num_experts")
+    spelled = [name for name, key in declared(c.family).names.items() if key == "n_routed_experts"]
+    known = ("n_routed_experts", *(spelled or ("num_local_experts", "num_experts")))
     experts = ("num_experts",) if late and c.given("num_experts") else known
     active = experts if c.is_null("num_experts_per_tok") else ("num_experts_per_tok",)
     return read_moe(c, "moe_intermediate_size", experts=experts, active=active, shared=("n_shared_experts",))

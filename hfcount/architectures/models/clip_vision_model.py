@@ -3,6 +3,7 @@
 from hfcount.architectures import keys
 from hfcount.architectures.layers import layer_norm, stack
 from hfcount.architectures.layers.classic import positions
+from hfcount.architectures.layers.conversions import CLIP
 from hfcount.architectures.layers.vision import clip_layer, patch_convolution
 from hfcount.mapper import Config
 from hfcount.spec import Spec
@@ -27,7 +28,7 @@ MODEL_TYPES = (
 )
 CONVERTED = MODEL_TYPES[:7]
 IGNORED = ("projection_dim", "num_key_value_groups")
-SPELLINGS = {r"^vision_model\.": ""}
+SPELLINGS = {r"^vision_model\.": "", **CLIP}
 
 _WITHIN = {"git_vision_model": "vision_model", "kosmos_2_vision_model": "model"}
 _ROTARY, _OWL = ("mlcd_vision_model", "mlcd"), ("owlvit_vision_model", "owlv2_vision_model")

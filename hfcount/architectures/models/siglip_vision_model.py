@@ -3,6 +3,7 @@
 from hfcount.architectures import keys
 from hfcount.architectures.layers import layer_norm, mlp, stack
 from hfcount.architectures.layers.classic import positions
+from hfcount.architectures.layers.conversions import CLIP
 from hfcount.architectures.layers.vision import clip_layer, patch_convolution, patch_projection
 from hfcount.mapper import Config, Sizes
 from hfcount.spec import Spec
@@ -23,7 +24,7 @@ MODEL_TYPES = (
     "phi4_multimodal_vision",
 )
 CONVERTED = ("siglip_vision_model", "siglip2_vision_model")
-SPELLINGS = {r"^vision_model\.": ""}
+SPELLINGS = {r"^vision_model\.": "", **CLIP}
 
 
 class SiglipVisionModel(Sizes):

@@ -15,7 +15,7 @@ def line(report: Report) -> str:
     if not known or report.depth == "config":
         return ""
     if not whole:
-        return f"Loads whole in none of {_names(rest)}"
+        return f"Not whole in {_names(rest)}"
     return f"Loads whole in {_names(whole)}" + (f"; not in {_names(rest)}" if rest else "")
 
 

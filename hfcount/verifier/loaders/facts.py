@@ -62,22 +62,32 @@ class Facts(NamedTuple):
     """How one version reads checkpoints of a type, where the newest version reads them otherwise.
 
     Args:
+        auto: whether the auto classes know the type; its class alone opens it otherwise.
         classes: the model classes that can be imported.
+        ties: those of them that tie a head to the embedding where the flag says so.
         renamed: by class, prefixes of stored names that are not read, each with the one that is wanted; * is every
             class, there without a leading "model.".
         wants: by class in the same way, names, numbers as {}, that are random if they are not stored.
         needs: keys without which a config is refused, full paths; "key=value" where it has to say that.
         refuses: keys by which a config is refused.
         sizes: sizes that are read under another key.
+        rotary: kinds of rotary positions that are refused, by the form of their settings.
+        padded: whether an embedding is built with pad_token_id, which then needs a row.
+        float32: endings of the names of parameters that stay in float32 in a model of bfloat16, numbers as {}.
         unknown: what was not found out, and why; empty if nothing.
     """
 
+    auto: bool
     classes: frozenset[str]
+    ties: frozenset[str]
     renamed: Mapping[str, tuple[tuple[str, str], ...]]
     wants: Mapping[str, tuple[str, ...]]
     needs: tuple[str, ...]
     refuses: tuple[Refused, ...]
     sizes: tuple[Size, ...]
+    rotary: Mapping[str, str]
+    padded: bool
+    float32: tuple[str, ...]
     unknown: str
 
     def wanted(self, name: str, class_name: str) -> str | None:
@@ -96,6 +106,11 @@ class Facts(NamedTuple):
     def random(self, class_name: str) -> tuple[str, ...]:
         """The names, numbers as {}, that are random in a class unless they are stored; a "model." may lead them."""
         return self.wants.get(class_name, self.wants.get("*", ()))
+
+    def keeps_float32(self, name: str) -> bool:
+        """Whether the parameter that is saved under this name stays in float32 in a model of bfloat16."""
+        folded = f".{_NUMBER.sub('{}', name)}"
+        return any(folded.endswith(f".{ending}") for ending in self.float32)
 
     @property
     def differences(self) -> list[str]:
@@ -127,12 +142,17 @@ def facts(version: str, model_type: str) -> Facts | None:
     if row is None:
         return None
     return Facts(
+        auto=row.get("auto", True),
         classes=frozenset(row.get("classes", "").split()),
+        ties=frozenset(row.get("ties", "").split()),
         renamed=_by_class(row.get("renamed", {}), lambda pair: (str(pair[0]), str(pair[1]))),
         wants=_by_class(row.get("wants", {}), str),
         needs=tuple(row.get("needs", ())),
         refuses=tuple(Refused(key, error, *map(tuple, values)) for key, error, *values in row.get("refuses", ())),
         sizes=tuple(Size(*size) for size in row.get("sizes", ())),
+        rotary=row.get("rotary", {}),
+        padded=row.get("padded", True),
+        float32=tuple(row.get("float32", ())),
         unknown=row.get("unknown", ""),
     )
 

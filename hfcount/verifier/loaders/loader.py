@@ -106,6 +106,12 @@ class Checkpoint:
         elif self.index is not None:
             yield from self.index.weight_map
 
+    def has(self, name: str) -> bool:
+        """Whether a tensor of this name is stored, as far as names were read."""
+        if self.shards is not None:
+            return any(shard.header and name in shard.header.tensors for shard in self.shards.values())
+        return self.index is not None and name in self.index.weight_map
+
     @property
     def is_listed(self) -> bool:
         """Whether the names of its tensors are known."""

@@ -1,15 +1,25 @@
 """Says what each recorded version of transformers makes of a checkpoint, by what it made of others of the type."""
 
+import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from hfcount.mapper.class_defaults import declared
-from hfcount.mapper.loader_differences import OLDER
+from hfcount.mapper.loader_differences import OLDER, TIE, older_flag
+from hfcount.spec.tree.leaves import Leaf
+from hfcount.verifier.finding import Finding
+from hfcount.verifier.loaders import compressed_tensors
 from hfcount.verifier.loaders.facts import LIBRARY, Facts, Size, facts, versions
 from hfcount.verifier.loaders.loader import Checkpoint, Loader, Reading, ReadingOutcome
 
-_REFUSED = frozenset("HF001 HF002 HF003 HF004 HF005 HF007 HF101 HF103 HF107 HF109 HF110 HF301 HF706".split())
+_REFUSED = frozenset(
+    "HF001 HF002 HF003 HF004 HF005 HF007 HF101 HF103 HF104 HF107 HF108 HF109 HF110 HF301 HF706".split()
+)
 """Findings of what transformers refuses to load; with others it fills or drops tensors, and warns."""
+
+_DROPPED = ("HF210",)
+"""Notes of what it drops, which is then lost."""
 
 _ABSENT = object()
 
@@ -21,37 +31,66 @@ def read(loader: Loader, checkpoint: Checkpoint) -> Reading:
     version, source = loader.version, f"{LIBRARY}-{loader.version}.json"
     if checkpoint.form != "model":
         return Reading(loader, "foreign", f"is not for {checkpoint.form}", evidence="none")
-    recorded = facts(version, checkpoint.model_type)
+    kind = _kind(checkpoint)
+    recorded = facts(version, kind)
     if recorded is None:
-        if any(facts(other, checkpoint.model_type) for other in versions()):
-            return Reading(loader, "refuses", f"has no model_type {checkpoint.model_type}", source=source)
+        if any(facts(other, kind) for other in versions()):
+            return Reading(loader, "refuses", f"has no model_type {kind}", source=source)
         return Reading(loader, "unknown", "has no such model_type, as far as is recorded", evidence="none")
+    if not recorded.auto:
+        return Reading(loader, "refuses", f"opens no {kind} by its auto classes", source=source)
     class_name = checkpoint.class_name
-    if class_name and class_name not in recorded.classes and _known_elsewhere(checkpoint):
+    if class_name and class_name not in recorded.classes and _known_elsewhere(checkpoint, kind):
         return Reading(loader, "refuses", f"has no class {class_name}", source=source)
+    if says := next(compressed_tensors.differences(checkpoint), None):
+        return Reading(loader, "differs", says, evidence="read", source=compressed_tensors.SOURCES[version])
     difference = next(_differences(version, recorded, checkpoint), None)
     if difference:
         outcome, says, codes = difference
         return Reading(loader, outcome, says, codes, source=source)
+    errors = [finding for finding in checkpoint.findings if finding.severity == "error" and not finding.of_serving]
+    against = [finding for finding in errors if not _is_taken(version, recorded, checkpoint, finding)]
+    if against:
+        return _by_findings(loader, against)
     if checkpoint.agrees is None:
         return Reading(loader, "unknown", "was given nothing that was compared", evidence="none")
-    if not checkpoint.agrees:
-        return _by_findings(loader, checkpoint)
-    if recorded.unknown and version != versions()[-1]:
+    if recorded.unknown and version != versions()[-1] and not _is_saved_by(version, checkpoint):
         return Reading(loader, "unknown", f"is not known here: {recorded.unknown}", evidence="none")
     return Reading(loader, "whole", source=source)
 
 
-def _by_findings(loader: Loader, checkpoint: Checkpoint) -> Reading:
-    errors = [finding for finding in checkpoint.findings if finding.severity == "error"]
-    codes = tuple(dict.fromkeys(finding.code for finding in errors))
+def _kind(checkpoint: Checkpoint) -> str:
+    if checkpoint.model_type or checkpoint.blueprint is None:
+        return checkpoint.model_type
+    return checkpoint.blueprint.spec.family
+
+
+def _by_findings(loader: Loader, against: list[Finding]) -> Reading:
+    codes = tuple(dict.fromkeys(finding.code for finding in against))
     refused = not _REFUSED.isdisjoint(codes)
     return Reading(loader, "refuses" if refused else "differs", "as the findings say", codes)
 
 
-def _known_elsewhere(checkpoint: Checkpoint) -> bool:
-    others = (facts(version, checkpoint.model_type) for version in versions())
+def _known_elsewhere(checkpoint: Checkpoint, kind: str) -> bool:
+    others = (facts(version, kind) for version in versions())
     return any(checkpoint.class_name in other.classes for other in others if other)
+
+
+def _is_saved_by(version: str, checkpoint: Checkpoint) -> bool:
+    """Whether the config says that this version, patches aside, has saved it."""
+    saved = checkpoint.values.get("transformers_version")
+    return isinstance(saved, str) and saved.split(".")[:2] == version.split(".")[:2]
+
+
+def _is_taken(version: str, recorded: Facts, checkpoint: Checkpoint, finding: Finding) -> bool:
+    """Whether this version takes what the newest does not."""
+    if not version.startswith("4."):
+        return False
+    if finding.code == "HF108":  # it finds the type in the name of the folder, and a class by itself needs none
+        return True
+    heads = {leaf.name for leaf in _heads(checkpoint)}
+    only_heads = bool(finding.tensors) and heads.issuperset(finding.tensors)
+    return finding.code == "HF201" and only_heads and bool(_ties(recorded, checkpoint))
 
 
 def _differences(version: str, recorded: Facts, checkpoint: Checkpoint) -> Iterator[_Difference]:
@@ -59,14 +98,16 @@ def _differences(version: str, recorded: Facts, checkpoint: Checkpoint) -> Itera
     values, older = checkpoint.values, version.startswith("4.")
     if older and "quantization_config" in values and values["quantization_config"] is None:
         yield "refuses", 'refuses "quantization_config": null', ()
-    for at, part, kind in _parts(values, checkpoint.model_type):
+    for at, part, kind in _parts(values, _kind(checkpoint)):
         inner = recorded if not at else facts(version, kind)
         if inner is not None:
-            yield from _of_config(inner, part, at)
-    if checkpoint.is_listed and recorded.renamed:
+            yield from _of_config(inner, part, at, older)
+    if checkpoint.is_listed:
         yield from _of_names(recorded, checkpoint)
-    if older:
-        yield from _ties(checkpoint)
+        yield from _without_prefix(checkpoint) if older else ()
+    yield from _of_head(recorded, checkpoint) if older else ()
+    if dropped := checkpoint.codes.intersection(_DROPPED):
+        yield "differs", "drops tensors that are stored", tuple(dropped)
 
 
 def _parts(values: Mapping[str, Any], kind: str, path: str = "") -> Iterator[tuple[str, Mapping[str, Any], str]]:
@@ -76,11 +117,12 @@ def _parts(values: Mapping[str, Any], kind: str, path: str = "") -> Iterator[tup
     for name, value in values.items():
         if isinstance(value, dict) and name in known:
             inner = value.get("model_type", known[name].kind)
+            inner = known[name].kind if inner == kind else inner  # version 4 writes the type of all there
             if isinstance(inner, str):
                 yield from _parts(value, inner, f"{path}{name}.")
 
 
-def _of_config(recorded: Facts, values: Mapping[str, Any], at: str) -> Iterator[_Difference]:
+def _of_config(recorded: Facts, values: Mapping[str, Any], at: str, older: bool) -> Iterator[_Difference]:
     for need in recorded.needs:
         key, _, wanted = need.partition("=")
         value = _value(values, key)
@@ -92,31 +134,112 @@ def _of_config(recorded: Facts, values: Mapping[str, Any], at: str) -> Iterator[
             yield "refuses", f"refuses {at}{refused.key}: {refused.error}", ()
     for size in recorded.sizes:
         if (other := _other_size(values, size)) is not None:
-            says = f"does not read {at}{size.written}, and takes {other} for {at}{size.read}"
-            yield "refuses", says, ()
+            yield "refuses", f"does not read {at}{size.written}, and takes {other} for {at}{size.read}", ()
+    if recorded.rotary:
+        for form, kind in _rotary(values, older):
+            if kind in recorded.rotary.get(form, "").split():
+                key = "rope_parameters" if form in ("rope_parameters", "nested") else "rope_scaling"
+                head = " without head_dim" if form == "headless" else ""
+                yield "refuses", f"refuses {at}{key} of the kind {kind} in this form{head}", ()
+
+
+def _rotary(values: Mapping[str, Any], older: bool) -> Iterator[tuple[str, str]]:
+    """The form of the settings of rotary positions, as tests/tools/loading_rotary.py calls it, and their kind."""
+    new, old = (values.get(key) if isinstance(values.get(key), dict) else None for key in ("rope_parameters", "rope_scaling"))
+    settings = old or (None if older else new)
+    if not settings:
+        return
+    inner = next((value for value in settings.values() if isinstance(value, dict)), settings)
+    kind = inner.get("rope_type", inner.get("type", "default"))
+    if not isinstance(kind, str):
+        return
+    if old:
+        form = "type" if "type" in old and "rope_type" not in old else "rope_scaling"
+        yield ("both" if new and form == "rope_scaling" else form), kind
+        if "head_dim" in values and values["head_dim"] is None:
+            yield "headless", kind
+    else:
+        yield ("rope_parameters" if inner is settings else "nested"), kind
 
 
 def _of_names(recorded: Facts, checkpoint: Checkpoint) -> Iterator[_Difference]:
-    for name in checkpoint.names():
+    for name in checkpoint.names() if recorded.renamed else ():
         if wanted := recorded.wanted(name, checkpoint.class_name):
             yield "differs", f"looks for {wanted} in place of {name}, and leaves that random", ()
             return
+    if wants := recorded.random(checkpoint.class_name):
+        yield from _random(wants, checkpoint)
 
 
-def _ties(checkpoint: Checkpoint) -> Iterator[_Difference]:
-    blueprint, codes = checkpoint.blueprint, checkpoint.codes
-    if "HF213" in codes:
+def _random(wants: tuple[str, ...], checkpoint: Checkpoint) -> Iterator[_Difference]:
+    """Names that are wanted in every layer, and are not stored in some."""
+    layers: dict[str, set[str]] = defaultdict(set)
+    stored: dict[str, set[str]] = defaultdict(set)
+    for name in checkpoint.names():
+        for want in wants:
+            before, _, after = want.partition("{}")
+            if match := re.match(rf"(?:model\.)?{re.escape(before)}(\d+)\.", name):
+                layers[want].add(match[1])
+                if name[match.end() - 1 :] == after:
+                    stored[want].add(match[1])
+            elif not after and name.removeprefix("model.") == want:
+                return
+    for want in wants:
+        if lacking := layers[want] - stored[want]:
+            yield "differs", f"leaves {want.replace('{}', min(lacking, key=int))} random, which is not stored", ()
+
+
+def _without_prefix(checkpoint: Checkpoint) -> Iterator[_Difference]:
+    """Names without the base model's own beside a head, which version 4 takes for a broken checkpoint."""
+    heads = [leaf for leaf in _heads(checkpoint) if not leaf.tied_to]
+    if "HF209" in checkpoint.codes and any(checkpoint.has(leaf.name) for leaf in heads):
+        base = next((leaf.name for leaf in checkpoint.blueprint.leaves if leaf.component == "embedding"), "") if checkpoint.blueprint else ""
+        prefix, dot, _ = base.partition(".")
+        if dot and not any(name.startswith(f"{prefix}.") for name in checkpoint.names()):
+            yield "refuses", f"refuses names of a head beside names without {prefix}.", ("HF209",)
+
+
+def _heads(checkpoint: Checkpoint) -> list[Leaf]:
+    """The heads over the vocabulary that the config describes."""
+    leaves = checkpoint.blueprint.leaves if checkpoint.blueprint else ()
+    return [leaf for leaf in leaves if leaf.component == "lm_head" and len(leaf.shape) == 2]
+
+
+def _ties(recorded: Facts, checkpoint: Checkpoint) -> bool | None:
+    """Whether version 4 ties the head to the embedding; None if that is not known."""
+    if checkpoint.blueprint is None or not checkpoint.class_name:
+        return None
+    nested = [tie.tied for tie in checkpoint.blueprint.ties_otherwise if tie.reader == OLDER]
+    if nested:
+        return nested[0]
+    flag = older_flag(checkpoint.values, _kind(checkpoint))
+    return None if flag is None else flag and checkpoint.class_name in recorded.ties
+
+
+def _of_head(recorded: Facts, checkpoint: Checkpoint) -> Iterator[_Difference]:
+    """What version 4 makes of a head that it ties and the newest does not, or the other way round."""
+    heads, tied = _heads(checkpoint), _ties(recorded, checkpoint)
+    codes = checkpoint.codes & {"HF112", "HF213"}
+    if "HF213" in codes and tied is not False:
         yield "differs", "ties the head to the embedding, and drops the one that is stored", ("HF213",)
-    if "HF112" in codes and blueprint and any(tie.reader == OLDER for tie in blueprint.ties_otherwise):
-        yield "differs", "ties the head otherwise", ("HF112",)
+    if not heads or tied is None or checkpoint.blueprint is None or tied == checkpoint.blueprint.spec.tied:
+        return
+    stored = any(checkpoint.has(leaf.name) for leaf in heads)
+    if "HF214" in checkpoint.codes:
+        yield "differs", f"has a head of its own by {TIE}, which is not stored and is random", ("HF214",)
+    elif tied and stored and "HF203" not in checkpoint.codes:
+        yield "differs", f"ties the head to the embedding by {TIE}, and drops the one that is stored", tuple(codes)
+    elif not tied and not stored and checkpoint.is_listed:
+        yield "differs", f"has a head of its own by {TIE}, which is not stored and is random", tuple(codes)
 
 
 def _other_size(values: Mapping[str, Any], size: Size) -> Any:
     """The size that is taken in place of the one that is written; None if it is the same, or not known."""
-    written = _value(values, size.written)
-    if written is _ABSENT or _value(values, size.read) is not _ABSENT or size.absent is None:
+    written, read_ = _value(values, size.written), _value(values, size.read)
+    if written is _ABSENT or (size.absent is not None and read_ is not _ABSENT):
         return None
-    return size.absent if size.absent != written else None
+    taken = read_ if size.absent is None else size.absent
+    return taken if taken is not _ABSENT and taken != written else None
 
 
 def _value(values: Mapping[str, Any], key: str) -> Any:
