@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from hfcount.architectures import families
 from hfcount.fetcher import tokens
 from hfcount.fetcher.layout import CONFIG
+from hfcount.mapper.class_defaults import declared
 from hfcount.mapper.token_ids import TokenId
 from hfcount.spec.tree.dims import Dim
 from hfcount.text import plural, printable
@@ -111,9 +112,9 @@ def _severity(c: Comparison, token_id: TokenId) -> Severity | None:
 
 def _is_padded(c: Comparison, token_id: TokenId) -> bool:
     """Whether the library builds the embedding with a row for padding, without which it refuses the id."""
-    part, kind = c.blueprint.spec, c.blueprint.spec.family
-    if "." in token_id.key:
-        inner = part.parts.get(token_id.key.partition("_config.")[0])
-        kind = inner.family if inner else kind
+    kind = c.blueprint.spec.family
+    for part in token_id.key.split(".")[:-1]:
+        known = declared(kind).parts.get(part)
+        kind = known.kind if known else ""
     recorded = facts(versions()[-1], kind)
     return recorded is None or recorded.padded

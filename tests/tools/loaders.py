@@ -9,7 +9,8 @@ Without a mark below, absent is none.
 - `rotary`: the settings of rotary positions that are refused: kinds by form (tests/tools/loading_rotary.py).
 - `padded`: false where a pad_token_id beyond the vocabulary is taken, as no embedding is built with it.
 - `keys`, `names`, `parts`: the defaults of keys, further names of keys and model_types of nested configs, where
-  hfcount/mapper/reference.json has none or others; `lacks`: keys that it has and this version does not take.
+  hfcount/mapper/reference.json has none or others; `lacks`: keys that it has and this version does not take, `unnamed`
+  those of its further names that this version does not take.
 - `renamed`: by class, the prefixes of stored names that are not read, each with the prefix that is wanted instead.
 - `wants`: by class, names that are random if they are not stored, although the newest version does not need them.
 - `needs`: keys without which a config is refused; `refuses`: keys by which one is, each with the error.
@@ -55,7 +56,7 @@ SECONDS = 150
 
 Json = dict[str, Any]
 
-ORDER = "auto classes ties keys lacks names parts renamed wants needs refuses sizes rotary padded float32 unknown".split()
+ORDER = "auto classes ties keys lacks names unnamed parts renamed wants needs refuses sizes rotary padded float32 unknown".split()
 
 
 def recorded(types: set[str] | None = None) -> Json:
@@ -152,7 +153,7 @@ def _config_classes() -> Json:
 def _ties(model: Any) -> bool:
     """Whether a class ties a head to its embedding where the flag says so."""
     keys = getattr(model, "_tied_weights_keys", None)
-    return isinstance(keys, dict | list) and any(not re.search("embed|shared|wte", key) for key in keys)
+    return isinstance(keys, dict | list) and any(not re.search("embed(?!_out)|shared|wte", key) for key in keys)
 
 
 def _importable(library: Any, name: str) -> bool:
@@ -179,9 +180,11 @@ def _config(config: Any, kind: str) -> Json:
         for name, key in config.attribute_map.items()
         if not NO_SHAPE.search(name) and newest.names.get(name) != key and newest.names.get(key) != name
     }
+    taken_names = {*config.attribute_map, *config.attribute_map.values(), *taken}
+    unnamed = [name for name, key in newest.names.items() if key in taken and name not in taken_names]
     mapped = {*config.attribute_map, *config.attribute_map.values()}
     lacks = sorted(key for key in newest.keys if key not in taken and key not in mapped and key not in common)
-    row = {"keys": keys, "lacks": " ".join(lacks), "names": names, "parts": _parts(config, newest)}
+    row = {"keys": keys, "lacks": " ".join(lacks), "names": names, "unnamed": " ".join(unnamed), "parts": _parts(config, newest)}
     return {key: value for key, value in row.items() if value}
 
 

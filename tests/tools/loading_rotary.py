@@ -55,10 +55,12 @@ def _forms(usual: Any) -> Iterator[tuple[str, Json]]:
     known = "head_dim" in vars(usual) or "head_dim" in getattr(type(usual), "__dataclass_fields__", {})
     head = {"head_dim": width} if known else {}
     turned = int(width * _share(usual)) // 2
+    settings = getattr(usual, "rope_parameters", None) or {}
+    further = {name: value for name, value in settings.items() if isinstance(value, list | int | bool)}
     for kind, keys in KINDS.items():
         filled = {key: [1.0] * turned if value == [] else value for key, value in keys.items()}
-        new = {"rope_type": kind, "rope_theta": _BASE, **filled}
-        old = {"rope_type": kind, **filled}
+        new = {**further, "rope_type": kind, "rope_theta": _BASE, **filled}
+        old = {**further, "rope_type": kind, **filled}
         yield f"rope_parameters/{kind}", {"rope_parameters": new, **head}
         yield f"nested/{kind}", {"rope_parameters": {"full_attention": new, "sliding_attention": new}, **head}
         yield f"rope_scaling/{kind}", {"rope_theta": _BASE, "rope_scaling": old, **head}

@@ -7,6 +7,8 @@ from hfcount.spec import Dense, Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("exaone",)  # modeling_exaone.py of LGAI-EXAONE/EXAONE-3.5-7.8B-Instruct
+# transformers 5.24 builds the type of Llama's classes, and writes their key (auto/modeling_auto.py).
+RETYPED = {"exaone": ("rms_norm_eps", None, "llama")}
 
 
 def spec(c: Config) -> Spec:

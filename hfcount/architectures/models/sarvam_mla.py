@@ -8,6 +8,8 @@ from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Tensor
 
 MODEL_TYPES = ("sarvam_mla",)  # sarvam.py of vllm-project/vllm 0.33.0
+# transformers 5.24 builds the type of DeepSeek-V3's classes, and writes their key (auto/modeling_auto.py).
+RETYPED = {"sarvam_mla": ("n_routed_experts", None, "deepseek_v3")}
 IGNORED = ("embedding_dropout", "output_dropout", "router_dtype", "score_function")
 
 

@@ -8,6 +8,8 @@ from hfcount.spec import Layer, MoE, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("sarvam_moe",)  # modeling_sarvam_moe.py of sarvamai/mlx-lm
+# transformers 5.24 builds the type of GLM-4.5's classes, and writes their key (auto/modeling_auto.py).
+RETYPED = {"sarvam_moe": ("n_routed_experts", None, "glm4_moe")}
 IGNORED = (
     "embedding_dropout",
     "moe_router_enable_expert_bias",

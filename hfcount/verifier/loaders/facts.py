@@ -64,6 +64,7 @@ class Facts(NamedTuple):
     Args:
         auto: whether the auto classes know the type; its class alone opens it otherwise.
         classes: the model classes that can be imported.
+        unnamed: further names of keys that the newest version takes, and this one does not.
         ties: those of them that tie a head to the embedding where the flag says so.
         renamed: by class, prefixes of stored names that are not read, each with the one that is wanted; * is every
             class, there without a leading "model.".
@@ -80,6 +81,7 @@ class Facts(NamedTuple):
     auto: bool
     classes: frozenset[str]
     ties: frozenset[str]
+    unnamed: tuple[str, ...]
     renamed: Mapping[str, tuple[tuple[str, str], ...]]
     wants: Mapping[str, tuple[str, ...]]
     needs: tuple[str, ...]
@@ -145,6 +147,7 @@ def facts(version: str, model_type: str) -> Facts | None:
         auto=row.get("auto", True),
         classes=frozenset(row.get("classes", "").split()),
         ties=frozenset(row.get("ties", "").split()),
+        unnamed=tuple(row.get("unnamed", "").split()),
         renamed=_by_class(row.get("renamed", {}), lambda pair: (str(pair[0]), str(pair[1]))),
         wants=_by_class(row.get("wants", {}), str),
         needs=tuple(row.get("needs", ())),

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from hfcount.mapper.class_defaults import declared
+from hfcount.mapper.keys_without_shape import may_bear
 from hfcount.mapper.loader_differences import OLDER, TIE, older_flag
 from hfcount.spec.tree.leaves import Leaf
 from hfcount.verifier.finding import Finding
@@ -102,6 +103,7 @@ def _differences(version: str, recorded: Facts, checkpoint: Checkpoint) -> Itera
         inner = recorded if not at else facts(version, kind)
         if inner is not None:
             yield from _of_config(inner, part, at, older)
+            yield from _unnamed(inner, part, kind, at)
     if checkpoint.is_listed:
         yield from _of_names(recorded, checkpoint)
         yield from _without_prefix(checkpoint) if older else ()
@@ -141,6 +143,16 @@ def _of_config(recorded: Facts, values: Mapping[str, Any], at: str, older: bool)
                 key = "rope_parameters" if form in ("rope_parameters", "nested") else "rope_scaling"
                 head = " without head_dim" if form == "headless" else ""
                 yield "refuses", f"refuses {at}{key} of the kind {kind} in this form{head}", ()
+
+
+def _unnamed(recorded: Facts, values: Mapping[str, Any], kind: str, at: str) -> Iterator[_Difference]:
+    """Sizes under a further name that this version does not take, so that it takes their defaults."""
+    known = declared(kind)
+    for name in recorded.unnamed:
+        key, value = known.names[name], values.get(name)
+        usual = known.keys.get(key)
+        if type(value) is int and key not in values and may_bear(name, value) and usual not in (None, value):
+            yield "refuses", f"does not read {at}{name}, and takes {usual} for {at}{key}", ()
 
 
 def _rotary(values: Mapping[str, Any], older: bool) -> Iterator[tuple[str, str]]:
@@ -222,12 +234,12 @@ def _of_head(recorded: Facts, checkpoint: Checkpoint) -> Iterator[_Difference]:
     codes = checkpoint.codes & {"HF112", "HF213"}
     if "HF213" in codes and tied is not False:
         yield "differs", "ties the head to the embedding, and drops the one that is stored", ("HF213",)
+    if "HF214" in checkpoint.codes and not tied:
+        yield "differs", f"has a head of its own by {TIE}, which is not stored and is random", ("HF214",)
     if not heads or tied is None or checkpoint.blueprint is None or tied == checkpoint.blueprint.spec.tied:
         return
     stored = any(checkpoint.has(leaf.name) for leaf in heads)
-    if "HF214" in checkpoint.codes:
-        yield "differs", f"has a head of its own by {TIE}, which is not stored and is random", ("HF214",)
-    elif tied and stored and "HF203" not in checkpoint.codes:
+    if tied and stored and "HF203" not in checkpoint.codes:
         yield "differs", f"ties the head to the embedding by {TIE}, and drops the one that is stored", tuple(codes)
     elif not tied and not stored and checkpoint.is_listed:
         yield "differs", f"has a head of its own by {TIE}, which is not stored and is random", tuple(codes)
