@@ -15,6 +15,7 @@ from hfcount.text import plural, printable
 from hfcount.verifier.comparison import Comparison, matched_with
 from hfcount.verifier.finding import Finding, Severity
 from hfcount.verifier.findings import DIFFERING, Outcome
+from hfcount.verifier.loaders.facts import facts, versions
 
 _MOST = 1_000_000  # tensors of two models that are compared one by one
 
@@ -53,7 +54,7 @@ def check_class(c: Comparison, outcome: Outcome, verify: Verify) -> None:
     if naming.framework:
         statement = f"which is {naming.framework}'s form of {naming.name}; transformers {version()} has none of those."
         _report(outcome, naming, naming.name, statement, f"Name {naming.name} in architectures.", "note")
-    if not blueprint.other:
+    if not blueprint.other or _is_built(naming, blueprint):
         return
     kind, other = next(iter(blueprint.other.items()))
     difference = _difference(blueprint, other, naming, verify)
@@ -75,6 +76,12 @@ def check_class(c: Comparison, outcome: Outcome, verify: Verify) -> None:
         cure = f"What is stored has the names of model_type {fits}. "
         cure += f"{name}." if fits == blueprint.spec.family else f"Set model_type to {fits}."
     _report(outcome, naming, right, f"{statement} {difference}", cure, "error")
+
+
+def _is_built(naming: Naming, blueprint: Blueprint) -> bool:
+    """Whether the auto classes of the newest version build this class, of another type, for the type."""
+    recorded = facts(versions()[-1], blueprint.spec.family)
+    return recorded is not None and naming.name in recorded.classes
 
 
 def _report(outcome: Outcome, naming: Naming, right: str, statement: str, fix: str, severity: Severity) -> None:

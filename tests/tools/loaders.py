@@ -119,8 +119,10 @@ def _declared() -> Json:
     from transformers.models.auto.configuration_auto import CONFIG_MAPPING_NAMES
 
     rows: dict[str, Json] = {kind: {} for kind in CONFIG_MAPPING_NAMES}
-    for kind, names in classes_recorded()["classes"].items():
-        there = [name for name in names.split() if _importable(transformers, name)]
+    of_others = _classes_of_others()
+    for kind in of_others.keys() | classes_recorded()["classes"].keys():
+        names = f"{classes_recorded()['classes'].get(kind, '')} {' '.join(of_others.get(kind, ()))}"
+        there = [name for name in sorted(set(names.split())) if _importable(transformers, name)]
         if there or kind in rows:
             rows.setdefault(kind, {"auto": False})["classes"] = " ".join(there)
             rows[kind]["ties"] = " ".join(name for name in there if _ties(getattr(transformers, name)))
@@ -134,6 +136,18 @@ def _declared() -> Json:
         if settings := loading_rotary.refused(config):
             rows.setdefault(kind, {"auto": False})["rotary"] = settings
     return rows
+
+
+def _classes_of_others() -> dict[str, set[str]]:
+    """The classes that the auto classes build for a type, those of other types among them."""
+    from transformers.models.auto import modeling_auto
+
+    found: dict[str, set[str]] = {}
+    for name, table in vars(modeling_auto).items():
+        if re.fullmatch(r"MODEL_(\w+_)?MAPPING_NAMES", name):
+            for kind, classes in table.items():
+                found.setdefault(kind, set()).update([classes] if isinstance(classes, str) else classes)
+    return found
 
 
 def _config_classes() -> Json:

@@ -6,15 +6,16 @@ from hfcount.mapper import Config
 from hfcount.spec import Dense, Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, block
 
-MODEL_TYPES = ("exaone",)  # modeling_exaone.py of LGAI-EXAONE/EXAONE-3.5-7.8B-Instruct
-# transformers 5.24 builds the type of Llama's classes, and writes their key (auto/modeling_auto.py).
-RETYPED = {"exaone": ("rms_norm_eps", None, "llama")}
+# modeling_exaone.py of LGAI-EXAONE/EXAONE-3.5-7.8B-Instruct; transformers 5.24 reads its config into Llama's classes
+# under keys of its own, and saves its names (configuration_exaone.py, conversion_mapping.py).
+MODEL_TYPES = ("exaone",)
 
 
 def spec(c: Config) -> Spec:
-    mixer = keys.attention(c, derived=True, indivisible="refused")
+    bias = c.bool("attention_bias", default=False)  # which, as head_dim, only transformers' own class reads
+    mixer = keys.attention(c, derived=not c.given("head_dim"), indivisible="refused", qkv_bias=bias, out_bias=bias)
     width = c.int("intermediate_size", default=None) or 4 * c.int("hidden_size")
-    layers = keys.uniform(Layer(mixer=mixer, ffn=Dense(width=width)), keys.layer_count(c, "num_layers"))
+    layers = keys.uniform(Layer(mixer=mixer, ffn=Dense(width=width, bias=c.bool("mlp_bias", default=False))), keys.layer_count(c, "num_layers", "num_hidden_layers"))
     heads = ("ForCausalLM", "Model", "ForSequenceClassification", "ForQuestionAnswering")
     return keys.decoder_spec(c, layers, heads=heads, tied=True)
 
@@ -23,7 +24,8 @@ def blueprint(s: Spec) -> Block:
     d = s.hidden
 
     def layer_block(layer: Layer) -> Block:
-        into, out = Linear(d, layer.dense.width), Linear(layer.dense.width, d)
+        width, bias = layer.dense.width, layer.dense.bias
+        into, out = Linear(d, width, bias), Linear(width, d, bias)
         return block(
             ln_1=rms_norm(d),
             attn=block(attention=gqa(d, layer.attention, out="out_proj")),

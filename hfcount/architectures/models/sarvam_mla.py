@@ -7,9 +7,9 @@ from hfcount.spec import Layer, MoE, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Tensor
 
-MODEL_TYPES = ("sarvam_mla",)  # sarvam.py of vllm-project/vllm 0.33.0
-# transformers 5.24 builds the type of DeepSeek-V3's classes, and writes their key (auto/modeling_auto.py).
-RETYPED = {"sarvam_mla": ("n_routed_experts", None, "deepseek_v3")}
+# sarvam.py of vllm-project/vllm 0.33.0; transformers 5.24: configuration_sarvam_mla.py, of DeepSeek-V3's classes
+MODEL_TYPES = ("sarvam_mla",)
+_EXPERTS = ("num_experts", "n_routed_experts")
 IGNORED = ("embedding_dropout", "output_dropout", "router_dtype", "score_function")
 
 
@@ -20,9 +20,9 @@ class SarvamMla(Sizes):
 
 
 def spec(c: Config) -> Spec[SarvamMla]:
-    c = c.assuming({"intermediate_size": 16384, "num_shared_experts": 1, "q_lora_rank": None})
+    c = c.assuming({"intermediate_size": 16384, "q_lora_rank": None})
     mixer, sizes = keys.mla(c).replace(bias=False), SarvamMla.read(c)
-    if not c.given("num_experts"):
+    if not any(map(c.given, _EXPERTS)):
         layers = keys.uniform(Layer(mixer=mixer, ffn=keys.dense(c)), keys.layer_count(c))
         return keys.decoder_spec(c, layers, heads=("ForCausalLM",)).having(sizes)
     every = Indices.below(keys.layer_count(c))
@@ -35,9 +35,9 @@ def spec(c: Config) -> Spec[SarvamMla]:
 
 
 def _experts(c: Config) -> MoE:
-    routed = keys.moe(c, "moe_intermediate_size", experts=("num_experts",))
+    routed = keys.moe(c, "moe_intermediate_size", experts=_EXPERTS)
     each = c.int("moe_shared_expert_intermediate_size", default=None) or c.int("moe_intermediate_size")
-    shared = each * c.int("num_shared_experts", minimum=0)
+    shared = each * c.int("num_shared_experts", "n_shared_experts", default=1, minimum=0)
     return routed.replace(shared=shared or None)
 
 

@@ -7,9 +7,10 @@ from hfcount.mapper import Config
 from hfcount.spec import Layer, MoE, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 
-MODEL_TYPES = ("sarvam_moe",)  # modeling_sarvam_moe.py of sarvamai/mlx-lm
-# transformers 5.24 builds the type of GLM-4.5's classes, and writes their key (auto/modeling_auto.py).
-RETYPED = {"sarvam_moe": ("n_routed_experts", None, "glm4_moe")}
+# modeling_sarvam_moe.py of sarvamai/mlx-lm; transformers 5.24 reads its config into GLM-4.5's classes, and saves its
+# names (configuration_sarvam_moe.py, conversion_mapping.py).
+MODEL_TYPES = ("sarvam_moe",)
+_EXPERTS, _SHARED = ("num_experts", "n_routed_experts"), ("num_shared_experts", "n_shared_experts")
 IGNORED = (
     "embedding_dropout",
     "moe_router_enable_expert_bias",
@@ -25,8 +26,6 @@ _ABSENT = {
     "num_hidden_layers": 19,
     "num_attention_heads": 16,
     "num_key_value_heads": 4,
-    "num_experts": 128,
-    "num_shared_experts": 1,
     "num_experts_per_tok": 6,
     "moe_intermediate_size": 1024,
     "first_k_dense_replace": 1,
@@ -35,8 +34,11 @@ _ABSENT = {
 
 
 def spec(c: Config) -> Spec:
-    c = c.assuming(_ABSENT)
-    qkv, out = (c.bool(key, default=False) for key in ("use_qkv_bias", "use_bias"))
+    several = {} if any(map(c.given, _EXPERTS)) or c.is_null("num_experts") else {"num_experts": 128}
+    shared = {} if any(map(c.given, _SHARED)) else {"num_shared_experts": 1}
+    c = c.assuming({**_ABSENT, **several, **shared})
+    qkv = c.bool("use_qkv_bias", "attention_bias", default=False)
+    out = c.bool("use_bias", default=False)
     mixer = keys.attention(c, qkv_bias=qkv, out_bias=out, qk_norm=c.bool("use_qk_norm", default=True))
     if c.is_null("num_experts"):
         layers = keys.uniform(Layer(mixer=mixer, ffn=keys.dense(c)), keys.layer_count(c))
@@ -44,7 +46,7 @@ def spec(c: Config) -> Spec:
     places = keys.dense_and_sparse(c, "first_k_dense_replace", listed=None)
 
     def experts() -> MoE:
-        return keys.moe(c, "moe_intermediate_size", experts=("num_experts",), shared=("num_shared_experts",))
+        return keys.moe(c, "moe_intermediate_size", experts=_EXPERTS, shared=_SHARED)
 
     return keys.decoder_spec(c, keys.networks(c, places, experts, mixer), heads=("ForCausalLM", "Model"))
 
