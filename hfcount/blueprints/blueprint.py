@@ -180,6 +180,12 @@ class Blueprint:
                 others |= {leaf.name: leaf for leaf in _beyond(names, leaves(self._tree_with(head)))}
         return [leaf for leaf in others.values() if leaf.counted or leaf.tied_to]
 
+    def path_in_memory(self, name: str) -> str:
+        """The path that transformers has a module at in memory, by the name that it saves the module under."""
+        spellings, common = self.spellings, self.spellings.common(name)
+        inside = name.startswith(spellings.prefix) and not common.startswith(spellings.prefix)
+        return f"{spellings.prefix}{common}" if inside else common
+
     @cached_property
     def spellings(self) -> "Spellings":
         """Other names and layouts that the reference takes when it loads this model."""

@@ -68,6 +68,14 @@ def _check(check: Check) -> ReportedCheck:
     )
 
 
+def findings_of(inspection: Inspection) -> list[Finding]:
+    """The findings of an inspection, and those of home loaders that do not take the checkpoint whole."""
+    outcome = inspection.outcome
+    agrees = _agrees(outcome.findings, _is_compared(inspection), outcome.proven)
+    judges = loaders.judged(loaders.read(inspection, outcome.findings, agrees), ())
+    return [*outcome.findings, *loaders.refusals(judges, outcome.findings, False)]
+
+
 def _agrees(findings: Sequence[Finding], compared: bool, proven: bool) -> bool | None:
     """Whether a checkpoint is as its config says, so that it loads, of use or not; None if that is not known."""
     loaded = [finding for finding in findings if finding.proof != "doubted" and finding.code != "HF214"]

@@ -2,7 +2,7 @@
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from hfcount.quantization.layout import Layout
@@ -99,6 +99,8 @@ class Scheme(ABC):
         stack: what the scheme's tools call the one stack that they make of a layer's experts; empty if they make none.
         fused_suffix: what follows the name of a stack of experts in that of its scales; empty if no tool has such.
         foreign: whether transformers does not read it, so that no base model's prefix is taken off names or put on.
+        by_path: whether readers compare the patterns with the paths of modules in memory.
+        path: gives that path by the blueprint's name; None where both are alike.
         manifest: bytes that each file's metadata says of every tensor of the model, besides its name, at the most.
     """
 
@@ -118,6 +120,8 @@ class Scheme(ABC):
     fused_suffix = ""
     foreign = False
     manifest = 0
+    by_path = False
+    path: Callable[[str], str] | None = None
 
     def fused(self, stacked: bool, beside: bool = True) -> "Scheme":
         """The scheme where the scales of a layer's experts are one tensor.
@@ -206,6 +210,14 @@ def excludes(listed: Matcher, module: Module) -> Hit:
     if module.component == "lm_head" and "." not in module.name and listed.matches("lm_head"):
         return "own"
     return listed.find(module.name)
+
+
+def excludes_path(listed: Matcher, module: Module, path: Callable[[str], str] | None) -> Hit:
+    """The same for readers that compare the path of a module in memory; only parts of it match a name that is not it."""
+    hit = excludes(listed, module)
+    if path is None or (held := path(module.name)) == module.name:
+        return hit
+    return "own" if listed.matches(held) else "inner" if hit or listed.find(held) else ""
 
 
 def relative(choice: Choice) -> Choice:

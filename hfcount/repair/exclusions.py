@@ -5,9 +5,11 @@ from collections.abc import Iterator
 from hfcount.fetcher.layout import CONFIG
 from hfcount.mapper.whatif import get, steps
 from hfcount.quantization.packing.packed import Packed
+from hfcount.quantization.scheme import RELATIVE
 from hfcount.repair.members import with_value
 from hfcount.repair.state import BLINDING, Proposal, State
 from hfcount.text import plural, printable
+from hfcount.verifier.loaders.compressed_tensors import COMPRESSED, NAME
 from hfcount.verifier.match import Match
 from hfcount.verifier.rules.hf502_packed_differently import ModulesDiffer
 
@@ -29,11 +31,11 @@ def excluded(state: State) -> Iterator[Proposal]:
     """Completes the list of excluded modules."""
     packed = state.run.outcome.packed
     modules = [finding for finding in state.about("HF502") if isinstance(finding, ModulesDiffer)]
-    findings = [finding for finding in modules if not finding.reason]
+    findings = [finding for finding in modules if not finding.reason or _is_missed(state, finding)]
     config = packed.announced if packed else None
     if not packed or not config or not config.key or not findings or not BLINDING.isdisjoint(state.codes):
         return
-    if config.method not in _LISTS or not all(finding.dense for finding in findings):
+    if config.method not in _LISTS or not all(finding.dense or finding.reason for finding in findings):
         return
     settings = state.values
     for step in steps(config.key):
@@ -47,15 +49,34 @@ def excluded(state: State) -> Iterator[Proposal]:
         yield Proposal(frozenset({"HF502"}), says, {CONFIG: text.encode()})
 
 
+def compressed(state: State) -> Iterator[Proposal]:
+    """Says of packed tensors that they are compressed, without which transformers builds no packed modules."""
+    packed = state.run.outcome.packed
+    config = packed.announced if packed else None
+    if not packed or not config or not config.key or config.method != NAME or "HF114" not in state.codes:
+        return
+    if config.settings.get("quantization_status") != COMPRESSED and any(module.layout for module in packed.modules):
+        path = [*config.key.split("."), "quantization_status"]
+        text = with_value(state.config, path, COMPRESSED)
+        says = f"Set {config.key}.quantization_status to {COMPRESSED}."
+        yield Proposal(frozenset({"HF114"}), says, {CONFIG: text.encode()})
+
+
+def _is_missed(state: State, finding: ModulesDiffer) -> bool:
+    """Whether transformers, which compares the whole path of a module, packs what the list names in part."""
+    return "HF114" in state.codes and finding.reason == RELATIVE.why
+
+
 def _dense(packed: Packed[Match], listed: bool) -> list[str]:
     """The densely stored modules.
 
     Loaders exclude some modules by default only while nothing is listed.
     """
+    path = packed.scheme.path or (lambda name: name)
     return [
-        name.removesuffix(".weight")
+        path(name.removesuffix(".weight"))
         for module in packed.modules
-        if module.layout is None and module.leaf.linear and (module.choice.layout or not listed)
+        if module.layout is None and module.leaf.linear and (module.choice.layout or module.choice.noted or not listed)
         for name in module.leaf.names()
     ]
 

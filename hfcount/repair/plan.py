@@ -14,7 +14,7 @@ from hfcount.fetcher.layout import PIPELINE_LAYOUT
 from hfcount.mapper.whatif import Changes
 from hfcount.repair.adapters import AdapterState, adapter_names, adapter_state
 from hfcount.repair.configs import asked_for, counted, sized, tied, typed, unannounced, unpacked
-from hfcount.repair.exclusions import excluded
+from hfcount.repair.exclusions import compressed, excluded
 from hfcount.repair.files import Unrepaired
 from hfcount.repair.indexes import dispensed, recounted, rewritten
 from hfcount.repair.loader_keys import agreed
@@ -30,6 +30,7 @@ REPAIRS: tuple[Callable[[State], Iterator[Proposal]], ...] = (
     rewritten,
     unwrapped,
     unpacked,
+    compressed,
     excluded,
     counted,
     sized,

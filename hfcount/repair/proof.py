@@ -31,7 +31,7 @@ def objections(before: State, step: Proposal, after: State) -> list[str]:
     doubts += _given_up(before.run.blueprint, after.run.blueprint)
     doubts += [] if doubts or not step.keys else [*_loading(step), *_several(after.run.blueprint, step.keys)]
     doubts += _beside(after) if step.keys else ()
-    return [*doubts, *_witnesses(after)]
+    return [*doubts, *_witnesses(after, () if step.keys else before.codes)]
 
 
 def remaining(after: State) -> list[str]:
@@ -146,13 +146,13 @@ def _beside(after: State) -> Iterator[str]:
         yield f"{', '.join(left)} would be left, so that the cause may be another."
 
 
-def _witnesses(after: State) -> Iterator[str]:
-    """Independent announcements that contradict the change."""
+def _witnesses(after: State, known: Collection[str]) -> Iterator[str]:
+    """Independent announcements that contradict the change; `known` are codes that did so before, of other sizes."""
     if gone := after.gone:
         yield (
             f"The index names {plural(len(gone), 'tensor')} that no file has: {_named(fold(gone))}. If you have"
             " the file, restore it instead."
         )
     for finding in after.findings:
-        if finding.code in _WITNESSES and not (finding.file == INDEX and after.silent):
+        if finding.code in _WITNESSES and finding.code not in known and not (finding.file == INDEX and after.silent):
             yield f"This contradicts it: {finding.text}"

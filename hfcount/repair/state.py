@@ -9,6 +9,7 @@ from typing import Any
 
 from hfcount.checkpoints.inspect import examine, report_of
 from hfcount.checkpoints.inspection import Inspection, Options, unwatched
+from hfcount.checkpoints.report import findings_of
 from hfcount.errors import DocumentError
 from hfcount.fetcher.layout import CONFIG, INDEX
 from hfcount.fetcher.weights import weights
@@ -72,10 +73,10 @@ class State:
         """The report."""
         return report_of(self.run)
 
-    @property
+    @cached_property
     def findings(self) -> list[Finding]:
-        """The findings."""
-        return self.run.outcome.findings
+        """The findings, those of the loaders that the checkpoint is made for among them."""
+        return findings_of(self.run)
 
     @property
     def codes(self) -> frozenset[str]:

@@ -146,6 +146,8 @@ def match_packed(
         Unmodelled: the scheme is not described, or its tools name modules of this architecture in their own way.
     """
     scheme, first = described(announced, blueprint.spec.dtype) if announced else (Dense(), None)
+    if scheme.by_path and scheme.matchers:
+        scheme.path = blueprint.path_in_memory
     leaves, scheme, beside = fused(blueprint.leaves, names, scheme)
     finder, last = Finder(leaves), {str(leaf.segments[-1]) for leaf in leaves}
     collected = Suffixes(scheme.layouts).collect(names, lambda name: finder.find(name) is not None, last)

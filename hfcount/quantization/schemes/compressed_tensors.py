@@ -8,7 +8,7 @@ from operator import itemgetter
 from hfcount.quantization import layouts
 from hfcount.quantization.layout import Layout, PackedTensor, Unmodelled, ceil_div, divided
 from hfcount.quantization.matcher import Matcher
-from hfcount.quantization.scheme import DENSE, Choice, Module, Scheme, excludes, relative, usual
+from hfcount.quantization.scheme import DENSE, Choice, Module, Scheme, excludes_path, relative, usual
 from hfcount.quantization.schemes import sparse
 from hfcount.quantization.settings import Contradiction, Settings, against, bits, group, pair, table, texts, word
 from hfcount.text import printable
@@ -136,6 +136,7 @@ class Groups(Scheme):
     """
 
     name = "compressed-tensors"
+    by_path = True
 
     def __init__(self, groups: list[tuple[tuple[str, ...], Layout]], excluded: Matcher, head_too: bool = True) -> None:
         self._head_too = head_too
@@ -156,7 +157,7 @@ class Groups(Scheme):
         return [*given, *(Nvfp4(not layout.inputs_too, layout.group) for layout in given if isinstance(layout, Nvfp4))]
 
     def choose(self, module: Module) -> Choice:
-        hit = excludes(self._excluded, module)
+        hit = excludes_path(self._excluded, module, self.path)
         choice = DENSE if hit == "own" else self._targeted(module)
         return relative(choice) if hit == "inner" else choice
 

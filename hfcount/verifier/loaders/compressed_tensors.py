@@ -15,7 +15,7 @@ SOURCES = {
 }
 """Where each version compresses its modules before it loads them, and asks the status first."""
 
-_COMPRESSED = "compressed"
+COMPRESSED = "compressed"
 _PACKED = ".weight_packed"
 
 
@@ -25,7 +25,7 @@ def differences(checkpoint: Checkpoint) -> Iterator[str]:
         return
     settings = checkpoint.announced[0].settings
     status = settings.get("quantization_status", "initialized")
-    if status != _COMPRESSED and any(name.endswith(_PACKED) for name in checkpoint.names()):
+    if status != COMPRESSED and any(name.endswith(_PACKED) for name in checkpoint.names()):
         stated = printable(str(status)) if "quantization_status" in settings else "absent"
         yield f"builds no packed modules where quantization_status is {stated}, and leaves those weights random"
     for finding in checkpoint.findings:
