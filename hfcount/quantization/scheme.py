@@ -213,7 +213,7 @@ def excludes(listed: Matcher, module: Module) -> Hit:
 
 
 def excludes_path(listed: Matcher, module: Module, path: Callable[[str], str] | None) -> Hit:
-    """The same for readers that compare the path of a module in memory; only parts of it match a name that is not it."""
+    """The same for readers that compare the path of a module in memory; parts of it are no match."""
     hit = excludes(listed, module)
     if path is None or (held := path(module.name)) == module.name:
         return hit

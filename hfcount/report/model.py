@@ -55,10 +55,10 @@ class Report(Part):
     safetensors: `pickle`, `gguf`, `adapter`. `variants` are its files, of which the largest is counted. `adapter` is
     what one adds to its base. Of `not_looked_at`, beside the model, the verdict says nothing. `asides` are parts that
     are not described, by prefix. `allowed` are errors that --allow let through, notes among the findings. `loaders`
-    says what each makes of it, and `read_for` whose verdict was asked for. `serving` answers what was asked of it, `overrides` are config keys that were set, `derived_with` gave names and shapes.
-    `modules` are those that sentence-transformers puts around the model. `parts` are those of a pipeline: its counts
-    are sums over them, and `components` has a row for each. `statistics` are of the values of each tensor. `target` is
-    what a draft was held against.
+    says what each makes of it, and `read_for` whose verdict was asked for. `serving` answers what was asked of it,
+    `overrides` are config keys that were set, `derived_with` gave names and shapes. `modules` are those that sentence-
+    transformers puts around the model. `parts` are those of a pipeline: its counts are sums over them, and `components`
+    has a row for each. `statistics` are of the values of each tensor. `target` is what a draft was held against.
     """
 
     schema_version: Literal[1] = field(default=1, metadata={"alias": "schema"})

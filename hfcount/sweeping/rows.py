@@ -15,7 +15,7 @@ from hfcount.text import printable
 from hfcount.version import __version__
 
 if TYPE_CHECKING:
-    from hfcount.report.model import Beside, PipelinePart, Report, ReportedFinding
+    from hfcount.report.model import Beside, PipelinePart, Report, ReportedFinding, ReportedLoader
 
 TEXT, NUMBER, TEXTS = "text", "number", "texts"
 
@@ -56,6 +56,9 @@ BASE: Mapping[str, str] = {
 }
 """The fields of a base: `weights`, `same` and `files` are null where no weight files were compared."""
 
+LOADER: Mapping[str, str] = {"loader": TEXT, "version": TEXT, "outcome": TEXT, "says": TEXT}
+"""The fields of what one loader makes of a checkpoint, as of the report."""
+
 COLUMNS: Mapping[str, str | Mapping[str, str]] = {
     "model": TEXT,
     "revision": TEXT,
@@ -80,15 +83,17 @@ COLUMNS: Mapping[str, str | Mapping[str, str]] = {
     "not_looked_at": BESIDE,
     "parts": PART,
     "bases": BASE,
+    "loaders": LOADER,
 }
-"""The columns, and what they hold; `findings`, `not_looked_at`, `parts` and `bases` are lists of objects.
+"""The columns, and what they hold; `findings`, `not_looked_at`, `parts`, `bases` and `loaders` are lists of
+objects.
 
 `verdict` is the report's, or `skipped` for a checkpoint that was not looked at. `reason` is one word for why it was
 skipped or could not be judged, and `message` says more. `total`, `active` and `stored` are elements, `bytes` those of
 the weights, `errors` and `notes` numbers of findings.
 """
 
-LATER = ("parts", "bases")
+LATER = ("parts", "bases", "loaders")
 """Columns that files of earlier versions lack: lists, which are then empty."""
 
 _MOST = 2**63  # what a column of 64-bit integers cannot hold is left out
@@ -147,6 +152,7 @@ def line(task: Task, report: "Report") -> bytes:
             "not_looked_at": [_picked(other, BESIDE) for other in report.not_looked_at],
             "parts": [_part(part) for part in report.parts or ()],
             "bases": [base._asdict() for base in task.bases],
+            "loaders": [_picked(loader, LOADER) for loader in report.loaders],
         }
     )
 
@@ -155,7 +161,8 @@ def unread(task: Task, reason: str, message: str, verdict: str = "unverified") -
     """The row of a checkpoint without a report."""
     row = dict.fromkeys(COLUMNS) | _key(task) | {"verdict": verdict, "reason": reason, "message": message}
     bases = [base._asdict() for base in task.bases]
-    return encoded(row | {"errors": 0, "notes": 0, "findings": [], "not_looked_at": [], "parts": [], "bases": bases})
+    lists = {"findings": [], "not_looked_at": [], "parts": [], "bases": bases, "loaders": []}
+    return encoded(row | {"errors": 0, "notes": 0} | lists)
 
 
 def skipped(task: Task) -> bytes:
@@ -181,7 +188,7 @@ def _key(task: Task) -> dict[str, Any]:
     return {"model": task.model, "revision": task.revision, "version": __version__, "modified": task.modified}
 
 
-def _picked(part: "ReportedFinding | Beside", names: Iterable[str]) -> dict[str, Any]:
+def _picked(part: "ReportedFinding | ReportedLoader | Beside", names: Iterable[str]) -> dict[str, Any]:
     return {name: getattr(part, name) for name in names}
 
 

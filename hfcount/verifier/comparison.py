@@ -24,9 +24,9 @@ CACHE_SCALES = (".k_scale", ".v_scale")
 
 if TYPE_CHECKING:
     from hfcount.quantization.packing.packed import Packed
-    from hfcount.verifier.float32_rows import Float32Rows
     from hfcount.quantization.scheme import Scheme
     from hfcount.spec.tree.spellings import Rules, Spellings
+    from hfcount.verifier.float32_rows import Float32Rows
 
 Evidence = Literal[
     "listing", "index alone", "files", "headers", "names", "dense", "packed", "scheme", "modules", "adapter"

@@ -53,8 +53,8 @@ class Reading(NamedTuple):
         """Elements by dtype; None if a dtype is unknown."""
         sums: dict[str, int] = {}
         wide = self.float32.elements if self.float32 else 0
-        parts = (self.dtype, self.weights - wide), (self.buffer_dtype, self.buffers), (self.flag_dtype, self.flags)
-        parts += (("F32", wide),)
+        parts = [(self.dtype, self.weights - wide), (self.buffer_dtype, self.buffers), (self.flag_dtype, self.flags)]
+        parts.append(("F32", wide))
         for dtype, elements in parts:
             if elements and dtype is None:
                 return None

@@ -1,11 +1,12 @@
 """Finds the tensors that a loader keeps in float32 in a model of a narrower dtype, so that they are saved so."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import NamedTuple
 
 from hfcount.blueprints.blueprint import Blueprint
 from hfcount.spec.tree.leaves import Leaf
-from hfcount.verifier.loaders.facts import LIBRARY, facts, versions
+from hfcount.verifier.loaders.facts import LIBRARY, Facts, facts, versions
 from hfcount.verifier.match import Match
 
 
@@ -45,11 +46,11 @@ def _recorded(kinds: set[str]) -> Iterator[tuple[str, Callable[[Leaf], bool]]]:
     for version in reversed(versions()):
         recorded = [known for kind in kinds if (known := facts(version, kind)) and known.float32]
         if recorded:
-            short = ".".join(version.split(".")[:2])
-            yield (
-                f"{LIBRARY} {short} keeps them so",
-                lambda leaf, recorded=recorded: any(known.keeps_float32(leaf.first) for known in recorded),
-            )
+            yield f"{LIBRARY} {'.'.join(version.split('.')[:2])} keeps them so", partial(_is_kept, recorded)
+
+
+def _is_kept(recorded: list[Facts], leaf: Leaf) -> bool:
+    return any(known.keeps_float32(leaf.first) for known in recorded)
 
 
 def _is_router(leaf: Leaf) -> bool:

@@ -1555,6 +1555,17 @@ CASES: dict[str, Case] = {
         ("take 500,000.0 for rope_parameters.rope_theta", "takes 10,000.0", "hfcount fix --only HF113"),
         make=lambda: sharded(rope_parameters={"rope_type": "default", "rope_theta": 500_000.0}),
     ),
+    "a scaling of positions that needs a width of heads": Case(
+        "mismatch",
+        "HF114",
+        ("transformers", "refuses rope_scaling of the kind yarn", "without head_dim"),
+        make=lambda: sharded(
+            "mixtral",
+            rope_theta=10_000.0,
+            rope_scaling={"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 32},
+            head_dim=None,
+        ),
+    ),
     "a rotation that needs a factor": Case(
         "mismatch",
         "HF110",

@@ -56,7 +56,9 @@ SECONDS = 150
 
 Json = dict[str, Any]
 
-ORDER = "auto classes ties keys lacks names unnamed parts renamed wants needs refuses sizes rotary padded float32 unknown".split()
+ORDER = (
+    "auto classes ties keys lacks names unnamed parts renamed wants needs refuses sizes rotary padded float32 unknown"
+).split()
 
 
 def recorded(types: set[str] | None = None) -> Json:
@@ -198,7 +200,13 @@ def _config(config: Any, kind: str) -> Json:
     unnamed = [name for name, key in newest.names.items() if key in taken and name not in taken_names]
     mapped = {*config.attribute_map, *config.attribute_map.values()}
     lacks = sorted(key for key in newest.keys if key not in taken and key not in mapped and key not in common)
-    row = {"keys": keys, "lacks": " ".join(lacks), "names": names, "unnamed": " ".join(unnamed), "parts": _parts(config, newest)}
+    row = {
+        "keys": keys,
+        "lacks": " ".join(lacks),
+        "names": names,
+        "unnamed": " ".join(unnamed),
+        "parts": _parts(config, newest),
+    }
     return {key: value for key, value in row.items() if value}
 
 

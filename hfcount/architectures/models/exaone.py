@@ -15,7 +15,10 @@ def spec(c: Config) -> Spec:
     bias = c.bool("attention_bias", default=False)  # which, as head_dim, only transformers' own class reads
     mixer = keys.attention(c, derived=not c.given("head_dim"), indivisible="refused", qkv_bias=bias, out_bias=bias)
     width = c.int("intermediate_size", default=None) or 4 * c.int("hidden_size")
-    layers = keys.uniform(Layer(mixer=mixer, ffn=Dense(width=width, bias=c.bool("mlp_bias", default=False))), keys.layer_count(c, "num_layers", "num_hidden_layers"))
+    layers = keys.uniform(
+        Layer(mixer=mixer, ffn=Dense(width=width, bias=c.bool("mlp_bias", default=False))),
+        keys.layer_count(c, "num_layers", "num_hidden_layers"),
+    )
     heads = ("ForCausalLM", "Model", "ForSequenceClassification", "ForQuestionAnswering")
     return keys.decoder_spec(c, layers, heads=heads, tied=True)
 

@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from hfcount.report.figures import ComponentCount
 from hfcount.report.model import Report
-from hfcount.report.renderers import headline, pages, values
+from hfcount.report.renderers import headline, loaders, pages, values
 from hfcount.report.renderers.amounts import binary
 from hfcount.report.renderers.colours import COLOURS, role
 from hfcount.report.renderers.comparison import compared
@@ -98,7 +98,7 @@ def environment() -> Environment:
     environment.globals |= {
         "verdict": verdict, "looked": looked, "compared": headline.compared, "sized": headline.sized,
         "cure": headline.cure, "origin": origin, "remarks": remarks, "share": share, "serving": serving,
-        "part_rows": part_rows,
+        "part_rows": part_rows, "loader_line": loaders.line, "loader_rows": loaders.rows,
         "bar": _bar, "ROWS": ROWS, "outcome_of": _outcome, "because": _because,
         "drawing": values.drawing, "WIDTH": values.WIDTH, "HEIGHT": values.HEIGHT,
     }  # fmt: skip

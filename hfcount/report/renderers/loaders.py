@@ -43,4 +43,6 @@ def rows(report: Report) -> Iterator[LoaderRow]:
         codes = f" ({', '.join(loader.findings)})" if loader.findings else ""
         known = ", ".join(filter(None, [loader.evidence if loader.evidence != "none" else "", loader.source]))
         own = " (its own)" if loader.home else ""
-        yield LoaderRow(f"{loader.loader} {loader.version}{own}", loader.outcome, f"{loader.says}{codes}".strip(), known)
+        yield LoaderRow(
+            f"{loader.loader} {loader.version}{own}", loader.outcome, f"{loader.says}{codes}".strip(), known
+        )

@@ -68,15 +68,9 @@ def _lines(report: Report) -> Iterator[str]:
     yield f"### {code(report.label)}"
     yield ""
     yield f"{_MARKS[outcome(report)]} **{escape(verdict(report))}**"
-    if readers := loaders.line(report):
+    for text in filter(None, (loaders.line(report), looked(report), origin(report))):
         yield ""
-        yield escape(readers)
-    if looked(report):
-        yield ""
-        yield escape(looked(report))
-    if origin(report):
-        yield ""
-        yield escape(origin(report))
+        yield escape(text)
     if report.components or report.parts:
         yield ""
         yield from _parts(report) if report.parts else _components(report)
@@ -100,10 +94,7 @@ def _lines(report: Report) -> Iterator[str]:
             for check in report.checks
         ]
         yield from _table(("check", "expected", "observed", ""), rows)
-    if report.loaders:
-        yield ""
-        rows = [(row.name, row.outcome, escape(row.says), escape(row.known)) for row in loaders.rows(report)]
-        yield from _table(("loader", "outcome", "", "known by"), rows)
+    yield from _loaders(report)
     for remark in remarks(report):
         yield ""
         yield escape(remark)
@@ -112,6 +103,14 @@ def _lines(report: Report) -> Iterator[str]:
         title = f"[{finding.code} {finding.name}]({finding.rule.url})"
         yield f"- **{finding.severity} {title}**: {escape(finding.message)}"
         yield from (f"  - {code(row)}" for row in finding.rows)
+
+
+def _loaders(report: Report) -> Iterator[str]:
+    """What each loader makes of the checkpoint."""
+    if report.loaders:
+        yield ""
+        rows = [(row.name, row.outcome, escape(row.says), escape(row.known)) for row in loaders.rows(report)]
+        yield from _table(("loader", "outcome", "", "known by"), rows)
 
 
 def _parts(report: Report) -> Iterator[str]:

@@ -25,7 +25,7 @@ class Library(NamedTuple):
 
 
 def _read(known: Loader, checkpoint: Checkpoint) -> Reading:
-    module = import_module(f"hfcount.verifier.loaders.{LIBRARIES[known.library].module}")
+    module = import_module(LIBRARIES[known.library].module)
     reading: Reading = module.read(known, checkpoint)
     return reading
 
@@ -33,7 +33,7 @@ def _read(known: Loader, checkpoint: Checkpoint) -> Reading:
 LIBRARIES = {
     "transformers": Library(
         versions,
-        "transformers",
+        "hfcount.verifier.loaders.transformers",
         "run",
         "classes, keys, names, sizes, ties and refused values of every type, recorded by loading small models",
     ),
@@ -43,9 +43,7 @@ LIBRARIES = {
 
 def loaders() -> list[Loader]:
     """Every loader that is known, of each library the newest first."""
-    return [
-        Loader(name, version) for name, library in LIBRARIES.items() for version in reversed(library.versions())
-    ]
+    return [Loader(name, version) for name, library in LIBRARIES.items() for version in reversed(library.versions())]
 
 
 def loader(text: str) -> Loader:
@@ -67,10 +65,7 @@ def loader(text: str) -> Loader:
 def readings(checkpoint: Checkpoint) -> list[Reading]:
     """What every loader makes of a checkpoint, those first that it is made for."""
     made_for = home(checkpoint)
-    found = [
-        _read(known, checkpoint)._replace(home=known in made_for)
-        for known in loaders()
-    ]
+    found = [_read(known, checkpoint)._replace(home=known in made_for) for known in loaders()]
     return sorted(found, key=lambda reading: not reading.home)
 
 

@@ -34,17 +34,13 @@ def read(loader: Loader, checkpoint: Checkpoint) -> Reading:
         return Reading(loader, "foreign", f"is not for {checkpoint.form}", evidence="none")
     kind = _kind(checkpoint)
     recorded = facts(version, kind)
-    if recorded is None:
-        if any(facts(other, kind) for other in versions()):
-            return Reading(loader, "refuses", f"has no model_type {kind}", source=source)
+    if recorded is None and not any(facts(other, kind) for other in versions()):
         return Reading(loader, "unknown", "has no such model_type, as far as is recorded", evidence="none")
-    if not recorded.auto:
-        return Reading(loader, "refuses", f"opens no {kind} by its auto classes", source=source)
-    class_name = checkpoint.class_name
-    if class_name and class_name not in recorded.classes and _known_elsewhere(checkpoint, kind):
-        return Reading(loader, "refuses", f"has no class {class_name}", source=source)
-    if says := next(compressed_tensors.differences(checkpoint), None):
-        return Reading(loader, "differs", says, evidence="read", source=compressed_tensors.SOURCES[version])
+    lacks = f"has no model_type {kind}" if recorded is None else _lacks(recorded, checkpoint, kind)
+    if recorded is None or lacks:
+        return Reading(loader, "refuses", lacks, source=source)
+    if packs := next(compressed_tensors.differences(checkpoint), None):
+        return Reading(loader, "differs", packs, evidence="read", source=compressed_tensors.SOURCES[version])
     difference = next(_differences(version, recorded, checkpoint), None)
     if difference:
         outcome, says, codes = difference
@@ -58,6 +54,15 @@ def read(loader: Loader, checkpoint: Checkpoint) -> Reading:
     if recorded.unknown and version != versions()[-1] and not _is_saved_by(version, checkpoint):
         return Reading(loader, "unknown", f"is not known here: {recorded.unknown}", evidence="none")
     return Reading(loader, "whole", source=source)
+
+
+def _lacks(recorded: Facts, checkpoint: Checkpoint, kind: str) -> str:
+    """Why a version that has a type cannot open its checkpoint by name; empty if it can."""
+    if not recorded.auto:
+        return f"opens no {kind} by its auto classes"
+    name = checkpoint.class_name
+    missing = name and name not in recorded.classes and _known_elsewhere(checkpoint, kind)
+    return f"has no class {name}" if missing else ""
 
 
 def _kind(checkpoint: Checkpoint) -> str:
@@ -102,7 +107,7 @@ def _differences(version: str, recorded: Facts, checkpoint: Checkpoint) -> Itera
     for at, part, kind in _parts(values, _kind(checkpoint)):
         inner = recorded if not at else facts(version, kind)
         if inner is not None:
-            yield from _of_config(inner, part, at, older)
+            yield from _of_config(inner, part, declared(kind).keys, at, older)
             yield from _unnamed(inner, part, kind, at)
     if checkpoint.is_listed:
         yield from _of_names(recorded, checkpoint)
@@ -124,7 +129,9 @@ def _parts(values: Mapping[str, Any], kind: str, path: str = "") -> Iterator[tup
                 yield from _parts(value, inner, f"{path}{name}.")
 
 
-def _of_config(recorded: Facts, values: Mapping[str, Any], at: str, older: bool) -> Iterator[_Difference]:
+def _of_config(
+    recorded: Facts, values: Mapping[str, Any], usual: Mapping[str, Any], at: str, older: bool
+) -> Iterator[_Difference]:
     for need in recorded.needs:
         key, _, wanted = need.partition("=")
         value = _value(values, key)
@@ -138,7 +145,7 @@ def _of_config(recorded: Facts, values: Mapping[str, Any], at: str, older: bool)
         if (other := _other_size(values, size)) is not None:
             yield "refuses", f"does not read {at}{size.written}, and takes {other} for {at}{size.read}", ()
     if recorded.rotary:
-        for form, kind in _rotary(values, older):
+        for form, kind in _rotary(values, usual, older):
             if kind in recorded.rotary.get(form, "").split():
                 key = "rope_parameters" if form in ("rope_parameters", "nested") else "rope_scaling"
                 head = " without head_dim" if form == "headless" else ""
@@ -155,9 +162,15 @@ def _unnamed(recorded: Facts, values: Mapping[str, Any], kind: str, at: str) -> 
             yield "refuses", f"does not read {at}{name}, and takes {usual} for {at}{key}", ()
 
 
-def _rotary(values: Mapping[str, Any], older: bool) -> Iterator[tuple[str, str]]:
-    """The form of the settings of rotary positions, as tests/tools/loading_rotary.py calls it, and their kind."""
-    new, old = (values.get(key) if isinstance(values.get(key), dict) else None for key in ("rope_parameters", "rope_scaling"))
+def _rotary(values: Mapping[str, Any], usual: Mapping[str, Any], older: bool) -> Iterator[tuple[str, str]]:
+    """The form of the settings of rotary positions, as tests/tools/loading_rotary.py calls it, and their kind.
+
+    Args:
+        usual: the defaults of absent keys.
+    """
+    new, old = (
+        values.get(key) if isinstance(values.get(key), dict) else None for key in ("rope_parameters", "rope_scaling")
+    )
     settings = old or (None if older else new)
     if not settings:
         return
@@ -168,10 +181,10 @@ def _rotary(values: Mapping[str, Any], older: bool) -> Iterator[tuple[str, str]]
     if old:
         form = "type" if "type" in old and "rope_type" not in old else "rope_scaling"
         yield ("both" if new and form == "rope_scaling" else form), kind
-        if "head_dim" in values and values["head_dim"] is None:
-            yield "headless", kind
     else:
         yield ("rope_parameters" if inner is settings else "nested"), kind
+    if values.get("head_dim", usual.get("head_dim", _ABSENT)) is None:
+        yield "headless", kind
 
 
 def _of_names(recorded: Facts, checkpoint: Checkpoint) -> Iterator[_Difference]:
@@ -205,7 +218,8 @@ def _without_prefix(checkpoint: Checkpoint) -> Iterator[_Difference]:
     """Names without the base model's own beside a head, which version 4 takes for a broken checkpoint."""
     heads = [leaf for leaf in _heads(checkpoint) if not leaf.tied_to]
     if "HF209" in checkpoint.codes and any(checkpoint.has(leaf.name) for leaf in heads):
-        base = next((leaf.name for leaf in checkpoint.blueprint.leaves if leaf.component == "embedding"), "") if checkpoint.blueprint else ""
+        leaves = checkpoint.blueprint.leaves if checkpoint.blueprint else ()
+        base = next((leaf.name for leaf in leaves if leaf.component == "embedding"), "")
         prefix, dot, _ = base.partition(".")
         if dot and not any(name.startswith(f"{prefix}.") for name in checkpoint.names()):
             yield "refuses", f"refuses names of a head beside names without {prefix}.", ("HF209",)

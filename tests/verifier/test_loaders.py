@@ -1,0 +1,141 @@
+"""What each recorded version of transformers makes of a checkpoint, and whose verdict a report has."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import Command
+from defects import FIRST, Checkpoint, stored
+from paths import ARCHITECTURES, FIXTURES
+
+import hfcount
+from hfcount.verifier.loaders.catalogue import loader, loaders
+
+NEWEST, BEFORE, OLDEST = "5.24.0", "5.23.0", "4.57.1"
+YARN = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 32}
+DOTS = {
+    "model_type": "dots1", "architectures": ["Dots1ForCausalLM"], "dtype": "bfloat16", "hidden_size": 32,
+    "intermediate_size": 48, "moe_intermediate_size": 16, "num_hidden_layers": 3, "num_attention_heads": 4,
+    "num_key_value_heads": 2, "head_dim": 8, "n_routed_experts": 4, "n_shared_experts": 1, "num_experts_per_tok": 2,
+    "first_k_dense_replace": 1, "n_group": 1, "topk_group": 1, "vocab_size": 64, "tie_word_embeddings": False,
+    "max_position_embeddings": 64, "layer_types": ["full_attention"] * 3,
+}  # fmt: skip
+NESTED = {kind: {"rope_type": "default", "rope_theta": 1e4} for kind in ("full_attention", "sliding_attention")}
+
+
+def recorded(kind: str) -> dict[str, Any]:
+    config: dict[str, Any] = json.loads((ARCHITECTURES / f"{kind}.json").read_text())["config"]
+    return config
+
+
+def outcomes(config: Mapping[str, Any], said: Mapping[str, Any] | None = None) -> dict[str, str]:
+    """By version, of a checkpoint that holds what one config describes and says another."""
+    tensors = {one.name: (one.shape, "BF16") for one in hfcount.blueprint(dict(config)).tensors(stored=True)}
+    report = hfcount.verify_tensors(said or config, tensors)
+    return {one.version: one.outcome for one in report.loaders if one.loader == "transformers"}
+
+
+ABSENT = "absent"
+
+
+@pytest.mark.parametrize(
+    ("kind", "changes", "newest", "oldest"),
+    [
+        ("qwen3", {}, "whole", "whole"),
+        ("qwen3", {"quantization_config": None}, "whole", "refuses"),
+        ("paligemma", {}, "whole", "differs"),
+        ("qwen2", {"layer_types": ABSENT, "rope_scaling": ABSENT, "rope_parameters": NESTED}, "refuses", "whole"),
+        ("olmo2", {"rope_parameters": ABSENT, "rope_theta": 1e4, "rope_scaling": YARN}, "whole", "refuses"),
+        ("mixtral", {"rope_parameters": ABSENT, "rope_scaling": YARN, "head_dim": None}, "refuses", "refuses"),
+    ],
+)
+def test_versions_differ(kind: str, changes: dict[str, Any], newest: str, oldest: str) -> None:
+    config = recorded(kind)
+    said = {key: value for key, value in {**config, **changes}.items() if value is not ABSENT}
+    found = outcomes(config, said)
+    assert (found[NEWEST], found[OLDEST]) == (newest, oldest)
+
+
+def test_a_further_name_is_a_size_only_where_a_version_takes_it() -> None:
+    config = recorded("deepseek_v3")
+    renamed = {key: value for key, value in config.items() if key != "n_routed_experts"}
+    found = outcomes(config, renamed | {"num_local_experts": config["n_routed_experts"]})
+    assert found[NEWEST] == "whole"
+    assert found[OLDEST] == "refuses"
+
+
+def test_types_that_one_version_builds_of_anothers_class() -> None:
+    config = {
+        "model_type": "exaone", "architectures": ["LlamaForCausalLM"], "vocab_size": 64, "hidden_size": 32,
+        "head_dim": 16, "intermediate_size": 48, "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2,
+        "rms_norm_eps": 1e-5, "tie_word_embeddings": False, "dtype": "bfloat16",
+    }  # fmt: skip
+    assert outcomes(config) == {NEWEST: "whole", BEFORE: "refuses", OLDEST: "refuses"}
+
+
+def test_routers_in_float32_are_proven_by_the_index(tmp_path: Path, command: Command) -> None:
+    tensors = stored(DOTS)
+    routers = {name: ("F32", shape) for name, (_, shape) in tensors.items() if name.endswith(".mlp.gate.weight")}
+    assert routers
+    Checkpoint(DOTS, {FIRST: tensors | routers}).write(tmp_path / "m")
+    for depth in ("index", "headers"):
+        result = command("--json", "--strict", "--depth", depth, tmp_path / "m")
+        report = result.report
+        assert (report["verdict"], report["findings"]) == ("verified", []), depth
+
+
+def test_the_verdict_is_that_of_the_loaders_that_are_asked_for(command: Command) -> None:
+    sound = command("--json", "Qwen/Qwen3-32B", "--fixtures", FIXTURES, "--for", "transformers@4.57")
+    assert (sound.code, sound.report["verdict"], sound.report["read_for"]) == (0, "verified", ["transformers@4.57.1"])
+    assert [(one["version"], one["home"]) for one in sound.report["loaders"]][0] == (NEWEST, True)
+
+
+def test_errors_of_others_are_notes_and_ones_own_are_errors(tmp_path: Path, command: Command) -> None:
+    config = recorded("qwen3_moe")
+    config["num_local_experts"] = config.pop("num_experts", None) or config["num_local_experts"]
+    Checkpoint(config, {"model.safetensors": stored(config)}, weight_map={}).write(tmp_path / "m")
+    assert command("--json", tmp_path / "m").code == 0
+    other = command("--json", tmp_path / "m", "--for", "transformers@4.57")
+    assert (other.code, other.report["verdict"]) == (1, "mismatch")
+    finding = next(one for one in other.report["findings"] if one["severity"] == "error")
+    assert finding["code"] == "HF114"
+    assert "num_experts" in finding["message"]
+    both = command("--json", tmp_path / "m", "--for", "transformers", "--for", "transformers@4.57")
+    assert both.code == 1
+
+
+def test_the_second_line_says_who_loads_it(command: Command) -> None:
+    text = command("Qwen/Qwen3-32B", "--fixtures", FIXTURES).out
+    assert text.splitlines()[2].startswith("Loads whole in transformers 5.24 (its own), 5.23 and 4.57")
+
+
+@pytest.mark.parametrize("name", ["foo", "transformers@3", "transformers@", "@5"])
+def test_an_unknown_loader_is_refused_with_the_list(command: Command, name: str) -> None:
+    if name == "transformers@":
+        assert loader(name).version == NEWEST
+        return
+    result = command("Qwen/Qwen3-32B", "--fixtures", FIXTURES, "--for", name)
+    assert result.code == 2
+    assert "transformers@5.24.0" in result.err
+
+
+def test_versions_are_found_by_their_beginning() -> None:
+    assert loader("transformers").version == NEWEST
+    assert loader("transformers@5.23").version == BEFORE
+    assert loader("Transformers@v4.57.1").version == OLDEST
+    assert loaders()[0].label == "transformers@5.24.0"
+
+
+def test_python_programs_ask_for_loaders() -> None:
+    report = hfcount.verify("Qwen/Qwen3-32B", fixtures=FIXTURES, loaders=["transformers@4.57"])
+    assert (report.ok, report.read_for) == (True, ("transformers@4.57.1",))
+    with pytest.raises(ValueError, match="no loader is called torch"):
+        hfcount.verify("Qwen/Qwen3-32B", fixtures=FIXTURES, loaders=["torch"])
+    with pytest.raises(TypeError, match="must be a list"):
+        hfcount.verify("Qwen/Qwen3-32B", fixtures=FIXTURES, loaders="transformers")
+
+
+def test_a_what_if_is_read_by_nobody() -> None:
+    assert hfcount.what_ifs("Qwen/Qwen3-32B", [{"num_key_value_heads": 1}], fixtures=FIXTURES)[1].loaders == ()
