@@ -1,7 +1,7 @@
 """Records what a version of transformers makes of checkpoints: `python tests/tools/loaders.py`, once with each version.
 
-It writes hfcount/verifier/loaders/transformers-VERSION.json, one line per model_type. `--types A,B` prints those alone.
-Without a mark below, absent is none.
+It writes hfcount/verifier/loaders/transformers-VERSION.json, one line per model_type. `--types A,B` prints those alone,
+and `--diff 5.23.0 5.24.0` says what differs between two recorded versions. Without a mark below, absent is none.
 
 - `auto`: false for a type that the auto classes do not know, so that its class alone opens it.
 - `classes`: the model classes that can be imported from the library; `ties`: those of them that tie a head to the
@@ -338,6 +338,21 @@ def _endings(loads: Iterable[Loaded]) -> list[str]:
     return sorted(one for one in found if not any(one != other and one.endswith(f".{other}") for other in found))
 
 
+def differing(before: str, after: str) -> Iterable[str]:
+    """What differs between two recorded versions, by kind of fact: a heading, then a line for each type."""
+    old, new = (
+        json.loads((FOLDER / f"transformers-{version}.json").read_text())["types"] for version in (before, after)
+    )
+    yield f"types that {after} adds: {', '.join(sorted(new.keys() - old.keys())) or 'none'}"
+    yield f"types that it no longer has: {', '.join(sorted(old.keys() - new.keys())) or 'none'}"
+    for fact in ORDER:
+        changed = [kind for kind in sorted(old.keys() & new.keys()) if old[kind].get(fact) != new[kind].get(fact)]
+        if changed:
+            yield f"{fact}: {len(changed)} types"
+            for kind in changed:
+                yield f"  {kind}: {json.dumps(old[kind].get(fact))} -> {json.dumps(new[kind].get(fact))}"
+
+
 def text(version: str, rows: Json) -> str:
     """One type a line, so that one can be read without the others."""
     lines = [f"{json.dumps(kind)}: {json.dumps(row, separators=(',', ':'))}" for kind, row in rows.items()]
@@ -348,8 +363,13 @@ def text(version: str, rows: Json) -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--types", help="print the lines of these alone")
-    only = parser.parse_args().types
-    os.environ |= {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_VERBOSITY": "critical", "TQDM_DISABLE": "1"}
+    parser.add_argument("--diff", nargs=2, metavar="VERSION", help="say what differs between two recorded versions")
+    asked = parser.parse_args()
+    if asked.diff:
+        print("\n".join(differing(*asked.diff)))
+        return 0
+    only = asked.types
+    os.environ |= {"OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1", "TRANSFORMERS_VERBOSITY": "critical", "TQDM_DISABLE": "1"}
     warnings.simplefilter("ignore")
     import torch
     import transformers

@@ -69,7 +69,8 @@ def test_a_further_name_is_a_size_only_where_a_version_takes_it() -> None:
 def test_types_that_one_version_builds_of_anothers_class() -> None:
     config = {
         "model_type": "exaone", "architectures": ["LlamaForCausalLM"], "vocab_size": 64, "hidden_size": 32,
-        "head_dim": 16, "intermediate_size": 48, "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2,
+        "head_dim": 16, "intermediate_size": 48, "num_hidden_layers": 2, "num_attention_heads": 4,
+        "num_key_value_heads": 2,
         "rms_norm_eps": 1e-5, "tie_word_embeddings": False, "dtype": "bfloat16",
     }  # fmt: skip
     assert outcomes(config) == {NEWEST: "whole", BEFORE: "refuses", OLDEST: "refuses"}
