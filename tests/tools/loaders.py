@@ -369,7 +369,8 @@ def main() -> int:
         print("\n".join(differing(*asked.diff)))
         return 0
     only = asked.types
-    os.environ |= {"OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1", "TRANSFORMERS_VERBOSITY": "critical", "TQDM_DISABLE": "1"}
+    os.environ |= {"OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"}
+    os.environ |= {"TRANSFORMERS_VERBOSITY": "critical", "TQDM_DISABLE": "1"}
     warnings.simplefilter("ignore")
     import torch
     import transformers

@@ -8,14 +8,12 @@ from hfcount.report.renderers.depth import listed
 
 
 def line(report: Report) -> str:
-    """`Loads whole in transformers 5.24 (its own) and 5.23; not in transformers 4.57`; empty where nothing is known."""
+    """`Loads whole in transformers 5.24 (its own) and 5.23; not in transformers 4.57`; empty if none does."""
     known = [loader for loader in report.loaders if loader.outcome in ("whole", "differs", "refuses")]
     whole = [loader for loader in known if loader.outcome == "whole"]
     rest = [loader for loader in known if loader.outcome != "whole"]
-    if not known or report.depth == "config":
+    if not whole or report.depth == "config":
         return ""
-    if not whole:
-        return f"Not whole in {_names(rest)}"
     return f"Loads whole in {_names(whole)}" + (f"; not in {_names(rest)}" if rest else "")
 
 
