@@ -1,10 +1,12 @@
 """Lists the loaders that are known, and gives their readings of a checkpoint."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from importlib import import_module
 from typing import NamedTuple
 
-from hfcount.verifier.loaders.facts import versions
+from hfcount.verifier.loaders import engine_facts
+from hfcount.verifier.loaders.facts import facts, versions
 from hfcount.verifier.loaders.loader import Basis, Checkpoint, Loader, Reading
 
 
@@ -37,15 +39,25 @@ LIBRARIES = {
         "run",
         "classes, keys, names, sizes, ties and refused values of every type, recorded by loading small models",
     ),
+    "vllm": Library(
+        partial(engine_facts.versions, "vllm"),
+        "vllm",
+        "read",
+        "classes, files, settings of quantisation, lists of modules, names that it refuses or drops, and LoRA",
+    ),
+    "sglang": Library(
+        partial(engine_facts.versions, "sglang"),
+        "sglang",
+        "read",
+        "classes, files, settings of quantisation, lists of modules, ties, and LoRA",
+    ),
 }
 """The libraries by the name that --for takes."""
 
 
 def loaders() -> list[Loader]:
     """Every loader that is known, of each library the newest first."""
-    return [
-        Loader(name, version) for name, library in LIBRARIES.items() for version in reversed(library.versions())
-    ]
+    return [Loader(name, version) for name, library in LIBRARIES.items() for version in reversed(library.versions())]
 
 
 def loader(text: str) -> Loader:
@@ -67,13 +79,28 @@ def loader(text: str) -> Loader:
 def readings(checkpoint: Checkpoint) -> list[Reading]:
     """What every loader makes of a checkpoint, those first that it is made for."""
     made_for = home(checkpoint)
-    found = [
-        _read(known, checkpoint)._replace(home=known in made_for)
-        for known in loaders()
-    ]
+    found = [_read(known, checkpoint)._replace(home=known in made_for) for known in loaders()]
     return sorted(found, key=lambda reading: not reading.home)
 
 
 def home(checkpoint: Checkpoint) -> tuple[Loader, ...]:
     """The loaders that a checkpoint is made for, by its container, its scheme and its class."""
-    return (loader("transformers"),) if checkpoint.form == "model" else ()
+    if checkpoint.form != "model":
+        return ()
+    methods = {announcement.method for announcement in checkpoint.announced}
+    if any(method.startswith("modelopt") for method in methods):
+        return loader("vllm"), loader("sglang")
+    if methods & {"compressed-tensors", "compressed_tensors"}:
+        return loader("transformers"), loader("vllm")
+    if _is_of_vllm(checkpoint):
+        return (loader("vllm"),)
+    return (loader("transformers"),)
+
+
+def _is_of_vllm(checkpoint: Checkpoint) -> bool:
+    """Whether vLLM registers its class, and no recorded version of transformers has the type."""
+    kind = checkpoint.model_type
+    if not kind or facts(versions()[-1], kind) or "auto_map" in checkpoint.values:
+        return False
+    row = engine_facts.engine(loader("vllm")).registered(checkpoint.class_name)
+    return row is not None and row.is_there and not any(facts(version, kind) for version in versions())

@@ -1,6 +1,6 @@
 """Defines a loader, the checkpoint that it is given, and its reading of that checkpoint."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
@@ -72,7 +72,9 @@ class Checkpoint:
         index: None if it has none, or it was not read.
         shards: headers of its weight files, by file; None if they were not read.
         announced: what announces a quantisation, the config's first.
-        companions: names of the documents beside its config.
+        companions: the documents beside its config, by name.
+        files: names of all its files, those in folders below included; empty if they were not listed.
+        beside: gives the names of the tensors in a file beside the model; None if they are not read.
     """
 
     form: str
@@ -84,6 +86,8 @@ class Checkpoint:
     shards: Mapping[str, Shard] | None = None
     announced: Sequence[Announcement] = ()
     companions: Mapping[str, Any] = field(default_factory=dict)
+    files: Collection[str] = ()
+    beside: Callable[[str], Collection[str] | None] = lambda file: None
 
     @cached_property
     def model_type(self) -> str:
@@ -110,6 +114,22 @@ class Checkpoint:
     def is_listed(self) -> bool:
         """Whether the names of its tensors are known."""
         return self.shards is not None or self.index is not None
+
+    @cached_property
+    def has_experts(self) -> bool:
+        """Whether its config describes experts, as far as that could be read."""
+        return self.blueprint is not None and self.blueprint.active != self.blueprint.total
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is neither quantised nor has experts, nor a tower of its own."""
+        parts = {"vision_config", "audio_config"}.isdisjoint(self.values)
+        return not self.announced and not self.has_experts and parts
+
+    @cached_property
+    def errors(self) -> tuple[str, ...]:
+        """Codes of its findings that are errors, in their order."""
+        return tuple(dict.fromkeys(finding.code for finding in self.findings if finding.severity == "error"))
 
     @cached_property
     def codes(self) -> frozenset[str]:

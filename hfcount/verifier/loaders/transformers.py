@@ -1,12 +1,15 @@
 """Says what each recorded version of transformers makes of a checkpoint, by what it made of others of the type."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hfcount.mapper.class_defaults import declared
 from hfcount.mapper.loader_differences import OLDER
 from hfcount.verifier.loaders.facts import LIBRARY, Facts, Size, facts, versions
 from hfcount.verifier.loaders.loader import Checkpoint, Loader, Reading, ReadingOutcome
+
+if TYPE_CHECKING:
+    from hfcount.verifier.loaders.quantizers import Unread
 
 _REFUSED = frozenset("HF001 HF002 HF003 HF004 HF005 HF007 HF101 HF103 HF107 HF109 HF110 HF301 HF706".split())
 """Findings of what transformers refuses to load; with others it fills or drops tensors, and warns."""
@@ -29,6 +32,8 @@ def read(loader: Loader, checkpoint: Checkpoint) -> Reading:
     class_name = checkpoint.class_name
     if class_name and class_name not in recorded.classes and _known_elsewhere(checkpoint):
         return Reading(loader, "refuses", f"has no class {class_name}", source=source)
+    if unread := _unread_settings(version, checkpoint):
+        return Reading(loader, unread.outcome, unread.says, evidence="read", source=unread.line)
     difference = next(_differences(version, recorded, checkpoint), None)
     if difference:
         outcome, says, codes = difference
@@ -40,6 +45,14 @@ def read(loader: Loader, checkpoint: Checkpoint) -> Reading:
     if recorded.unknown and version != versions()[-1]:
         return Reading(loader, "unknown", f"is not known here: {recorded.unknown}", evidence="none")
     return Reading(loader, "whole", source=source)
+
+
+def _unread_settings(version: str, checkpoint: Checkpoint) -> "Unread | None":
+    if not checkpoint.announced and not checkpoint.values.get("quantization_config"):
+        return None
+    from hfcount.verifier.loaders.quantizers import unread  # few checkpoints are quantised
+
+    return next(unread(version, checkpoint), None)
 
 
 def _by_findings(loader: Loader, checkpoint: Checkpoint) -> Reading:
