@@ -11,7 +11,8 @@ first what holds for all classes, then one line per class that a config may name
 - of a class: `module`, `line` (of its registration), `retired` (the last version that had it), `plugin` (what has it
   instead), `loads` (auto: by the shared loader, which refuses names that it does not know; own: by a loop of its own),
   `skips` (where that loop, or one of an inner module, passes over names that it does not know), `drops` (prefixes of
-  names that are dropped), `prefixes` (prefixes of names that are mapped to others), `modules` (parts of the class),
+  names that are dropped), `prefixes` (prefixes of names that are mapped to others), `maps` (whether more is mapped),
+  `modules` (parts of the class),
   `nextn` (whether prediction layers are dropped by num_nextn_predict_layers), `adapters` (whether it takes LoRA).
 """
 
@@ -150,7 +151,7 @@ SGLANG_RULES = {
     "no_weights": ("srt/model_loader/loader.py", "Cannot find any model weights with"),
     "prediction_file": ("srt/model_loader/weight_utils.py", '"Glm4MoeForCausalLMNextN",'),
     "settings": ("srt/configs/model_config.py", 'quant_cfg = getattr(self.hf_config, "compression_config", None)'),
-    "top_settings": ("srt/configs/model_config.py", 'getattr(self.hf_config, "quantization_config", None)\n'),
+    "top_settings": ("srt/configs/model_config.py", "def _parse_quant_hf_config(self):"),
     "side_file": (
         "srt/configs/model_config.py",
         'elif os.path.exists(os.path.join(self.model_path, "hf_quant_config.json")):',
@@ -304,6 +305,20 @@ def _mapped(source: Source, path: Path, value: ast.AST, depth: int = 0) -> tuple
     return mapped, dropped
 
 
+def _maps(source: Source, path: Path, value: ast.AST, depth: int = 0) -> bool:
+    """Whether a mapper maps more than prefixes, or is made elsewhere."""
+    for call in _calls(value, "WeightsMapper"):
+        if any(word.arg not in ("orig_to_new_prefix", "orig_to_new_stacked") for word in call.keywords):
+            return True
+    for inner in ast.walk(value):
+        if isinstance(inner, ast.Attribute) and inner.attr == "hf_to_vllm_mapper":
+            name = inner.value.id if isinstance(inner.value, ast.Name) else ""
+            found = (cls := source.find(path, name)) and source.member(cls, "hf_to_vllm_mapper")
+            if not found or depth > 4 or _maps(source, found[0], found[1], depth + 1):
+                return True
+    return False
+
+
 def _passes_over(path: Path, tree: ast.AST, root: Path) -> str:
     """FILE:LINE where a loop of loading goes on for any name that is not a parameter."""
     for node in ast.walk(tree):
@@ -335,6 +350,7 @@ def _of_vllm_class(source: Source, cls: Class) -> Json:
         }
         if mapper := source.member(cls, "hf_to_vllm_mapper"):
             row["prefixes"], gone = _mapped(source, mapper[0], mapper[1])
+            row["maps"] = _maps(source, mapper[0], mapper[1])
             dropped |= gone
         row["drops"] = sorted(dropped)
         inherited = dict.fromkeys(file for file, _ in source.line_of_inheritance(cls) if "interfaces" not in file.name)

@@ -5,9 +5,11 @@ from functools import partial
 from importlib import import_module
 from typing import NamedTuple
 
+from hfcount.mapper.quantization_config import Announcement
 from hfcount.verifier.loaders import engine_facts
 from hfcount.verifier.loaders.facts import facts, versions
 from hfcount.verifier.loaders.loader import Basis, Checkpoint, Loader, Reading
+from hfcount.verifier.loaders.quantizers import has_method
 
 
 class Library(NamedTuple):
@@ -87,14 +89,28 @@ def home(checkpoint: Checkpoint) -> tuple[Loader, ...]:
     """The loaders that a checkpoint is made for, by its container, its scheme and its class."""
     if checkpoint.form != "model":
         return ()
-    methods = {announcement.method for announcement in checkpoint.announced}
-    if any(method.startswith("modelopt") for method in methods):
-        return loader("vllm"), loader("sglang")
-    if methods & {"compressed-tensors", "compressed_tensors"}:
-        return loader("transformers"), loader("vllm")
+    if checkpoint.announced:
+        return _of_scheme(checkpoint.announced[0])
     if _is_of_vllm(checkpoint):
         return (loader("vllm"),)
     return (loader("transformers"),)
+
+
+def _of_scheme(announced: Announcement) -> tuple[Loader, ...]:
+    """Those that know a quantisation: transformers reads the config alone, and only some methods."""
+    method = announced.method.replace("_", "-") if announced.method == "compressed_tensors" else announced.method
+    if method == "mlx":
+        return ()
+    if method.startswith("modelopt"):
+        return loader("vllm"), loader("sglang")
+    if method == "compressed-tensors":
+        read = announced.key.endswith("quantization_config")
+        return (loader("transformers"), loader("vllm")) if read else (loader("vllm"),)
+    if not method or has_method(versions()[-1], method):
+        return (loader("transformers"),)
+    engines = [loader(name) for name in ("vllm", "sglang")]
+    knowing = [one for one in engines if method in (of := engine_facts.engine(one)).methods or method in of.aliases]
+    return tuple(knowing) or (loader("transformers"),)
 
 
 def _is_of_vllm(checkpoint: Checkpoint) -> bool:

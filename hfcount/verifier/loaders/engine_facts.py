@@ -24,6 +24,7 @@ class Registered(NamedTuple):
         skips: where names are passed over that are not known.
         drops: prefixes of names that are dropped.
         prefixes: prefixes of names, each with what it is mapped to.
+        maps: whether other parts of names are mapped, too.
         modules: the parts of the class.
         nextn: whether prediction layers are dropped as num_nextn_predict_layers says.
         adapters: whether it takes LoRA adapters.
@@ -39,6 +40,7 @@ class Registered(NamedTuple):
     skips: str = ""
     drops: tuple[str, ...] = ()
     prefixes: Mapping[str, str] = {}
+    maps: bool = False
     modules: frozenset[str] = frozenset()
     nextn: bool = False
     adapters: bool = False

@@ -16,7 +16,7 @@ FUSED = {"qkv_proj": ("q_proj", "k_proj", "v_proj"), "gate_up_proj": ("gate_proj
 
 _OF_FUSED = {part: fused for fused, parts in FUSED.items() for part in parts}
 _PROJECTION = re.compile(
-    r"(?P<block>.*\.layers\.\d+\.(?:self_attn|mlp))\.(?P<part>[qkvo]_proj|gate_proj|up_proj|down_proj)\.(?P<leaf>\w+)"
+    r"(?P<block>(?!.*(?:vis|audio)).*\.layers\.(?:\d+|\{[^}]*\})\.(?:self_attn|mlp))\.(?P<part>[qkvo]_proj|gate_proj|up_proj|down_proj)\.(?P<leaf>\w+)"
 )
 _ORDER = ("refuses", "differs", "unknown")
 
@@ -119,6 +119,11 @@ def projections(checkpoint: Checkpoint, markers: Collection[str]) -> Iterator[Pr
     for block, parts in blocks.items():
         packed = [part for part, is_packed in parts.items() if is_packed]
         yield Projections(block, packed, [part for part in parts if part not in packed])
+
+
+def is_projection(name: str) -> bool:
+    """Whether a name, which may be folded, is of one of those projections."""
+    return _PROJECTION.fullmatch(name) is not None
 
 
 def fused_name(block: str, part: str) -> str:

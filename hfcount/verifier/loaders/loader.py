@@ -121,10 +121,14 @@ class Checkpoint:
         return self.blueprint is not None and self.blueprint.active != self.blueprint.total
 
     @property
+    def is_of_text(self) -> bool:
+        """Whether it has no config of a tower."""
+        return {"vision_config", "audio_config"}.isdisjoint(self.values)
+
+    @property
     def is_plain(self) -> bool:
-        """Whether it is neither quantised nor has experts, nor a tower of its own."""
-        parts = {"vision_config", "audio_config"}.isdisjoint(self.values)
-        return not self.announced and not self.has_experts and parts
+        """Whether it is neither quantised nor has experts, nor a tower."""
+        return not self.announced and not self.has_experts and self.is_of_text
 
     @cached_property
     def errors(self) -> tuple[str, ...]:

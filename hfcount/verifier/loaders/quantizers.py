@@ -42,6 +42,12 @@ def unread(version: str, checkpoint: Checkpoint) -> Iterator[Unread]:
         yield Unread("differs", says, known.unknown)
 
 
+def has_method(version: str, method: str) -> bool:
+    """Whether a version knows a quantisation method by this name."""
+    known = _quantizers(version)
+    return known is not None and (method in known.methods or method == "bitsandbytes")
+
+
 def _of_settings(known: _Quantizers, settings: Mapping[str, Any]) -> Iterator[Unread]:
     method = settings.get("quant_method")
     if settings.get("load_in_8bit") or settings.get("load_in_4bit"):

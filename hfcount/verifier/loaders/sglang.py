@@ -213,6 +213,6 @@ def _of_error(registered: Registered, finding: Finding) -> Difference:
     if finding.code == "HF201":
         says = f"leaves {name} random, since nothing checks that every weight came"
         return Difference("differs" if registered.skips else "unknown", says, registered.skips, codes)
-    if finding.code == "HF202" and registered.skips:
+    if finding.code in ("HF202", "HF211") and registered.skips:
         return Difference("differs", f"passes over {name}", registered.skips, codes)
     return Difference("unknown", "is not known here with such a difference", "", codes)

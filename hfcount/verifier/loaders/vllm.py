@@ -12,6 +12,7 @@ from hfcount.verifier.loaders.engine_reading import (
     class_names,
     has_remote_code,
     in_transformers,
+    mapped,
     part_of,
     reading,
 )
@@ -247,6 +248,8 @@ def _stored(checkpoint: Checkpoint, registered: Registered) -> Iterator[Differen
     """What the findings mean for vLLM; where they say nothing, the names of its parts."""
     for finding in checkpoint.findings:
         codes = finding.codes
+        if codes == {"HF502"} and vllm_quantization.settles(checkpoint, finding.tensors):
+            continue
         if finding.severity == "error" and not codes <= _TOO_NEW:
             yield _of_error(checkpoint, registered, finding)
         elif not codes.isdisjoint(_DOUBTED):
@@ -264,6 +267,8 @@ def _of_error(checkpoint: Checkpoint, registered: Registered, finding: Finding) 
         return Difference("refuses", "as the findings say", "index_files", codes)
     if not _OF_SHAPE.isdisjoint(codes):
         return Difference("refuses", f"refuses {name} in that shape", "shape", codes)
+    if "HF211" in codes and (part := _no_part(checkpoint, registered)):
+        return Difference("refuses", f"refuses names that no module has, such as {part}", "unexpected", codes)
     if finding.code == "HF202" and finding.tensors:
         return _unexpected(registered, finding.tensors, codes)
     if finding.code in ("HF201", "HF214"):
@@ -271,6 +276,22 @@ def _of_error(checkpoint: Checkpoint, registered: Registered, finding: Finding) 
     if finding.code == "HF302" and not checkpoint.announced:
         return Difference("unknown", "casts tensors to the dtype of the config", "", codes)
     return Difference("unknown", "is not known here with such a difference", "", codes)
+
+
+def _no_part(checkpoint: Checkpoint, registered: Registered) -> str | None:
+    """A name that leads to no part of a class which maps no names but by their prefixes."""
+    if not registered.is_strict or registered.maps:
+        return None
+    starts = dict.fromkeys(".".join(name.split(".", 2)[:2]) for name in checkpoint.names())
+    return next((start for start in starts if not _leads(start, registered)), None)
+
+
+def _leads(start: str, registered: Registered) -> bool:
+    """Whether the beginning of a name is that of a part of the class, or dropped."""
+    start = f"{start}."
+    return (
+        start.startswith(registered.drops) or mapped(start, registered.prefixes).partition(".")[0] in registered.modules
+    )
 
 
 def _unexpected(registered: Registered, names: tuple[str, ...], codes: tuple[str, ...]) -> Difference:
@@ -324,12 +345,6 @@ def _unsettled(checkpoint: Checkpoint, registered: Registered) -> Iterator[Diffe
 def _parts(checkpoint: Checkpoint, registered: Registered) -> Iterator[Difference]:
     """A name that leads to no part of the class after it is mapped."""
     for first in dict.fromkeys(".".join(name.split(".", 2)[:2]) for name in checkpoint.names()):
-        mapped = f"{first}."
-        if mapped.startswith(registered.drops):
-            continue
-        for prefix, new in registered.prefixes.items():
-            if mapped.startswith(prefix):
-                mapped = new + mapped.removeprefix(prefix)
-        if mapped.partition(".")[0] not in registered.modules:
+        if not _leads(first, registered):
             yield Difference("unknown", f"is not known here to take names such as {first}", registered.line)
             return

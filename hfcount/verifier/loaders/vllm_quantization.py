@@ -1,6 +1,6 @@
 """Says where vLLM looks for the settings of a quantisation, which it refuses, and which modules it takes for packed."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from hfcount.verifier.loaders.engine_facts import Engine, Registered
@@ -10,6 +10,7 @@ from hfcount.verifier.loaders.engine_reading import (
     by_glob,
     by_regex,
     fused_name,
+    is_projection,
     mapped,
     part_of,
     projections,
@@ -37,6 +38,10 @@ _INC_FORMATS = ("auto_round:auto_gptq", "auto_round:auto_awq", "auto_round:fp8",
 _PACKED = ("weight_scale", "weight_scale_inv", "weight_packed", "qweight", "weight_scale_2")
 _SETTLED = frozenset("gptq awq fp8 compressed-tensors modelopt modelopt_fp4".split())
 """Methods whose sound checkpoints of dense classes are loaded whole."""
+
+
+_BY_STORAGE = {"gptq": "modules_in_block_to_quantize", "awq": "modules_to_not_convert"}
+"""Methods that look into the headers for what is packed, each with the list without which they do."""
 
 
 class Settings(NamedTuple):
@@ -219,12 +224,25 @@ def modules(checkpoint: Checkpoint, registered: Registered) -> Iterator[Differen
         return
     if checkpoint.has_experts:
         yield Difference("unknown", "is not known here to load quantised experts as they are stored", registered.skips)
+    if not checkpoint.is_of_text:
+        yield Difference("unknown", "is not known here to tell which parts of a tower are quantised", registered.skips)
     if taken.method == "fp8":
         yield from _of_fp8(checkpoint, taken.values, registered.prefixes)
     elif taken.method == "compressed-tensors":
         yield from _of_compressed(checkpoint, taken.values, registered.prefixes)
     elif taken.method in ("modelopt", "modelopt_fp4"):
         yield from _of_modelopt(checkpoint, taken.values, registered.prefixes)
+
+
+def settles(checkpoint: Checkpoint, names: Iterable[str]) -> bool:
+    """Whether vLLM's own way to tell packed modules from dense is known for all of these."""
+    taken = chosen(checkpoint)
+    if taken is None or checkpoint.has_experts or not checkpoint.is_of_text:
+        return False
+    if taken.method in _BY_STORAGE:
+        return not taken.values.get(_BY_STORAGE[taken.method]) and not taken.values.get("lm_head")
+    heads = taken.method in ("fp8", "compressed-tensors")
+    return taken.method in _SETTLED and all(is_projection(name) or (heads and "lm_head." in name) for name in names)
 
 
 def _of_fp8(checkpoint: Checkpoint, values: Mapping[str, Any], prefixes: Mapping[str, str]) -> Iterator[Difference]:
