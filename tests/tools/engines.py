@@ -305,18 +305,10 @@ def _mapped(source: Source, path: Path, value: ast.AST, depth: int = 0) -> tuple
     return mapped, dropped
 
 
-def _maps(source: Source, path: Path, value: ast.AST, depth: int = 0) -> bool:
-    """Whether a mapper maps more than prefixes, or is made elsewhere."""
-    for call in _calls(value, "WeightsMapper"):
-        if any(word.arg not in ("orig_to_new_prefix", "orig_to_new_stacked") for word in call.keywords):
-            return True
-    for inner in ast.walk(value):
-        if isinstance(inner, ast.Attribute) and inner.attr == "hf_to_vllm_mapper":
-            name = inner.value.id if isinstance(inner.value, ast.Name) else ""
-            found = (cls := source.find(path, name)) and source.member(cls, "hf_to_vllm_mapper")
-            if not found or depth > 4 or _maps(source, found[0], found[1], depth + 1):
-                return True
-    return False
+def _maps(tree: ast.AST) -> bool:
+    """Whether a mapper in a file maps more than prefixes and the parts of fused modules."""
+    known = {"orig_to_new_prefix", "orig_to_new_stacked"}
+    return any(not {word.arg for word in call.keywords} <= known for call in _calls(tree, "WeightsMapper"))
 
 
 def _passes_over(path: Path, tree: ast.AST, root: Path) -> str:
@@ -350,10 +342,10 @@ def _of_vllm_class(source: Source, cls: Class) -> Json:
         }
         if mapper := source.member(cls, "hf_to_vllm_mapper"):
             row["prefixes"], gone = _mapped(source, mapper[0], mapper[1])
-            row["maps"] = _maps(source, mapper[0], mapper[1])
             dropped |= gone
         row["drops"] = sorted(dropped)
         inherited = dict.fromkeys(file for file, _ in source.line_of_inheritance(cls) if "interfaces" not in file.name)
+        row["maps"] = any(_maps(source.tree(file)) for file in inherited)
         skips = [_passes_over(file, source.tree(file), source.root) for file in inherited]
         row["skips"] = next(filter(None, skips), "")
         row["nextn"] = any(

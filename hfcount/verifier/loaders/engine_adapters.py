@@ -12,6 +12,7 @@ _INITIALS = ("gaussian", "eva", "orthogonal", "mica", "lora_ga")
 
 _FEATURES = ("alora_invocation_tokens", "layer_replication", "use_bdlora", "use_qalora", "lora_bias")
 _HEADS = ("score", "classifier")
+_CLASSIFYING = ("SEQ_CLS", "TOKEN_CLS")
 _REQUIRED = ("r", "lora_alpha", "target_modules")
 _BASE_COPIES = (".embed_tokens.base_layer.weight", ".lm_head.base_layer.weight")
 _EMBEDDINGS = ("embed_tokens", "lm_head")
@@ -70,6 +71,8 @@ def _vllm_names(checkpoint: Checkpoint) -> Iterator[Difference]:
         elif not _is_half(parts) and not name.endswith(_BASE_COPIES):
             yield Difference("refuses", f"refuses {name}: it is no half of an adapter", "adapter_names")
             break
+    if heads and checkpoint.values.get("task_type") not in _CLASSIFYING:
+        yield Difference("unknown", "takes a head for a classification model alone, which the base decides")
     if len(heads) > 1:
         yield Difference("refuses", f"refuses more than one head: {', '.join(sorted(heads))}", "adapter_heads")
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from hfcount.errors import DocumentError
 from hfcount.formats.json import parse_object
 from hfcount.mapper.classes import known
-from hfcount.verifier.loaders.engine_facts import Engine
+from hfcount.verifier.loaders.engine_facts import Engine, Registered
 from hfcount.verifier.loaders.loader import Checkpoint, Loader, Reading, ReadingOutcome
 
 FUSED = {"qkv_proj": ("q_proj", "k_proj", "v_proj"), "gate_up_proj": ("gate_proj", "up_proj")}
@@ -19,6 +19,10 @@ _PROJECTION = re.compile(
     r"(?P<block>(?!.*(?:vis|audio)).*\.layers\.(?:\d+|\{[^}]*\})\.(?:self_attn|mlp))\.(?P<part>[qkvo]_proj|gate_proj|up_proj|down_proj)\.(?P<leaf>\w+)"
 )
 _ORDER = ("refuses", "differs", "unknown")
+
+
+DOUBTED = ("HF209", "HF211", "HF212", "HF501", "HF502", "HF506")
+"""Notes of what transformers converts or passes over when it loads, and engines may not."""
 
 
 class Difference(NamedTuple):
@@ -95,6 +99,15 @@ def has_remote_code(checkpoint: Checkpoint, *, exactly: bool) -> bool:
     if not isinstance(classes, Mapping):
         return False
     return "AutoModel" in classes if exactly else any(str(name).startswith("AutoModel") for name in classes)
+
+
+def may_be_mapped(checkpoint: Checkpoint, registered: Registered) -> bool:
+    """Whether names that nothing expects may stand for those that are missing, by a mapping that is not recorded."""
+    if not {"HF201", "HF202"} <= checkpoint.codes:
+        return False
+    findings = (finding for finding in checkpoint.findings if not finding.codes.isdisjoint(("HF201", "HF202")))
+    experts = any(".experts." in name for finding in findings for name in finding.tensors[:100])
+    return bool(checkpoint.announced) or registered.maps or experts
 
 
 class Projections(NamedTuple):

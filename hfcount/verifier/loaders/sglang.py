@@ -7,11 +7,13 @@ from hfcount.verifier.finding import Finding
 from hfcount.verifier.loaders import engine_adapters
 from hfcount.verifier.loaders.engine_facts import Engine, Registered, engine
 from hfcount.verifier.loaders.engine_reading import (
+    DOUBTED,
     Difference,
     by_components,
     class_names,
     has_remote_code,
     in_transformers,
+    may_be_mapped,
     part_of,
     projections,
     reading,
@@ -197,7 +199,9 @@ def _stored(checkpoint: Checkpoint, registered: Registered) -> Iterator[Differen
     """What the findings mean; a class's own loop passes over names, and nothing checks that every weight came."""
     for finding in checkpoint.findings:
         if finding.severity == "error":
-            yield _of_error(registered, finding)
+            yield _of_error(checkpoint, registered, finding)
+        elif code := next((code for code in DOUBTED if code in finding.codes), None):
+            yield Difference("unknown", "is not known here to convert what transformers converts", "", (code,))
     if checkpoint.agrees is None:
         yield Difference("unknown", "was given nothing that was compared")
     elif not checkpoint.agrees and not checkpoint.errors:
@@ -206,10 +210,12 @@ def _stored(checkpoint: Checkpoint, registered: Registered) -> Iterator[Differen
         yield Difference("unknown", f"has a loop of its own for {registered.name}, which is not recorded")
 
 
-def _of_error(registered: Registered, finding: Finding) -> Difference:
+def _of_error(checkpoint: Checkpoint, registered: Registered, finding: Finding) -> Difference:
     codes, name = tuple(sorted(finding.codes)), next(iter(finding.tensors), "a tensor")
     if not _OF_FILES.isdisjoint(codes):
         return Difference("refuses", "as the findings say", "index_files", codes)
+    if may_be_mapped(checkpoint, registered):
+        return Difference("unknown", f"is not known here to find {name} under another name", "", codes)
     if finding.code == "HF201":
         says = f"leaves {name} random, since nothing checks that every weight came"
         return Difference("differs" if registered.skips else "unknown", says, registered.skips, codes)

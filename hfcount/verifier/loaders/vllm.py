@@ -8,11 +8,13 @@ from hfcount.verifier.finding import Finding
 from hfcount.verifier.loaders import engine_adapters, vllm_quantization
 from hfcount.verifier.loaders.engine_facts import Engine, Registered, engine
 from hfcount.verifier.loaders.engine_reading import (
+    DOUBTED,
     Difference,
     class_names,
     has_remote_code,
     in_transformers,
     mapped,
+    may_be_mapped,
     part_of,
     reading,
 )
@@ -30,9 +32,6 @@ _TOO_NEW = frozenset({"HF007"})
 _OF_FILES = frozenset("HF001 HF002 HF003 HF004 HF005".split())
 _OF_SHAPE = frozenset({"HF301", "HF706"})
 _OF_TOTALS = frozenset("HF401 HF403".split())
-
-_DOUBTED = ("HF209", "HF211", "HF212", "HF501", "HF502", "HF506")
-"""Notes of what transformers converts or passes over when it loads, and vLLM may not."""
 
 _LINEAR = (
     "_proj.",
@@ -252,8 +251,8 @@ def _stored(checkpoint: Checkpoint, registered: Registered) -> Iterator[Differen
             continue
         if finding.severity == "error" and not codes <= _TOO_NEW:
             yield _of_error(checkpoint, registered, finding)
-        elif not codes.isdisjoint(_DOUBTED):
-            code = next(code for code in _DOUBTED if code in codes)
+        elif not codes.isdisjoint(DOUBTED):
+            code = next(code for code in DOUBTED if code in codes)
             yield Difference("unknown", "is not known here to convert what transformers converts", "", (code,))
         elif "HF207" in codes and "mtp" not in str(finding.key) and "nextn" not in str(finding.key):
             yield Difference("unknown", "is not known here without a part that the config announces", "", ("HF207",))
@@ -270,7 +269,7 @@ def _of_error(checkpoint: Checkpoint, registered: Registered, finding: Finding) 
     if "HF211" in codes and (part := _no_part(checkpoint, registered)):
         return Difference("refuses", f"refuses names that no module has, such as {part}", "unexpected", codes)
     if finding.code == "HF202" and finding.tensors:
-        return _unexpected(registered, finding.tensors, codes)
+        return _unexpected(checkpoint, registered, finding.tensors, codes)
     if finding.code in ("HF201", "HF214"):
         return _missing(checkpoint, registered, finding.tensors, codes)
     if finding.code == "HF302" and not checkpoint.announced:
@@ -294,7 +293,12 @@ def _leads(start: str, registered: Registered) -> bool:
     )
 
 
-def _unexpected(registered: Registered, names: tuple[str, ...], codes: tuple[str, ...]) -> Difference:
+def _unexpected(
+    checkpoint: Checkpoint, registered: Registered, names: tuple[str, ...], codes: tuple[str, ...]
+) -> Difference:
+    """Names that transformers does not look for; those that stand for missing ones may be mapped."""
+    if checkpoint.announced or may_be_mapped(checkpoint, registered):
+        return Difference("unknown", f"is not known here to map names such as {names[0]}", "", codes)
     kept = [name for name in names if not _is_dropped(name, registered.drops)]
     biases = [name for name in names if name.endswith(".bias")]
     if kept and registered.is_strict:
@@ -310,6 +314,8 @@ def _missing(
     checkpoint: Checkpoint, registered: Registered, names: tuple[str, ...], codes: tuple[str, ...]
 ) -> Difference:
     """Weights of linear layers and embeddings are left as they are without a check; others raise if not quantised."""
+    if may_be_mapped(checkpoint, registered):
+        return Difference("unknown", f"is not known here to find {names[0]} under another name", "", codes)
     tied = checkpoint.values.get("tie_word_embeddings") is True
     if tied and any("embed_tokens." in name for name in names) and any(n.endswith(_HEAD) for n in checkpoint.names()):
         return Difference(
@@ -338,7 +344,7 @@ def _unsettled(checkpoint: Checkpoint, registered: Registered) -> Iterator[Diffe
         )
     if checkpoint.has_experts and registered.module == "transformers":
         yield Difference("unknown", "runs transformers' module, and is not known here to merge its experts", "backend")
-    if registered.prefixes:
+    if registered.prefixes or not checkpoint.is_of_text:
         yield from _parts(checkpoint, registered)
 
 
