@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import Run
 from engine_cases import (
     AWQ,
     CT,
@@ -559,6 +560,11 @@ def test_other_forms(form: str) -> None:
     assert found[1].outcome == ("unknown" if form == "gguf" else "foreign")
 
 
-def test_both_answers_are_given_for_one_engine(tmp_path: Path) -> None:
-    report = hfcount.verify(halves(llama()).write(tmp_path / "model"), loaders=["vllm"])
-    assert report.verdict == "verified" and report.read_for == ("vllm@0.33.0",)
+@pytest.mark.parametrize(("ranks", "code"), [(4, 0), (3, 1)])
+def test_ranks_and_the_engine_are_answered_at_once(ranks: int, code: int, tmp_path: Path, run: Run) -> None:
+    folder = halves(llama()).write(tmp_path / "model")
+    result = run(folder, "--for", "vllm", "--tp", str(ranks))
+    report = result.report
+    assert (result.code, report["read_for"]) == (code, ["vllm@0.33.0"])
+    assert {reader["outcome"] for reader in report["loaders"] if reader["loader"] == "vllm"} == {"whole"}
+    assert [finding["code"] for finding in report["findings"]] == ["HF601"] * code

@@ -125,8 +125,9 @@ def projections(checkpoint: Checkpoint, markers: Collection[str]) -> Iterator[Pr
         markers: last parts of names that only packed modules have, such as weight_scale.
     """
     blocks: dict[str, dict[str, bool]] = {}
+    ends = ("_proj.weight", *markers)
     for name in checkpoint.names():
-        if name.endswith(("_proj.weight", *markers)) and (match := _PROJECTION.fullmatch(name)):
+        if name.endswith(ends) and ".experts." not in name and (match := _PROJECTION.fullmatch(name)):
             parts = blocks.setdefault(match["block"], {})
             parts[match["part"]] = parts.get(match["part"], False) or match["leaf"] in markers
     for block, parts in blocks.items():

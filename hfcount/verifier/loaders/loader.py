@@ -133,7 +133,8 @@ class Checkpoint:
     @cached_property
     def errors(self) -> tuple[str, ...]:
         """Codes of its findings that are errors, in their order."""
-        return tuple(dict.fromkeys(finding.code for finding in self.findings if finding.severity == "error"))
+        errors = (finding for finding in self.findings if finding.severity == "error" and not finding.of_serving)
+        return tuple(dict.fromkeys(finding.code for finding in errors))
 
     @cached_property
     def codes(self) -> frozenset[str]:

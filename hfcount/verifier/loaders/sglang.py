@@ -198,6 +198,8 @@ def _ties(checkpoint: Checkpoint, registered: Registered) -> Iterator[Difference
 def _stored(checkpoint: Checkpoint, registered: Registered) -> Iterator[Difference]:
     """What the findings mean; a class's own loop passes over names, and nothing checks that every weight came."""
     for finding in checkpoint.findings:
+        if finding.of_serving:
+            continue
         if finding.severity == "error":
             yield _of_error(checkpoint, registered, finding)
         elif code := next((code for code in DOUBTED if code in finding.codes), None):

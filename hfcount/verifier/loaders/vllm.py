@@ -246,6 +246,8 @@ def _is_dropped(name: str, prefixes: tuple[str, ...]) -> bool:
 def _stored(checkpoint: Checkpoint, registered: Registered) -> Iterator[Difference]:
     """What the findings mean for vLLM; where they say nothing, the names of its parts."""
     for finding in checkpoint.findings:
+        if finding.of_serving:
+            continue
         codes = finding.codes
         if codes == {"HF502"} and vllm_quantization.settles(checkpoint, finding.tensors):
             continue
