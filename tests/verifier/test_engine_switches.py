@@ -228,7 +228,7 @@ def _stray_head() -> Made:
 row(11, "no file outside", WHOLE)(lambda: halves(llama(tie_word_embeddings=True)))
 
 
-@row(12, "mtp.safetensors outside the index", WHOLE)
+@row(12, "mtp.safetensors outside the index", WHOLE, WHOLE)
 def _prediction_file() -> Made:
     made = halves(llama())
     listed = {name: file for file, stored in made.files.items() for name in stored}
@@ -238,7 +238,7 @@ def _prediction_file() -> Made:
 row(12, "no such file", WHOLE)(lambda: halves(llama()))
 
 
-@row(13, "the index lacks a name", UNKNOWN)
+@row(13, "the index lacks a name", WHOLE, WHOLE)
 def _index_short() -> Made:
     made = halves(llama())
     listed = {name: file for file, stored in made.files.items() for name in stored if name != EMBED}
@@ -500,6 +500,9 @@ row(53, "W4A16_NVFP4", ("refuses", "convertor.py"))(
         packed(tensors(llama()), nvfp4),
         hf_quant_config__json={**NVFP4, "quantization": {**NVFP4["quantization"], "quant_algo": "W4A16_NVFP4"}},
     )
+)
+row(53, "NVFP4 with a dense module that no list names", ("refuses", "modelopt.py"))(
+    lambda: of(llama(), packed(tensors(llama()), nvfp4, "0.mlp.down_"), hf_quant_config__json=NVFP4)
 )
 row(53, "NVFP4", WHOLE)(lambda: of(llama(), packed(tensors(llama()), nvfp4), hf_quant_config__json=NVFP4))
 

@@ -101,6 +101,16 @@ def has_remote_code(checkpoint: Checkpoint, *, exactly: bool) -> bool:
     return "AutoModel" in classes if exactly else any(str(name).startswith("AutoModel") for name in classes)
 
 
+def refusal(registered: Registered | None) -> ReadingOutcome:
+    """What comes of names that no module has: refused by the shared loader, unknown of a loop of its own."""
+    return "refuses" if registered and registered.is_strict else "unknown"
+
+
+def of_index(checkpoint: Checkpoint) -> frozenset[str]:
+    """Findings of what an index says besides the files: engines do not read it, and the headers are known."""
+    return frozenset({"HF205", "HF401", "HF402", "HF403"}) if checkpoint.shards is not None else frozenset()
+
+
 def may_be_mapped(checkpoint: Checkpoint, registered: Registered) -> bool:
     """Whether names that nothing expects may stand for those that are missing, by a mapping that is not recorded."""
     if not {"HF201", "HF202"} <= checkpoint.codes:

@@ -14,6 +14,7 @@ from hfcount.verifier.loaders.engine_reading import (
     has_remote_code,
     in_transformers,
     may_be_mapped,
+    of_index,
     part_of,
     projections,
     reading,
@@ -200,6 +201,8 @@ def _stored(checkpoint: Checkpoint, registered: Registered) -> Iterator[Differen
     for finding in checkpoint.findings:
         if finding.of_serving:
             continue
+        if finding.codes <= of_index(checkpoint):
+            continue
         if finding.severity == "error":
             yield _of_error(checkpoint, registered, finding)
         elif code := next((code for code in DOUBTED if code in finding.codes), None):
@@ -208,7 +211,7 @@ def _stored(checkpoint: Checkpoint, registered: Registered) -> Iterator[Differen
         yield Difference("unknown", "was given nothing that was compared")
     elif not checkpoint.agrees and not checkpoint.errors:
         yield Difference("unknown", "was given a checkpoint that does not agree with its config")
-    elif checkpoint.agrees and not (checkpoint.is_plain and registered.skips):
+    elif not (checkpoint.is_plain and registered.skips):
         yield Difference("unknown", f"has a loop of its own for {registered.name}, which is not recorded")
 
 

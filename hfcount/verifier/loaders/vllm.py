@@ -15,23 +15,24 @@ from hfcount.verifier.loaders.engine_reading import (
     in_transformers,
     mapped,
     may_be_mapped,
+    of_index,
     part_of,
     reading,
+    refusal,
 )
 from hfcount.verifier.loaders.loader import Checkpoint, Loader, Reading
 
-_INDEX, _SINGLE, _HEAD = "model.safetensors.index.json", "model.safetensors", "lm_head.weight"
+_INDEX, _HEAD = "model.safetensors.index.json", "lm_head.weight"
 _MISTRAL = "consolidated*.safetensors"
 
 _CACHES = ("rotary_pos_emb.inv_freq", "rotary_emb.inv_freq", "rotary_emb.cos_cached", "rotary_emb.sin_cached")
 """Buffers that the shared loader drops wherever they are."""
 
-_TOO_NEW = frozenset({"HF007"})
+_ELSEWHERE = frozenset({"HF007"})
 """Findings of what only transformers needs: a certain name of the weight file."""
 
 _OF_FILES = frozenset("HF001 HF002 HF003 HF004 HF005".split())
 _OF_SHAPE = frozenset({"HF301", "HF706"})
-_OF_TOTALS = frozenset("HF401 HF403".split())
 
 _LINEAR = (
     "_proj.",
@@ -66,8 +67,8 @@ def _differences(checkpoint: Checkpoint, facts: Engine) -> Iterator[Difference]:
     yield from _of_config(checkpoint, facts)
     registered, differences = _class(checkpoint, facts)
     yield from differences
-    yield from vllm_quantization.settings(checkpoint, facts)
-    yield from _files(checkpoint)
+    yield from vllm_quantization.settings(checkpoint, facts, registered)
+    yield from _files(checkpoint, registered)
     if registered is None:
         return
     yield from vllm_quantization.modules(checkpoint, registered)
@@ -89,7 +90,7 @@ def _of_config(checkpoint: Checkpoint, facts: Engine) -> Iterator[Difference]:
     dtype = values.get("dtype", values.get("torch_dtype"))
     if kind in facts.half_refused and isinstance(dtype, str) and dtype.removeprefix("torch.") in ("float16", "half"):
         yield Difference("refuses", f"refuses float16 for {kind}, and needs --dtype bfloat16", "half")
-    if "HF110" in checkpoint.codes and kind not in facts.configs:
+    if "HF110" in checkpoint.errors and kind not in facts.configs:
         yield Difference("refuses", "reads the config by transformers, which refuses a value", "config", ("HF110",))
 
 
@@ -141,9 +142,9 @@ def _converted(name: str, facts: Engine) -> Registered | None:
     return None
 
 
-def _files(checkpoint: Checkpoint) -> Iterator[Difference]:
+def _files(checkpoint: Checkpoint, registered: Registered | None) -> Iterator[Difference]:
     """Which files are read, and whether they are those that were compared."""
-    yield from _mistral_files(checkpoint)
+    yield from _mistral_files(checkpoint, registered)
     index = checkpoint.index
     if index and any("/" in shard for shard in index.shards):
         inner = next(shard for shard in sorted(index.shards) if "/" in shard)
@@ -159,7 +160,7 @@ def _files(checkpoint: Checkpoint) -> Iterator[Difference]:
         return
     more = sorted(set(read) - compared)
     if more:
-        yield _further(checkpoint, more[0], compared)
+        yield _further(checkpoint, registered, more[0], compared)
 
 
 def _chosen(files: Collection[str]) -> bool:
@@ -167,7 +168,7 @@ def _chosen(files: Collection[str]) -> bool:
     return any(fnmatchcase(file.rpartition("/")[2], _MISTRAL) for file in files)
 
 
-def _mistral_files(checkpoint: Checkpoint) -> Iterator[Difference]:
+def _mistral_files(checkpoint: Checkpoint, registered: Registered | None) -> Iterator[Difference]:
     named = sorted(file for file in checkpoint.files if fnmatchcase(file.rpartition("/")[2], _MISTRAL))
     if not named:
         return
@@ -189,10 +190,10 @@ def _mistral_files(checkpoint: Checkpoint) -> Iterator[Difference]:
     else:
         other = next(name for name in names if name not in compared)
         says = f"reads {root[0]} in place of the other files, and refuses its names, such as {other}"
-        yield Difference("refuses", says, "consolidated")
+        yield Difference(refusal(registered), says, "consolidated")
 
 
-def _further(checkpoint: Checkpoint, file: str, compared: Collection[str]) -> Difference:
+def _further(checkpoint: Checkpoint, registered: Registered | None, file: str, compared: Collection[str]) -> Difference:
     """A file that is read beside those that were compared, since no index leaves it out."""
     names = checkpoint.beside(file)
     if names is None:
@@ -202,7 +203,8 @@ def _further(checkpoint: Checkpoint, file: str, compared: Collection[str]) -> Di
     if any(name.endswith(_HEAD) for name in extra) and checkpoint.values.get("tie_word_embeddings") is True:
         return Difference("unknown", f"reads {file}, too, and unties the head for what it holds", "untied")
     if extra:
-        return Difference("refuses", f"reads {file}, too, and refuses its names, such as {extra[0]}", "index_absent")
+        says = f"reads {file}, too, and refuses its names, such as {extra[0]}"
+        return Difference(refusal(registered), says, "index_absent")
     if names and file > max(compared):
         return Difference(
             "differs", f"reads {file} last, whose tensors replace those that were compared", "index_absent"
@@ -251,7 +253,7 @@ def _stored(checkpoint: Checkpoint, registered: Registered) -> Iterator[Differen
         codes = finding.codes
         if codes == {"HF502"} and vllm_quantization.settles(checkpoint, finding.tensors):
             continue
-        if finding.severity == "error" and not codes <= _TOO_NEW:
+        if finding.severity == "error" and not codes <= (_ELSEWHERE | of_index(checkpoint)):
             yield _of_error(checkpoint, registered, finding)
         elif not codes.isdisjoint(DOUBTED):
             code = next(code for code in DOUBTED if code in codes)

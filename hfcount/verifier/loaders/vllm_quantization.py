@@ -14,6 +14,7 @@ from hfcount.verifier.loaders.engine_reading import (
     mapped,
     part_of,
     projections,
+    refusal,
     settings_beside,
     split_between,
     strings,
@@ -86,11 +87,11 @@ def _method(config: Mapping[str, Any]) -> str:
     return method.lower().replace("compressed_tensors", "compressed-tensors") if isinstance(method, str) else ""
 
 
-def settings(checkpoint: Checkpoint, facts: Engine) -> Iterator[Difference]:
+def settings(checkpoint: Checkpoint, facts: Engine, registered: Registered | None) -> Iterator[Difference]:
     """What vLLM does otherwise for the settings, and for want of them."""
     taken = chosen(checkpoint)
     if taken is None or (not taken.method and not taken.error):
-        yield from _unseen(checkpoint, taken)
+        yield from _unseen(checkpoint, taken, registered)
         return
     if taken.error:
         yield taken.error
@@ -116,7 +117,7 @@ def _flat(taken: Settings) -> str:
     return taken.method
 
 
-def _unseen(checkpoint: Checkpoint, taken: Settings | None) -> Iterator[Difference]:
+def _unseen(checkpoint: Checkpoint, taken: Settings | None, registered: Registered | None) -> Iterator[Difference]:
     """Packed weights whose settings it does not see: names of no module."""
     if not checkpoint.announced:
         return
@@ -129,7 +130,7 @@ def _unseen(checkpoint: Checkpoint, taken: Settings | None) -> Iterator[Differen
         says = f"does not read {where}, and refuses the packed weights"
     else:
         says = f"takes {where} without quant_method for none, and refuses the packed weights"
-    yield Difference("refuses", says, rule)
+    yield Difference(refusal(registered), says, rule)
 
 
 def _gptq(values: Mapping[str, Any]) -> Iterator[Difference]:
@@ -227,11 +228,11 @@ def modules(checkpoint: Checkpoint, registered: Registered) -> Iterator[Differen
     if not checkpoint.is_of_text:
         yield Difference("unknown", "is not known here to tell which parts of a tower are quantised", registered.skips)
     if taken.method == "fp8":
-        yield from _of_fp8(checkpoint, taken.values, registered.prefixes)
+        yield from _of_fp8(checkpoint, taken.values, registered)
     elif taken.method == "compressed-tensors":
-        yield from _of_compressed(checkpoint, taken.values, registered.prefixes)
+        yield from _of_compressed(checkpoint, taken.values, registered)
     elif taken.method in ("modelopt", "modelopt_fp4"):
-        yield from _of_modelopt(checkpoint, taken.values, registered.prefixes)
+        yield from _of_modelopt(checkpoint, taken.values, registered)
 
 
 def settles(checkpoint: Checkpoint, names: Iterable[str]) -> bool:
@@ -245,12 +246,14 @@ def settles(checkpoint: Checkpoint, names: Iterable[str]) -> bool:
     return taken.method in _SETTLED and all(is_projection(name) or (heads and "lm_head." in name) for name in names)
 
 
-def _of_fp8(checkpoint: Checkpoint, values: Mapping[str, Any], prefixes: Mapping[str, str]) -> Iterator[Difference]:
-    ignored = {mapped(entry, prefixes) for entry in strings(values, "ignored_layers", "modules_to_not_convert")}
+def _of_fp8(checkpoint: Checkpoint, values: Mapping[str, Any], registered: Registered) -> Iterator[Difference]:
+    ignored = {
+        mapped(entry, registered.prefixes) for entry in strings(values, "ignored_layers", "modules_to_not_convert")
+    }
     if any(name.endswith("lm_head.weight_scale_inv") for name in checkpoint.names()):
         yield Difference("refuses", "never builds the head in FP8, and refuses lm_head.weight_scale_inv", "fp8_head")
     for stored in projections(checkpoint, ("weight_scale_inv", "weight_scale")):
-        block = mapped(stored.block, prefixes)
+        block = mapped(stored.block, registered.prefixes)
         listed = {
             part: f"{block}.{part}" in ignored or fused_name(block, part) in ignored
             for part in (*stored.packed, *stored.dense)
@@ -259,18 +262,16 @@ def _of_fp8(checkpoint: Checkpoint, values: Mapping[str, Any], prefixes: Mapping
         if fused and fused not in ignored:
             yield Difference("refuses", f"refuses {fused}, of which some parts are ignored", "fused")
             return
-        if wrong := _other_form(stored, listed, "by full names alone", "exact"):
+        if wrong := _other_form(registered, stored, listed, "exact"):
             yield wrong
             return
 
 
-def _of_compressed(
-    checkpoint: Checkpoint, values: Mapping[str, Any], prefixes: Mapping[str, str]
-) -> Iterator[Difference]:
-    ignored = [entry if "." not in entry else mapped(entry, prefixes) for entry in strings(values, "ignore")]
-    general = _takes_all(values)
+def _of_compressed(checkpoint: Checkpoint, values: Mapping[str, Any], registered: Registered) -> Iterator[Difference]:
+    ignored = [entry if "." not in entry else mapped(entry, registered.prefixes) for entry in strings(values, "ignore")]
+    general, halved = _takes_all(values), "pack" in str(values.get("format"))
     for stored in projections(checkpoint, _PACKED):
-        block = mapped(stored.block, prefixes)
+        block = mapped(stored.block, registered.prefixes)
         listed = {
             part: by_regex(fused_name(block, part), ignored) or by_regex(f"{block}.{part}", ignored)
             for part in (*stored.packed, *stored.dense)
@@ -278,7 +279,7 @@ def _of_compressed(
         if fused := split_between(block, listed):
             yield Difference("refuses", f"refuses {fused}, of which some parts are ignored", "ct_fused")
             return
-        if general and (wrong := _other_form(stored, listed, "by full names and re: alone", "ct_match")):
+        if general and (wrong := _other_form(registered, stored, listed, "ct_match", halved)):
             yield wrong
             return
 
@@ -290,32 +291,47 @@ def _takes_all(values: Mapping[str, Any]) -> bool:
     return any("Linear" in strings(group, "targets") for group in listed if group)
 
 
-def _of_modelopt(
-    checkpoint: Checkpoint, values: Mapping[str, Any], prefixes: Mapping[str, str]
-) -> Iterator[Difference]:
+def _of_modelopt(checkpoint: Checkpoint, values: Mapping[str, Any], registered: Registered) -> Iterator[Difference]:
     inner = part_of(values, "quantization")
     excluded = strings(inner, "exclude_modules") if inner else strings(values, "ignore", "exclude_modules")
-    excluded = [mapped(entry, prefixes) for entry in excluded]
+    halved = "FP4" in str((inner or values).get("quant_algo")).upper()
+    excluded = [mapped(entry, registered.prefixes) for entry in excluded]
     for stored in projections(checkpoint, _PACKED):
-        block = mapped(stored.block, prefixes)
+        block = mapped(stored.block, registered.prefixes)
         parts = (*stored.packed, *stored.dense)
         if fused := split_between(block, {part: f"{block}.{part}" in excluded for part in parts}):
             yield Difference("refuses", f"refuses {fused}, of which some parts are excluded", "fused")
             return
         listed = {part: f"{block}.{part}" in excluded or by_glob(fused_name(block, part), excluded) for part in parts}
-        if wrong := _other_form(stored, listed, "by names, parts of names and patterns", "modelopt_excluded"):
+        if wrong := _other_form(registered, stored, listed, "modelopt_excluded", halved):
             yield wrong
             return
 
 
-def _other_form(stored: Projections, listed: Mapping[str, bool], how: str, rule: str) -> Difference | None:
-    """A module that is stored otherwise than the list makes it."""
+_MATCHED = {
+    "exact": "by full names alone",
+    "ct_match": "by full names and re: alone",
+    "modelopt_excluded": "by names, parts of names and patterns",
+}
+"""How lists are matched, by the rule that says so."""
+
+
+def _other_form(
+    registered: Registered, stored: Projections, listed: Mapping[str, bool], rule: str, halved: bool = False
+) -> Difference | None:
+    """A module that is stored otherwise than the list makes it.
+
+    Args:
+        halved: whether a packed weight has another name or shape than a dense one, which is then refused.
+    """
     for part in stored.packed:
         if listed[part]:
             says = f"leaves {stored.block}.{part} out of the quantisation, and refuses its scale"
-            return Difference("refuses", says, "unexpected")
+            return Difference(refusal(registered), says, "unexpected")
     for part in stored.dense:
         if not listed[part]:
-            says = f"matches lists {how}, and builds {stored.block}.{part} packed, whose scale is not stored"
-            return Difference("differs", says, rule)
+            says = f"matches lists {_MATCHED[rule]}, and builds {stored.block}.{part} packed"
+            if halved:
+                return Difference(refusal(registered), f"{says}, which no dense weight fits", rule)
+            return Difference("differs", f"{says}, whose scale is not stored", rule)
     return None
