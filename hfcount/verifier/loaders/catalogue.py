@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import NamedTuple
 
 from hfcount.mapper.quantization_config import Announcement
+from hfcount.quantization.schemes import METHODS
 from hfcount.verifier.loaders import engine_facts
 from hfcount.verifier.loaders.facts import facts, versions
 from hfcount.verifier.loaders.loader import Basis, Checkpoint, Loader, Reading
@@ -97,7 +98,10 @@ def home(checkpoint: Checkpoint) -> tuple[Loader, ...]:
 
 
 def _of_scheme(announced: Announcement) -> tuple[Loader, ...]:
-    """Those that know a quantisation: transformers reads the config alone, and only some methods."""
+    """Those that know a quantisation; none for a method of a library that is not recorded.
+
+    Where nobody knows the method, it is transformers, which loads the packed weights as if they were not.
+    """
     method = announced.method.replace("_", "-") if announced.method == "compressed_tensors" else announced.method
     if method == "mlx":
         return ()
@@ -110,7 +114,7 @@ def _of_scheme(announced: Announcement) -> tuple[Loader, ...]:
         return (loader("transformers"),)
     engines = [loader(name) for name in ("vllm", "sglang")]
     knowing = [one for one in engines if method in (of := engine_facts.engine(one)).methods or method in of.aliases]
-    return tuple(knowing) or (loader("transformers"),)
+    return tuple(knowing) or (() if method in METHODS else (loader("transformers"),))
 
 
 def _is_of_vllm(checkpoint: Checkpoint) -> bool:

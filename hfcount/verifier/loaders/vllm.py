@@ -23,6 +23,7 @@ from hfcount.verifier.loaders.engine_reading import (
 from hfcount.verifier.loaders.loader import Checkpoint, Loader, Reading
 
 _INDEX, _HEAD = "model.safetensors.index.json", "lm_head.weight"
+_ADAPTER = "adapter_model.safetensors"
 _MISTRAL = "consolidated*.safetensors"
 
 _CACHES = ("rotary_pos_emb.inv_freq", "rotary_emb.inv_freq", "rotary_emb.cos_cached", "rotary_emb.sin_cached")
@@ -195,6 +196,8 @@ def _mistral_files(checkpoint: Checkpoint, registered: Registered | None) -> Ite
 
 def _further(checkpoint: Checkpoint, registered: Registered | None, file: str, compared: Collection[str]) -> Difference:
     """A file that is read beside those that were compared, since no index leaves it out."""
+    if file == _ADAPTER:  # whose names begin with base_model.model., so that no header is needed
+        return Difference(refusal(registered), f"reads {file}, too, and refuses the names of PEFT", "index_absent")
     names = checkpoint.beside(file)
     if names is None:
         return Difference("unknown", f"reads {file}, too, since no index leaves it out", "index_absent")
