@@ -1,11 +1,12 @@
 """Asks loaders what they make of an inspected checkpoint, and makes the verdict theirs."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from hfcount.checkpoints.inspection import Inspection
-from hfcount.errors import DocumentError
+from hfcount.errors import DocumentError, FetchError
 from hfcount.fetcher.layout import MISTRAL_LAYOUT, OPEN_CLIP_LAYOUT
 from hfcount.formats.json import parse_object
 from hfcount.mapper.class_defaults import is_of_diffusers
@@ -35,11 +36,31 @@ def read(inspection: Inspection, findings: Sequence[Finding], agrees: bool | Non
         agrees=agrees,
         blueprint=inspection.blueprint,
         index=evidence.fitting_index,
-        shards=evidence.shards,
+        shards=evidence.headers if evidence.container == "adapter" else evidence.shards,
         announced=inspection.announced,
         companions=inspection.documents.companions,
+        files=_files(inspection),
+        beside=partial(_beside, inspection),
     )
     return readings(checkpoint)
+
+
+def _files(inspection: Inspection) -> Collection[str]:
+    documents, weights = inspection.documents, inspection.evidence.weights
+    if documents.sizes is not None:
+        return documents.sizes.keys()
+    return weights.files if weights and weights.listed else ()
+
+
+def _beside(inspection: Inspection, file: str) -> Collection[str] | None:
+    """The names in a weight file that was not read so far; only of a folder, where that sends no request."""
+    shards = inspection.documents.shards
+    if not shards.local:
+        return None
+    with suppress(FetchError):
+        shard = shards.read([file], lambda: None).get(file)
+        return shard.header.tensors.keys() if shard and shard.header else None
+    return None
 
 
 def _form(inspection: Inspection) -> str:

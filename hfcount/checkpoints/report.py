@@ -35,7 +35,8 @@ def report_of(inspection: Inspection) -> Report:
         [*findings, *loaders.refusals(judges, findings, bool(asked))], key=lambda finding: finding.severity != "error"
     )
     policy = loaders.policy_for(policy, judges, findings) if asked else policy
-    proven = outcome.proven or (bool(asked) and all(reading.outcome == "whole" for reading in judges))
+    outcomes = {reading.outcome for reading in judges} if asked else set()
+    proven = outcomes == {"whole"} or (outcome.proven and "unknown" not in outcomes)
     return Report(
         model=printable(documents.model),
         revision=documents.revision,

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from hfcount.report.model import Report, ReportedLoader
 from hfcount.report.renderers.depth import listed
+from hfcount.verifier.loaders.loader import NAMES, short
 
 
 def line(report: Report) -> str:
@@ -21,8 +22,8 @@ def _names(loaders: Iterable[ReportedLoader]) -> str:
     """`transformers 5.24 (its own) and 5.23, mlx-lm 0.32`."""
     versions: dict[str, list[str]] = {}
     for loader in loaders:
-        short = ".".join(loader.version.split(".")[:2])
-        versions.setdefault(loader.loader, []).append(f"{short} (its own)" if loader.home else short)
+        version, name = short(loader.loader, loader.version), NAMES.get(loader.loader, loader.loader)
+        versions.setdefault(name, []).append(f"{version} (its own)" if loader.home else version)
     return ", ".join(f"{library} {listed(numbers)}" for library, numbers in versions.items())
 
 
@@ -42,5 +43,5 @@ def rows(report: Report) -> Iterator[LoaderRow]:
         known = ", ".join(filter(None, [loader.evidence if loader.evidence != "none" else "", loader.source]))
         own = " (its own)" if loader.home else ""
         yield LoaderRow(
-            f"{loader.loader} {loader.version}{own}", loader.outcome, f"{loader.says}{codes}".strip(), known
+            f"{NAMES.get(loader.loader, loader.loader)} {loader.version}{own}", loader.outcome, f"{loader.says}{codes}".strip(), known
         )

@@ -1,10 +1,13 @@
 """Lists the loaders that are known, and gives their readings of a checkpoint."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from importlib import import_module
 from typing import NamedTuple
 
-from hfcount.verifier.loaders.facts import versions
+from hfcount.mapper.quantization_config import Announcement
+from hfcount.verifier.loaders import engine_facts
+from hfcount.verifier.loaders.facts import facts, versions
 from hfcount.verifier.loaders.loader import Basis, Checkpoint, Loader, Reading
 
 
@@ -36,6 +39,18 @@ LIBRARIES = {
         "hfcount.verifier.loaders.transformers",
         "run",
         "classes, keys, names, sizes, ties and refused values of every type, recorded by loading small models",
+    ),
+    "vllm": Library(
+        partial(engine_facts.versions, "vllm"),
+        "hfcount.verifier.loaders.vllm",
+        "read",
+        "classes, files, settings of quantisation, lists of modules, names that it refuses or drops, and LoRA",
+    ),
+    "sglang": Library(
+        partial(engine_facts.versions, "sglang"),
+        "hfcount.verifier.loaders.sglang",
+        "read",
+        "classes, files, settings of quantisation, lists of modules, ties, and LoRA",
     ),
 }
 """The libraries by the name that --for takes."""
@@ -71,4 +86,42 @@ def readings(checkpoint: Checkpoint) -> list[Reading]:
 
 def home(checkpoint: Checkpoint) -> tuple[Loader, ...]:
     """The loaders that a checkpoint is made for, by its container, its scheme and its class."""
-    return (loader("transformers"),) if checkpoint.form == "model" else ()
+    if checkpoint.form != "model":
+        return ()
+    if checkpoint.announced:
+        return _of_scheme(checkpoint.announced[0])
+    if _is_of_vllm(checkpoint):
+        return (loader("vllm"),)
+    return (loader("transformers"),)
+
+
+def _of_scheme(announced: Announcement) -> tuple[Loader, ...]:
+    """Those that know a quantisation; none for a method of a library that is not recorded.
+
+    Where nobody knows the method, it is transformers, which loads the packed weights as if they were not.
+    """
+    from hfcount.quantization.schemes import METHODS  # few are quantised
+    from hfcount.verifier.loaders.quantizers import has_method
+
+    method = announced.method.replace("_", "-") if announced.method == "compressed_tensors" else announced.method
+    if method == "mlx":
+        return ()
+    if method.startswith("modelopt"):
+        return loader("vllm"), loader("sglang")
+    if method == "compressed-tensors":
+        read = announced.key.endswith("quantization_config")
+        return (loader("transformers"), loader("vllm")) if read else (loader("vllm"),)
+    if not method or has_method(versions()[-1], method):
+        return (loader("transformers"),)
+    engines = [loader(name) for name in ("vllm", "sglang")]
+    knowing = [one for one in engines if method in (of := engine_facts.engine(one)).methods or method in of.aliases]
+    return tuple(knowing) or (() if method in METHODS else (loader("transformers"),))
+
+
+def _is_of_vllm(checkpoint: Checkpoint) -> bool:
+    """Whether vLLM registers its class, and no recorded version of transformers has the type."""
+    kind = checkpoint.model_type
+    if not kind or facts(versions()[-1], kind) or "auto_map" in checkpoint.values:
+        return False
+    row = engine_facts.engine(loader("vllm")).registered(checkpoint.class_name)
+    return row is not None and row.is_there and not any(facts(version, kind) for version in versions())

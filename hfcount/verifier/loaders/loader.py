@@ -1,6 +1,6 @@
 """Defines a loader, the checkpoint that it is given, and its reading of that checkpoint."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
@@ -22,6 +22,15 @@ Basis = Literal["run", "read", "none"]
 """How an outcome is known: that version was run on such checkpoints, its source was read, or it is not known."""
 
 
+NAMES = {"vllm": "vLLM", "sglang": "SGLang"}
+"""How libraries call themselves, where --for has them in small letters."""
+
+
+def short(library: str, version: str) -> str:
+    """A version without the patch, for transformers, or without one that is 0."""
+    return ".".join(version.split(".")[:2]) if library == "transformers" else version.removesuffix(".0")
+
+
 class Loader(NamedTuple):
     """A library in a version."""
 
@@ -29,7 +38,7 @@ class Loader(NamedTuple):
     version: str
 
     def __str__(self) -> str:
-        return f"{self.library} {'.'.join(self.version.split('.')[:2])}"
+        return f"{NAMES.get(self.library, self.library)} {short(self.library, self.version)}"
 
     @property
     def label(self) -> str:
@@ -72,7 +81,9 @@ class Checkpoint:
         index: None if it has none, or it was not read.
         shards: headers of its weight files, by file; None if they were not read.
         announced: what announces a quantisation, the config's first.
-        companions: names of the documents beside its config.
+        companions: the documents beside its config, by name.
+        files: names of all its files, those in folders below included; empty if they were not listed.
+        beside: gives the names of the tensors in a file beside the model; None if they are not read.
     """
 
     form: str
@@ -84,6 +95,8 @@ class Checkpoint:
     shards: Mapping[str, Shard] | None = None
     announced: Sequence[Announcement] = ()
     companions: Mapping[str, Any] = field(default_factory=dict)
+    files: Collection[str] = ()
+    beside: Callable[[str], Collection[str] | None] = lambda file: None
 
     @cached_property
     def model_type(self) -> str:
@@ -116,6 +129,27 @@ class Checkpoint:
     def is_listed(self) -> bool:
         """Whether the names of its tensors are known."""
         return self.shards is not None or self.index is not None
+
+    @cached_property
+    def has_experts(self) -> bool:
+        """Whether its config describes experts, as far as that could be read."""
+        return self.blueprint is not None and self.blueprint.active != self.blueprint.total
+
+    @property
+    def is_of_text(self) -> bool:
+        """Whether it has no config of a tower."""
+        return {"vision_config", "audio_config"}.isdisjoint(self.values)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is neither quantised nor has experts, nor a tower."""
+        return not self.announced and not self.has_experts and self.is_of_text
+
+    @cached_property
+    def errors(self) -> tuple[str, ...]:
+        """Codes of its findings that are errors, in their order."""
+        errors = (finding for finding in self.findings if finding.severity == "error" and not finding.of_serving)
+        return tuple(dict.fromkeys(finding.code for finding in errors))
 
     @cached_property
     def codes(self) -> frozenset[str]:

@@ -10,7 +10,6 @@ from hfcount.mapper.keys_without_shape import may_bear
 from hfcount.mapper.loader_differences import OLDER, TIE, older_flag
 from hfcount.spec.tree.leaves import Leaf
 from hfcount.verifier.finding import Finding
-from hfcount.verifier.loaders import compressed_tensors
 from hfcount.verifier.loaders.facts import LIBRARY, Facts, Size, facts, versions
 from hfcount.verifier.loaders.loader import Checkpoint, Loader, Reading, ReadingOutcome
 
@@ -39,8 +38,13 @@ def read(loader: Loader, checkpoint: Checkpoint) -> Reading:
     lacks = f"has no model_type {kind}" if recorded is None else _lacks(recorded, checkpoint, kind)
     if recorded is None or lacks:
         return Reading(loader, "refuses", lacks, source=source)
-    if packs := next(compressed_tensors.differences(checkpoint), None):
-        return Reading(loader, "differs", packs, evidence="read", source=compressed_tensors.SOURCES[version])
+    if checkpoint.announced or checkpoint.values.get("quantization_config"):  # few are quantised
+        from hfcount.verifier.loaders import compressed_tensors, quantizers
+
+        if unread := next(quantizers.unread(version, checkpoint), None):
+            return Reading(loader, unread.outcome, unread.says, evidence="read", source=unread.line)
+        if packs := next(compressed_tensors.differences(checkpoint), None):
+            return Reading(loader, "differs", packs, evidence="read", source=compressed_tensors.SOURCES[version])
     difference = next(_differences(version, recorded, checkpoint), None)
     if difference:
         outcome, says, codes = difference

@@ -1,0 +1,130 @@
+"""Looks up what an engine's source says of loading, as tests/tools/engines.py recorded it."""
+
+from collections.abc import Mapping
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from hfcount.mapper import json_lines
+from hfcount.verifier.loaders.loader import Loader
+
+_FOLDER = Path(__file__).parent
+
+
+class Registered(NamedTuple):
+    """A class that a config may name.
+
+    Args:
+        name: the class.
+        line: file and line of its registration.
+        module: the engine's module; `transformers` where the engine runs the library's own.
+        retired: the last version that had it, if it is gone.
+        plugin: where it went, if another package has it.
+        loads: `auto` by the shared loader, which refuses names that it does not know, `own` by a loop of its own.
+        skips: where names are passed over that are not known.
+        drops: prefixes of names that are dropped.
+        prefixes: prefixes of names, each with what it is mapped to.
+        maps: whether other parts of names are mapped, too.
+        modules: the parts of the class.
+        nextn: whether prediction layers are dropped as num_nextn_predict_layers says.
+        adapters: whether it takes LoRA adapters.
+        ties: whether a stored head is dropped where the config ties it.
+    """
+
+    name: str
+    line: str
+    module: str = ""
+    retired: str = ""
+    plugin: str = ""
+    loads: str = "own"
+    skips: str = ""
+    drops: tuple[str, ...] = ()
+    prefixes: Mapping[str, str] = {}
+    maps: bool = False
+    modules: frozenset[str] = frozenset()
+    nextn: bool = False
+    adapters: bool = False
+    ties: bool = False
+
+    @property
+    def is_there(self) -> bool:
+        """Whether this version runs it."""
+        return not self.retired and not self.plugin
+
+    @property
+    def is_strict(self) -> bool:
+        """Whether every name that it does not know is refused, as far as its source says."""
+        return self.loads == "auto" and not self.skips
+
+
+class Engine(NamedTuple):
+    """What holds for all classes of an engine in a version.
+
+    Args:
+        methods: the quantisation methods.
+        deprecated: those that a flag has to allow.
+        aliases: methods that another takes over.
+        suffixes: endings of class names that stand for one another.
+        half_refused: model_types that it refuses in float16.
+        configs: model_types whose config class is its own.
+        max_rank: the highest rank of an adapter that it takes by default.
+        lines: file and line of each rule.
+    """
+
+    library: str
+    version: str
+    methods: frozenset[str]
+    lines: Mapping[str, str]
+    deprecated: frozenset[str] = frozenset()
+    aliases: Mapping[str, str] = {}
+    suffixes: tuple[str, ...] = ()
+    half_refused: frozenset[str] = frozenset()
+    configs: frozenset[str] = frozenset()
+    max_rank: int = 0
+
+    def registered(self, name: str) -> Registered | None:
+        """The class of this name; None if it is not registered and never was."""
+        return _registered(self.library, self.version, name)
+
+
+@cache
+def engine(loader: Loader) -> Engine:
+    """What is recorded of an engine."""
+    values = json_lines.of_all(_file(loader.library, loader.version))
+    return Engine(
+        values["library"],
+        values["version"],
+        _words(values, "methods"),
+        values["lines"],
+        _words(values, "deprecated"),
+        values.get("aliases", {}),
+        tuple(values.get("suffixes", "").split()),
+        _words(values, "half_refused"),
+        _words(values, "configs"),
+        values.get("max_rank", 0),
+    )
+
+
+@cache
+def versions(library: str) -> tuple[str, ...]:
+    """The versions of an engine that are recorded, the oldest first."""
+    recorded = [path.stem.removeprefix(f"{library}-") for path in _FOLDER.glob(f"{library}-*.json")]
+    return tuple(sorted(recorded, key=lambda version: [int(part) for part in version.split(".")]))
+
+
+def _words(values: Mapping[str, Any], key: str) -> frozenset[str]:
+    return frozenset(values.get(key, "").split())
+
+
+@lru_cache(256)
+def _registered(library: str, version: str, name: str) -> Registered | None:
+    row = json_lines.of_kind(_file(library, version), name)
+    if row is None:
+        return None
+    row["drops"], row["modules"] = tuple(row.get("drops", ())), frozenset(row.get("modules", ()))
+    return Registered(name, **{key: value for key, value in row.items() if key in Registered._fields})
+
+
+@cache
+def _file(library: str, version: str) -> bytes:
+    return (_FOLDER / f"{library}-{version}.json").read_bytes()

@@ -1,0 +1,65 @@
+"""Says which settings of a quantisation each version of transformers sees, and what it makes of the others."""
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from hfcount.mapper import json_lines
+from hfcount.verifier.loaders.loader import Checkpoint, ReadingOutcome
+
+
+class Unread(NamedTuple):
+    """Settings that a version does not obey: what comes of it, a sentence part about it, and the line that says so."""
+
+    outcome: ReadingOutcome
+    says: str
+    line: str
+
+
+class _Quantizers(NamedTuple):
+    methods: frozenset[str]
+    unknown: str
+    unnamed: str
+
+
+def unread(version: str, checkpoint: Checkpoint) -> Iterator[Unread]:
+    """The settings of a packed checkpoint that a version passes over or refuses."""
+    known = _quantizers(version)
+    if known is None:
+        return
+    values = checkpoint.values
+    settings = values.get("quantization_config")
+    text = values.get("text_config")
+    if not settings and not version.startswith("4.") and isinstance(text, Mapping):
+        settings = text.get("quantization_config")
+    if isinstance(settings, Mapping) and settings:
+        yield from _of_settings(known, settings)
+    elif checkpoint.announced and checkpoint.announced[0].method:
+        first = checkpoint.announced[0]
+        where = first.key if first.file == "config.json" else first.file
+        says = f"does not read {where}, and loads the packed weights as if they were not: they are random"
+        yield Unread("differs", says, known.unknown)
+
+
+def has_method(version: str, method: str) -> bool:
+    """Whether a version knows a quantisation method by this name."""
+    known = _quantizers(version)
+    return known is not None and (method in known.methods or method == "bitsandbytes")
+
+
+def _of_settings(known: _Quantizers, settings: Mapping[str, Any]) -> Iterator[Unread]:
+    method = settings.get("quant_method")
+    if settings.get("load_in_8bit") or settings.get("load_in_4bit"):
+        return
+    if method is None:
+        yield Unread("refuses", "refuses a quantization_config without quant_method", known.unnamed)
+    elif method not in known.methods and method != "bitsandbytes":
+        says = f"has no quantisation method {method}, and loads the packed weights as if they were not: they are random"
+        yield Unread("differs", says, known.unknown)
+
+
+@cache
+def _quantizers(version: str) -> _Quantizers | None:
+    row = json_lines.of_kind((Path(__file__).parent / "quantizers.json").read_bytes(), version)
+    return _Quantizers(frozenset(row["methods"].split()), row["unknown"], row["unnamed"]) if row else None
