@@ -43,5 +43,8 @@ def rows(report: Report) -> Iterator[LoaderRow]:
         known = ", ".join(filter(None, [loader.evidence if loader.evidence != "none" else "", loader.source]))
         own = " (its own)" if loader.home else ""
         yield LoaderRow(
-            f"{NAMES.get(loader.loader, loader.loader)} {loader.version}{own}", loader.outcome, f"{loader.says}{codes}".strip(), known
+            f"{NAMES.get(loader.loader, loader.loader)} {loader.version}{own}",
+            loader.outcome,
+            f"{loader.says}{codes}".strip(),
+            known,
         )

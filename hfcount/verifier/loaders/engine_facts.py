@@ -3,15 +3,16 @@
 from collections.abc import Mapping
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from hfcount.mapper import json_lines
+from hfcount.spec.record import Record
 from hfcount.verifier.loaders.loader import Loader
 
 _FOLDER = Path(__file__).parent
 
 
-class Registered(NamedTuple):
+class Registered(Record):
     """A class that a config may name.
 
     Args:
@@ -57,7 +58,7 @@ class Registered(NamedTuple):
         return self.loads == "auto" and not self.skips
 
 
-class Engine(NamedTuple):
+class Engine(Record):
     """What holds for all classes of an engine in a version.
 
     Args:
@@ -92,16 +93,16 @@ def engine(loader: Loader) -> Engine:
     """What is recorded of an engine."""
     values = json_lines.of_all(_file(loader.library, loader.version))
     return Engine(
-        values["library"],
-        values["version"],
-        _words(values, "methods"),
-        values["lines"],
-        _words(values, "deprecated"),
-        values.get("aliases", {}),
-        tuple(values.get("suffixes", "").split()),
-        _words(values, "half_refused"),
-        _words(values, "configs"),
-        values.get("max_rank", 0),
+        library=values["library"],
+        version=values["version"],
+        methods=_words(values, "methods"),
+        lines=values["lines"],
+        deprecated=_words(values, "deprecated"),
+        aliases=values.get("aliases", {}),
+        suffixes=tuple(values.get("suffixes", "").split()),
+        half_refused=_words(values, "half_refused"),
+        configs=_words(values, "configs"),
+        max_rank=values.get("max_rank", 0),
     )
 
 
@@ -122,7 +123,7 @@ def _registered(library: str, version: str, name: str) -> Registered | None:
     if row is None:
         return None
     row["drops"], row["modules"] = tuple(row.get("drops", ())), frozenset(row.get("modules", ()))
-    return Registered(name, **{key: value for key, value in row.items() if key in Registered._fields})
+    return Registered(name=name, **{key: value for key, value in row.items() if key in Registered._fields})
 
 
 @cache

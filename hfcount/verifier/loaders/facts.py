@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from hfcount.mapper import json_lines
+from hfcount.spec.record import Record
 
 LIBRARY = "transformers"
 
@@ -58,7 +59,7 @@ class Size(NamedTuple):
         return self.read if self.absent is None else f"{self.read} ({self.absent} if absent)"
 
 
-class Facts(NamedTuple):
+class Facts(Record):
     """How one version reads checkpoints of a type, where the newest version reads them otherwise.
 
     Args:

@@ -1,14 +1,15 @@
 """Defines a loader, the checkpoint that it is given, and its reading of that checkpoint."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 from hfcount.blueprints.blueprint import Blueprint
 from hfcount.formats.index import Index
 from hfcount.formats.safetensors import Shard
 from hfcount.mapper.quantization_config import Announcement
+from hfcount.spec.record import Record
 from hfcount.verifier.finding import Finding
 
 ReadingOutcome = Literal["whole", "differs", "refuses", "foreign", "unknown"]
@@ -68,8 +69,7 @@ class Reading(NamedTuple):
     home: bool = False
 
 
-@dataclass(frozen=True)
-class Checkpoint:
+class Checkpoint(Record):
     """A checkpoint as far as loaders look at it.
 
     Args:
@@ -94,7 +94,7 @@ class Checkpoint:
     index: Index | None = None
     shards: Mapping[str, Shard] | None = None
     announced: Sequence[Announcement] = ()
-    companions: Mapping[str, Any] = field(default_factory=dict)
+    companions: Mapping[str, Any] = MappingProxyType({})
     files: Collection[str] = ()
     beside: Callable[[str], Collection[str] | None] = lambda file: None
 
@@ -124,6 +124,14 @@ class Checkpoint:
         if self.shards is not None:
             return any(shard.header and name in shard.header.tensors for shard in self.shards.values())
         return self.index is not None and name in self.index.weight_map
+
+    @cached_property
+    def is_announced(self) -> bool:
+        """Whether anything announces a quantisation, in whatever form."""
+        keys = ("quantization_config", "compression_config", "quantization")
+        text = self.values.get("text_config")
+        parts = (self.values, text) if isinstance(text, Mapping) else (self.values,)
+        return bool(self.announced) or any(part.get(key) is not None for part in parts for key in keys)
 
     @property
     def is_listed(self) -> bool:

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from hfcount.verifier.finding import Finding
-from hfcount.verifier.loaders import engine_adapters
 from hfcount.verifier.loaders.engine_facts import Engine, Registered, engine
 from hfcount.verifier.loaders.engine_reading import (
     DOUBTED,
@@ -39,6 +38,8 @@ def read(loader: Loader, checkpoint: Checkpoint) -> Reading:
     """What SGLang makes of a checkpoint."""
     facts = engine(loader)
     if checkpoint.form == "adapter":
+        from hfcount.verifier.loaders import engine_adapters  # few are adapters
+
         return reading(loader, facts, engine_adapters.of_sglang(checkpoint, facts), "adapter_scaling")
     if checkpoint.form == "gguf":
         says = "has a loader for GGUF, which was not read here"

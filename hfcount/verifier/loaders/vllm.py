@@ -5,7 +5,6 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from hfcount.verifier.finding import Finding
-from hfcount.verifier.loaders import engine_adapters, vllm_quantization
 from hfcount.verifier.loaders.engine_facts import Engine, Registered, engine
 from hfcount.verifier.loaders.engine_reading import (
     DOUBTED,
@@ -54,6 +53,8 @@ def read(loader: Loader, checkpoint: Checkpoint) -> Reading:
     """What vLLM makes of a checkpoint."""
     facts = engine(loader)
     if checkpoint.form == "adapter":
+        from hfcount.verifier.loaders import engine_adapters  # few are adapters
+
         return reading(loader, facts, engine_adapters.of_vllm(checkpoint, facts), "adapter_scaling")
     if checkpoint.form == "mistral":
         return Reading(loader, "unknown", "is not known here to read Mistral's own names", evidence="none")
@@ -68,11 +69,15 @@ def _differences(checkpoint: Checkpoint, facts: Engine) -> Iterator[Difference]:
     yield from _of_config(checkpoint, facts)
     registered, differences = _class(checkpoint, facts)
     yield from differences
-    yield from vllm_quantization.settings(checkpoint, facts, registered)
+    if packed := checkpoint.is_announced:
+        from hfcount.verifier.loaders import vllm_quantization  # few are quantised
+
+        yield from vllm_quantization.settings(checkpoint, facts, registered)
     yield from _files(checkpoint, registered)
     if registered is None:
         return
-    yield from vllm_quantization.modules(checkpoint, registered)
+    if packed:
+        yield from vllm_quantization.modules(checkpoint, registered)
     yield from _prediction(checkpoint, registered)
     yield from _ties(checkpoint)
     yield from _stored(checkpoint, registered)
@@ -244,6 +249,13 @@ def _ties(checkpoint: Checkpoint) -> Iterator[Difference]:
                 return
 
 
+def _is_settled(checkpoint: Checkpoint, finding: Finding) -> bool:
+    """Whether the modules of a finding are packed or dense as vLLM reads its settings."""
+    from hfcount.verifier.loaders import vllm_quantization
+
+    return vllm_quantization.settles(checkpoint, finding.tensors)
+
+
 def _is_dropped(name: str, prefixes: tuple[str, ...]) -> bool:
     return name.endswith(".bias") or name.startswith(prefixes) or any(cache in name for cache in _CACHES)
 
@@ -254,7 +266,7 @@ def _stored(checkpoint: Checkpoint, registered: Registered) -> Iterator[Differen
         if finding.of_serving:
             continue
         codes = finding.codes
-        if codes == {"HF502"} and vllm_quantization.settles(checkpoint, finding.tensors):
+        if codes == {"HF502"} and _is_settled(checkpoint, finding):
             continue
         if finding.severity == "error" and not codes <= (_ELSEWHERE | of_index(checkpoint)):
             yield _of_error(checkpoint, registered, finding)
