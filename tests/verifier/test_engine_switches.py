@@ -543,7 +543,7 @@ CLASSES = {
 @pytest.mark.parametrize("names", CLASSES)
 def test_classes(names: str) -> None:
     values = {"model_type": "llama", "architectures": names.split()}
-    found = tuple(read(Checkpoint("model", values, agrees=True)).outcome for read in ENGINES)
+    found = tuple(read(Checkpoint(form="model", values=values, agrees=True)).outcome for read in ENGINES)
     assert found == CLASSES[names]
 
 
@@ -558,7 +558,7 @@ def test_another_head_under_a_tie(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("form", ["gguf", "diffusers", "timm"])
 def test_other_forms(form: str) -> None:
-    found = [read(Checkpoint(form, {})) for read in ENGINES]
+    found = [read(Checkpoint(form=form, values={})) for read in ENGINES]
     assert found[0].outcome == "foreign" and ":" in found[0].source
     assert found[1].outcome == ("unknown" if form == "gguf" else "foreign")
 

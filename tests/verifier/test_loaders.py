@@ -90,7 +90,7 @@ def test_routers_in_float32_are_proven_by_the_index(tmp_path: Path, command: Com
 def test_the_verdict_is_that_of_the_loaders_that_are_asked_for(command: Command) -> None:
     sound = command("--json", "Qwen/Qwen3-32B", "--fixtures", FIXTURES, "--for", "transformers@4.57")
     assert (sound.code, sound.report["verdict"], sound.report["read_for"]) == (0, "verified", ["transformers@4.57.1"])
-    assert [(one["version"], one["home"]) for one in sound.report["loaders"]][0] == (NEWEST, True)
+    assert next((one["version"], one["home"]) for one in sound.report["loaders"]) == (NEWEST, True)
 
 
 def test_errors_of_others_are_notes_and_ones_own_are_errors(tmp_path: Path, command: Command) -> None:

@@ -38,13 +38,8 @@ def read(loader: Loader, checkpoint: Checkpoint) -> Reading:
     lacks = f"has no model_type {kind}" if recorded is None else _lacks(recorded, checkpoint, kind)
     if recorded is None or lacks:
         return Reading(loader, "refuses", lacks, source=source)
-    if checkpoint.announced or checkpoint.values.get("quantization_config"):  # few are quantised
-        from hfcount.verifier.loaders import compressed_tensors, quantizers
-
-        if unread := next(quantizers.unread(version, checkpoint), None):
-            return Reading(loader, unread.outcome, unread.says, evidence="read", source=unread.line)
-        if packs := next(compressed_tensors.differences(checkpoint), None):
-            return Reading(loader, "differs", packs, evidence="read", source=compressed_tensors.SOURCES[version])
+    if checkpoint.is_announced and (otherwise := _of_settings(loader, checkpoint)):
+        return otherwise
     difference = next(_differences(version, recorded, checkpoint), None)
     if difference:
         outcome, says, codes = difference
@@ -58,6 +53,18 @@ def read(loader: Loader, checkpoint: Checkpoint) -> Reading:
     if recorded.unknown and version != versions()[-1] and not _is_saved_by(version, checkpoint):
         return Reading(loader, "unknown", f"is not known here: {recorded.unknown}", evidence="none")
     return Reading(loader, "whole", source=source)
+
+
+def _of_settings(loader: Loader, checkpoint: Checkpoint) -> Reading | None:
+    """What a version makes of settings of a quantisation that it passes over, refuses or reads in its own way."""
+    from hfcount.verifier.loaders import compressed_tensors, quantizers  # few are quantised
+
+    if unread := next(quantizers.unread(loader.version, checkpoint), None):
+        return Reading(loader, unread.outcome, unread.says, evidence="read", source=unread.line)
+    if packs := next(compressed_tensors.differences(checkpoint), None):
+        source = compressed_tensors.SOURCES[loader.version]
+        return Reading(loader, "differs", packs, evidence="read", source=source)
+    return None
 
 
 def _lacks(recorded: Facts, checkpoint: Checkpoint, kind: str) -> str:
