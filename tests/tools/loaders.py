@@ -7,6 +7,8 @@ and `--diff 5.23.0 5.24.0` says what differs between two recorded versions. With
 - `classes`: the model classes that can be imported from the library; `ties`: those of them that tie a head to the
   embedding where the flag says so, if the newest version does not.
 - `rotary`: the settings of rotary positions that are refused: kinds by form (tests/tools/loading_rotary.py).
+- `prefix`: the name of the base model in classes with a head, by `base_model_prefix`, where it is not `model`.
+- `nulls`: keys that may be absent, and are refused where they are null.
 - `padded`: false where a pad_token_id beyond the vocabulary is taken, as no embedding is built with it.
 - `keys`, `names`, `parts`: the defaults of keys, further names of keys and model_types of nested configs, where
   hfcount/mapper/reference.json has none or others; `lacks`: keys that it has and this version does not take, `unnamed`
@@ -54,11 +56,13 @@ FOLDER = Path(__file__).parents[2] / "hfcount" / "verifier" / "loaders"
 SECONDS = 150
 """How long all cases of a type may take."""
 
+NULLS = ("head_dim", "num_key_value_heads")
+"""Keys that many configs leave out or set to null."""
+
 Json = dict[str, Any]
 
-ORDER = (
-    "auto classes ties keys lacks names unnamed parts renamed wants needs refuses sizes rotary padded float32 unknown"
-).split()
+ORDER = "auto classes ties prefix keys lacks names unnamed parts renamed wants needs refuses sizes rotary nulls".split()
+ORDER += ["padded", "float32", "unknown"]
 
 
 def recorded(types: set[str] | None = None) -> Json:
@@ -127,6 +131,11 @@ def _declared() -> Json:
         there = [name for name in sorted(set(names.split())) if _importable(transformers, name)]
         if there or kind in rows:
             rows.setdefault(kind, {"auto": False})["classes"] = " ".join(there)
+            prefixes = {getattr(getattr(transformers, name), "base_model_prefix", "model") for name in there} - {
+                "model",
+                "",
+            }
+            rows[kind]["prefix"] = prefixes.pop() if len(prefixes) == 1 else ""
             rows[kind]["ties"] = " ".join(name for name in there if _ties(getattr(transformers, name)))
     for kind, row in rows.items():
         if kind in CONFIG_MAPPING_NAMES:
@@ -242,7 +251,7 @@ def _of_cases(cases: list[Case]) -> Json:
     small = [case for case in cases if sum(map(prod, case.tensors.values())) <= loading.LARGEST]
     if not small:
         return _of_large(cases)
-    row = _padded(small[0])
+    row = _padded(small[0]) | _nulls(small[0])
     read: list[tuple[Case, Loaded]] = []
     two = 2 if sum(map(prod, small[0].tensors.values())) < loading.LARGEST / 10 else 1
     loads: list[tuple[Case, Loaded]] = [(case, loading.load(case)) for case in small[:two]]
@@ -269,6 +278,19 @@ def _padded(case: Case) -> Json:
     """Whether a pad_token_id beyond the vocabulary is taken, where that is found out."""
     beyond = case._replace(config={**case.config, "pad_token_id": 10**9})
     return {} if isinstance(loading.built(beyond), str) else {"padded": False}
+
+
+def _nulls(case: Case) -> Json:
+    """The keys of one size that are refused where they are null, of a config that is taken as it is."""
+    text = case.config.get("text_config")
+    place = text if isinstance(text, dict) else case.config
+    refused = []
+    for key in NULLS if not isinstance(loading.built(case), str) else ():
+        inner = {**place, key: None}
+        config = {**case.config, "text_config": inner} if place is text else inner
+        if isinstance(loading.built(case._replace(config=config)), str):
+            refused.append(key)
+    return {"nulls": " ".join(refused)} if refused else {}
 
 
 def _of_large(cases: list[Case]) -> Json:

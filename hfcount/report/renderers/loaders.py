@@ -39,6 +39,8 @@ class LoaderRow(NamedTuple):
 def rows(report: Report) -> Iterator[LoaderRow]:
     """A row for each loader."""
     for loader in report.loaders:
+        if loader.outcome == "foreign" and f"{loader.loader}@{loader.version}" not in (report.read_for or ()):
+            continue  # of a format that it never takes
         codes = f" ({', '.join(loader.findings)})" if loader.findings else ""
         known = ", ".join(filter(None, [loader.evidence if loader.evidence != "none" else "", loader.source]))
         own = " (its own)" if loader.home else ""

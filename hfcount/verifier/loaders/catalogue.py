@@ -5,6 +5,7 @@ from functools import partial
 from importlib import import_module
 from typing import NamedTuple
 
+from hfcount.mapper.class_defaults import diffusers_version
 from hfcount.mapper.quantization_config import Announcement
 from hfcount.verifier.loaders import engine_facts
 from hfcount.verifier.loaders.facts import facts, versions
@@ -25,6 +26,10 @@ class Library(NamedTuple):
     module: str
     evidence: Basis
     knows: str
+
+
+_HOMES = {"diffusers": "diffusers", "adapter": "peft"}
+"""The libraries that checkpoints of other forms are made for."""
 
 
 def _read(known: Loader, checkpoint: Checkpoint) -> Reading:
@@ -51,6 +56,13 @@ LIBRARIES = {
         "hfcount.verifier.loaders.sglang",
         "read",
         "classes, files, settings of quantisation, lists of modules, ties, and LoRA",
+    ),
+    "diffusers": Library(
+        lambda: (diffusers_version(),), "hfcount.verifier.loaders.own", "run", "its model classes, as it builds them"
+    ),
+    "peft": Library(lambda: ("0.21.2",), "hfcount.verifier.loaders.own", "run", "adapters, as it loads them"),
+    "sentence-transformers": Library(
+        lambda: ("6.2",), "hfcount.verifier.loaders.own", "run", "the modules around a model, as it loads them"
     ),
 }
 """The libraries by the name that --for takes."""
@@ -86,8 +98,12 @@ def readings(checkpoint: Checkpoint) -> list[Reading]:
 
 def home(checkpoint: Checkpoint) -> tuple[Loader, ...]:
     """The loaders that a checkpoint is made for, by its container, its scheme and its class."""
+    if checkpoint.form in _HOMES:
+        return (loader(_HOMES[checkpoint.form]),)
     if checkpoint.form != "model":
         return ()
+    if "modules.json" in checkpoint.companions:
+        return loader("sentence-transformers"), loader("transformers")
     if checkpoint.announced:
         return _of_scheme(checkpoint.announced[0])
     if _is_of_vllm(checkpoint):

@@ -74,6 +74,8 @@ class Facts(Record):
         refuses: keys by which a config is refused.
         sizes: sizes that are read under another key.
         rotary: kinds of rotary positions that are refused, by the form of their settings.
+        nulls: keys that may be absent, and are refused where they are null.
+        prefix: the name that it gives the base model in classes with a head.
         padded: whether an embedding is built with pad_token_id, which then needs a row.
         float32: endings of the names of parameters that stay in float32 in a model of bfloat16, numbers as {}.
         unknown: what was not found out, and why; empty if nothing.
@@ -89,6 +91,8 @@ class Facts(Record):
     refuses: tuple[Refused, ...]
     sizes: tuple[Size, ...]
     rotary: Mapping[str, str]
+    nulls: tuple[str, ...]
+    prefix: str
     padded: bool
     float32: tuple[str, ...]
     unknown: str
@@ -155,6 +159,8 @@ def facts(version: str, model_type: str) -> Facts | None:
         refuses=tuple(Refused(key, error, *map(tuple, values)) for key, error, *values in row.get("refuses", ())),
         sizes=tuple(Size(*size) for size in row.get("sizes", ())),
         rotary=row.get("rotary", {}),
+        nulls=tuple(row.get("nulls", "").split()),
+        prefix=row.get("prefix", "model"),
         padded=row.get("padded", True),
         float32=tuple(row.get("float32", ())),
         unknown=row.get("unknown", ""),

@@ -18,6 +18,9 @@ _REFUSED = frozenset(
 )
 """Findings of what transformers refuses to load; with others it fills or drops tensors, and warns."""
 
+_OF_MODULES = ("HF80", "HF84")
+"""Beginnings of codes of what sentence-transformers puts around a model, at which transformers does not look."""
+
 _DROPPED = ("HF210",)
 """Notes of what it drops, which is then lost."""
 
@@ -50,7 +53,8 @@ def read(loader: Loader, checkpoint: Checkpoint) -> Reading:
         return _by_findings(loader, against)
     if checkpoint.agrees is None:
         return Reading(loader, "unknown", "was given nothing that was compared", evidence="none")
-    if recorded.unknown and version != versions()[-1] and not _is_saved_by(version, checkpoint):
+    failed = ": " in recorded.unknown  # an error of what the newest writes; else it was not tried
+    if recorded.unknown and (failed or version != versions()[-1]) and not _is_saved_by(version, checkpoint):
         return Reading(loader, "unknown", f"is not known here: {recorded.unknown}", evidence="none")
     return Reading(loader, "whole", source=source)
 
@@ -100,7 +104,9 @@ def _is_saved_by(version: str, checkpoint: Checkpoint) -> bool:
 
 
 def _is_taken(version: str, recorded: Facts, checkpoint: Checkpoint, finding: Finding) -> bool:
-    """Whether this version takes what the newest does not."""
+    """Whether this version takes what the newest does not, or does not look at it."""
+    if finding.code.startswith(_OF_MODULES):
+        return True
     if not version.startswith("4."):
         return False
     if finding.code == "HF108":  # it finds the type in the name of the folder, and a class by itself needs none
@@ -122,7 +128,7 @@ def _differences(version: str, recorded: Facts, checkpoint: Checkpoint) -> Itera
             yield from _unnamed(inner, part, kind, at)
     if checkpoint.is_listed:
         yield from _of_names(recorded, checkpoint)
-        yield from _without_prefix(checkpoint) if older else ()
+        yield from _without_prefix(recorded, checkpoint) if older else ()
     yield from _of_head(recorded, checkpoint) if older else ()
     if dropped := checkpoint.codes.intersection(_DROPPED):
         yield "differs", "drops tensors that are stored", tuple(dropped)
@@ -152,15 +158,23 @@ def _of_config(
         value = _value(values, refused.key)
         if value is not _ABSENT and refused.holds(value):
             yield "refuses", f"refuses {at}{refused.key}: {refused.error}", ()
+    for key in recorded.nulls:
+        if (at or not isinstance(values.get("text_config"), dict)) and key in values and values[key] is None:
+            yield "refuses", f"refuses {at}{key}: null", ()
     for size in recorded.sizes:
         if (other := _other_size(values, size)) is not None:
             yield "refuses", f"does not read {at}{size.written}, and takes {other} for {at}{size.read}", ()
-    if recorded.rotary:
-        for form, kind in _rotary(values, usual, older):
-            if kind in recorded.rotary.get(form, "").split():
-                key = "rope_parameters" if form in ("rope_parameters", "nested") else "rope_scaling"
-                head = " without head_dim" if form == "headless" else ""
-                yield "refuses", f"refuses {at}{key} of the kind {kind} in this form{head}", ()
+    yield from _of_rotary(recorded, values, usual, at, older) if recorded.rotary else ()
+
+
+def _of_rotary(
+    recorded: Facts, values: Mapping[str, Any], usual: Mapping[str, Any], at: str, older: bool
+) -> Iterator[_Difference]:
+    for form, kind in _rotary(values, usual, older):
+        if kind in recorded.rotary.get(form, "").split():
+            key = "rope_parameters" if form in ("rope_parameters", "nested") else "rope_scaling"
+            head = " without head_dim" if form == "headless" else ""
+            yield "refuses", f"refuses {at}{key} of the kind {kind} in this form{head}", ()
 
 
 def _unnamed(recorded: Facts, values: Mapping[str, Any], kind: str, at: str) -> Iterator[_Difference]:
@@ -225,15 +239,18 @@ def _random(wants: tuple[str, ...], checkpoint: Checkpoint) -> Iterator[_Differe
             yield "differs", f"leaves {want.replace('{}', min(lacking, key=int))} random, which is not stored", ()
 
 
-def _without_prefix(checkpoint: Checkpoint) -> Iterator[_Difference]:
-    """Names without the base model's own beside a head, which version 4 takes for a broken checkpoint."""
-    heads = [leaf for leaf in _heads(checkpoint) if not leaf.tied_to]
-    if "HF209" in checkpoint.codes and any(checkpoint.has(leaf.name) for leaf in heads):
-        leaves = checkpoint.blueprint.leaves if checkpoint.blueprint else ()
-        base = next((leaf.name for leaf in leaves if leaf.component == "embedding"), "")
-        prefix, dot, _ = base.partition(".")
-        if dot and not any(name.startswith(f"{prefix}.") for name in checkpoint.names()):
-            yield "refuses", f"refuses names of a head beside names without {prefix}.", ("HF209",)
+def _without_prefix(recorded: Facts, checkpoint: Checkpoint) -> Iterator[_Difference]:
+    """Names without the base model's own, which version 4 adds by another name, or refuses beside a head."""
+    if "HF209" not in checkpoint.codes:
+        return
+    leaves = checkpoint.blueprint.leaves if checkpoint.blueprint else ()
+    prefix, dot, _ = next((leaf.name for leaf in leaves if leaf.component == "embedding"), "").partition(".")
+    if not dot or any(name.startswith(f"{prefix}.") for name in checkpoint.names()):
+        return
+    if any(checkpoint.has(leaf.name) for leaf in _heads(checkpoint) if not leaf.tied_to):
+        yield "refuses", f"refuses names of a head beside names without {prefix}.", ("HF209",)
+    elif prefix == "model" != recorded.prefix:
+        yield "differs", f"adds no {prefix}. to names, and leaves the model random", ("HF209",)
 
 
 def _heads(checkpoint: Checkpoint) -> list[Leaf]:
