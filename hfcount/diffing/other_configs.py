@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from hfcount.blueprints.blueprint import Blueprint
 from hfcount.diffing.pieces import ConfigKey, Relation
+from hfcount.mapper.loader_differences import OLDER, VLLM
 
 _FEW = 3  # keys that a line names
 
@@ -21,11 +22,13 @@ def otherwise(keys: Sequence[ConfigKey], blueprints: Blueprints, same_structure:
     sizes = [row.key for row in keys if row.effect == "tensors" and described]
     reading = [row.key for row in keys if row.effect == "reading" and row.a != row.b]
     sizes, reading = (sizes, reading) if sized else ([], [*sizes, *reading])
-    readers = [row.key for row in keys if row.readers and row.a == row.b]
+    alike = [row for row in keys if row.readers and row.a == row.b]
+    readers = [row.key for row in alike]
+    who = " and ".join(name for name in (OLDER, VLLM) if any(name in (row.readers or "") for row in alike))
     more = f" and {len(reading) - _FEW} more keys" if len(reading) > _FEW else ""
     texts = [f"is configured otherwise ({', '.join(reading[:_FEW])}{more})"] if reading else []
     texts += [f"is configured for other tensors ({', '.join(sizes[:_FEW])})"] if sizes else []
-    texts += [f"is not read alike by all readers ({', '.join(readers[:_FEW])})"] if readers else []
+    texts += [f"is read otherwise by {who} ({', '.join(readers[:_FEW])})"] if readers else []
     return [Relation(kind="reading", text=text) for text in texts]
 
 

@@ -80,6 +80,6 @@ def spelling(c: Comparison, matched: Matches) -> Iterator[Relation]:
         yield Relation(kind="spelling", text=f"names or lays out {plural(renamed, 'tensor')} otherwise")
     a, b = (len(tensors.copies) if tensors else 0 for tensors in c.inventories)
     if a != b:
-        which = f"{plural(abs(a - b), 'tensor')} that a loader does without"
+        which = f"{plural(abs(a - b), 'tensor')} that the model does without"
         text = f"also stores {which}" if b > a else f"leaves out {which}"
         yield Relation(kind="spelling", text=f"{text}: copies of tied ones, or obsolete ones")

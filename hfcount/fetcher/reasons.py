@@ -60,7 +60,7 @@ def pickled(documents: Documents, weights: Weights) -> str:
 
 
 def misnamed(documents: Documents, weights: Weights, held: str) -> str:
-    """Why pickled weights of names that no loader looks for cannot be verified; `held` is what they hold."""
+    """Why pickled weights of names that the library does not look for cannot be verified; `held` is what they hold."""
     where = label(documents.model, documents.revision)
     return (
         f"{where} has neither {documents.layout.single} nor {documents.layout.pickled}, only"

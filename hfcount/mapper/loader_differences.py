@@ -10,6 +10,7 @@ from hfcount.mapper.class_defaults import declared
 from hfcount.mapper.keys_without_shape import may_bear
 
 NEWER, OLDER, VLLM = "transformers 5.23", "transformers 4.57", "vLLM 0.33"
+SGLANG = "SGLang 0.5.23"  # whose source was read for other facts
 
 Values = Mapping[str, Any]
 

@@ -212,7 +212,8 @@ class Config(Tracked):
             return None
         declared = self.str(name)
         if declared not in MODELS:
-            text = f"{name} is {shown(declared)}, and must be one of {', '.join(MODELS)}: transformers refuses others."
+            text = f"{name} is {shown(declared)}, and must be one of {', '.join(MODELS)}:"
+            text += f" transformers {version()} refuses others."
             self._note(
                 self.error(
                     "unknown-kind", text, name, "Write the dtype of the weights.", expected=MODELS[0], observed=declared

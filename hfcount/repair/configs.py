@@ -7,12 +7,14 @@ from typing import Any
 
 from hfcount.fetcher.layout import CONFIG
 from hfcount.formats import dtypes
+from hfcount.mapper.loader_differences import OLDER
 from hfcount.mapper.quantization_config import KEYS
 from hfcount.mapper.whatif import Changes, get, steps
 from hfcount.repair.members import with_value, without
 from hfcount.repair.state import BLINDING, Proposal, State
 from hfcount.text import printable, shown
 from hfcount.verifier.findings import DIFFERING
+from hfcount.verifier.loaders.labels import NEWEST
 from hfcount.verifier.rules.hf201_missing_tensor import MissingTensor
 from hfcount.verifier.rules.hf504_quantization_config_stale import NothingPacked
 
@@ -20,10 +22,10 @@ _DTYPES = ("dtype", "torch_dtype")
 _TIE = "tie_word_embeddings"
 _HEAD = "The head stays lost, and the embedding is used in its place. If you have the head, restore it instead."
 _LEFT = (
-    "transformers 5 loads both as they are, and others the embedding alone. If the head is left over, save again"
-    " without it instead."
+    f"{NEWEST} loads both as they are, and {OLDER} the embedding alone. If the head is left over, save again without it"
+    " instead."
 )
-_LOADS = "It loads as it is, and loaders then take another dtype, which may need twice the memory."
+_LOADS = f"{NEWEST} loads it as it is, in the dtype of the config, which may need twice the memory."
 _AHEAD = "The layers that predict further tokens stay lost; the base model has them."
 _ENTRIES = (
     "Either may be right, and which entry of the list is meant, no tensor says. If layers were lost, restore them."

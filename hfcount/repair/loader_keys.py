@@ -1,4 +1,4 @@
-"""Rewrites keys that readers interpret differently so that all agree."""
+"""Rewrites keys that versions and libraries interpret differently so that all agree."""
 
 from collections.abc import Iterator
 
@@ -7,14 +7,15 @@ from hfcount.mapper.whatif import steps
 from hfcount.repair.members import with_value
 from hfcount.repair.state import BLINDING, Proposal, State
 from hfcount.text import shown
+from hfcount.verifier.loaders.labels import NEWEST
 from hfcount.verifier.rules.hf112_readers_disagree import ReadersDisagree
 from hfcount.verifier.rules.hf113_rotary_settings_moved import RotarySettingsMoved
 
-_LOADS = "transformers 5 loads it as it is."
+_LOADS = f"{NEWEST} loads it as it is."
 
 
 def agreed(state: State) -> Iterator[Proposal]:
-    """Sets the fitting value in every place where a reader looks."""
+    """Sets the fitting value in every place where one of them looks."""
     if not BLINDING.isdisjoint(state.codes):
         return
     for code in ("HF112", "HF113"):

@@ -9,8 +9,15 @@ from hfcount.repair.members import with_keys
 from hfcount.repair.state import Proposal, State
 from hfcount.repair.working_copy import Change, NewHeader
 from hfcount.text import plural
+from hfcount.verifier.loaders.labels import DIFFUSERS, NEWEST
 from hfcount.verifier.match import Match
+from hfcount.verifier.rules.hf209_name_differs import NameDiffers
 from hfcount.verifier.wrappers import peel
+
+_DOUBTS = {
+    "diffusers": f"{DIFFUSERS} loads these names, too.",
+    "foreign": "Whether what reads this scheme takes these names, too, is not known here.",
+}
 
 
 def unwrapped(state: State) -> Iterator[Proposal]:
@@ -31,10 +38,11 @@ def unwrapped(state: State) -> Iterator[Proposal]:
 
 
 def respelled(state: State) -> Iterator[Proposal]:
-    """Renames tensors that only some loaders convert."""
+    """Renames tensors whose names transformers converts."""
     match = _match(state)
     if match and match.renamed:
-        doubt = "transformers loads these names as they are; other loaders may not."
+        effects = {finding.effect for finding in state.about("HF209") if isinstance(finding, NameDiffers)}
+        doubt = next((_DOUBTS[effect] for effect in effects if effect in _DOUBTS), f"{NEWEST} loads these names, too.")
         yield from _renaming(state, "HF209", dict(match.renamed), doubt)
 
 

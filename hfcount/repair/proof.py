@@ -11,6 +11,7 @@ from hfcount.text import plural, printable
 from hfcount.verifier.causes.stored_rows import Row, StoredRows, Text, compare, text_of
 from hfcount.verifier.causes.whole_model import wholes
 from hfcount.verifier.folded_names import fold
+from hfcount.verifier.loaders.labels import NEWEST
 
 _NAMED = 3  # rows listed
 _MOST = 20_000  # tensors no longer described, up to which they are named
@@ -22,8 +23,8 @@ _WITNESSES = ("HF104", "HF105", "HF401", "HF403")
 def objections(before: State, step: Proposal, after: State) -> list[str]:
     """Objections to a repair, in sentences; none if it is proven.
 
-    A repair is proven if no loader loads the checkpoint as it is, no other config fits, nothing stored or announced is
-    given up, and no remaining error suggests another cause.
+    A repair is proven if transformers does not load the checkpoint as it is, no other config fits, nothing stored or
+    announced is given up, and no remaining error suggests another cause.
     """
     doubts = [step.doubt] if step.doubt else []
     if CONFIG not in step.changes:
@@ -92,10 +93,10 @@ def _named(rows: Collection[str]) -> str:
 
 
 def _loading(step: Proposal) -> Iterator[str]:
-    """The objection that loaders accept the checkpoint; only a wrong shape stops them."""
+    """The objection that transformers loads the checkpoint; only a wrong shape stops it."""
     if "HF301" not in step.codes:
         yield (
-            "transformers loads it as it is, and drops what config.json does not describe. If that is left over, save"
+            f"{NEWEST} loads it as it is, and drops what config.json does not describe. If that is left over, save"
             " again without it instead."
         )
 

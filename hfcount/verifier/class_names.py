@@ -27,6 +27,8 @@ def check_model_type(c: Comparison, outcome: Outcome) -> None:
     naming, family = c.blueprint.naming, c.blueprint.spec.family
     if not naming.untyped:
         return
+    from hfcount.mapper.loader_differences import VLLM
+    from hfcount.verifier.loaders.labels import MLX, NEWEST
     from hfcount.verifier.rules.hf108_no_model_type import NoModelType
 
     reads = f"Only code that the repo brings reads it ({printable(naming.reading)}, by auto_map)."
@@ -38,8 +40,8 @@ def check_model_type(c: Comparison, outcome: Outcome) -> None:
             key="model_type",
             file=CONFIG,
             fix=f'Add "model_type": "{family}".',
-            statement="config.json has no model_type, and transformers, vLLM and mlx-lm choose a model's configuration"
-            f" by it. {reads if naming.reading else 'They refuse it.'} {counted}",
+            statement=f"config.json has no model_type, and {NEWEST}, {VLLM} and {MLX} choose a model's configuration by"
+            f" it. {reads if naming.reading else 'They refuse it.'} {counted}",
         )
     )
 
@@ -60,10 +62,13 @@ def check_class(c: Comparison, outcome: Outcome, verify: Verify) -> None:
     difference = _difference(blueprint, other, naming, verify)
     if not (difference or classes(blueprint.spec.family)):
         return  # transformers has no class of this type, and that of another builds it
+    from hfcount.mapper.loader_differences import SGLANG, VLLM
+    from hfcount.verifier.loaders.labels import NEWEST
+
     family, right = printable(blueprint.spec.family, 60), _alike(blueprint.spec.family, naming.architecture)
     statement = (
-        f"a class of model_type {kind}, and model_type is {family}; transformers chooses the class"
-        " by model_type, and vLLM and SGLang by architectures."
+        f"a class of model_type {kind}, and model_type is {family}; {NEWEST} chooses the class by model_type, and"
+        f" {VLLM} and {SGLANG} by architectures."
     )
     name = f"Name {right} in architectures" if right else f"Name a class of {family} in architectures"
     if not difference:

@@ -1,4 +1,4 @@
-"""Reports tensors of another dtype than the config declares, grouped by the effect on loaders."""
+"""Reports tensors of another dtype than the config declares, grouped by what comes of them."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -31,11 +31,11 @@ def report_dtypes(c: Comparison, retyped: Sequence[Retyped], outcome: Outcome) -
         if group := groups.get(kind):
             from hfcount.verifier.rules.hf303_dtype_class import DtypeClass
 
-            outcome.report(DtypeClass(subject=c.subject, **_facts(c, group), wanted=wanted))
+            outcome.report(DtypeClass(subject=c.subject, **_facts(c, group), wanted=wanted, reader=_newest(c)))
     if group := groups.get("float8"):
         from hfcount.verifier.rules.hf304_scales_unseen import ScalesUnseen
 
-        outcome.report(ScalesUnseen(**_facts(c, group)))
+        outcome.report(ScalesUnseen(**_facts(c, group), reader=_newest(c)))
     if c.declared and (group := groups.get("other")):
         from hfcount.verifier.rules.hf302_dtype_differs import ByHeaders
 
@@ -52,8 +52,15 @@ def report_dtypes(c: Comparison, retyped: Sequence[Retyped], outcome: Outcome) -
         )
 
 
+def _newest(c: Comparison) -> str:
+    """transformers with its version, if it reads the checkpoint: what others make of numbers was not tried."""
+    from hfcount.verifier.loaders.labels import NEWEST, reader_of
+
+    return NEWEST if reader_of(c) == NEWEST else ""
+
+
 def _without_float32(c: Comparison, tensors: Sequence[Retyped]) -> list[Retyped]:
-    """The tensors but those in float32 that a loader keeps so, which is as saved."""
+    """The tensors but those in float32 that a version of transformers keeps so, which is as saved."""
     from hfcount.verifier.float32_rows import is_float32
 
     kept = {id(leaf): is_float32(c.blueprint, leaf) for leaf, _, dtype in tensors if dtype == "F32"}

@@ -31,7 +31,7 @@ class Finding(Record):
         variants: what may be wrong, each in a sentence, where a rule has several.
         of_serving: whether it answers a question about serving: it then counts for the exit code, not for the verdict.
         url: the address of the page about it, which stays.
-        divides: whether readers besides transformers 5 may refuse what it reports, or load another model.
+        divides: whether loaders take what it reports otherwise than the newest transformers, as far as is known.
 
     Args:
         severity, fix: those of the rule, unless they are given; a `fix` of None means none.

@@ -40,7 +40,7 @@ def check_layout(c: Comparison, outcome: Outcome) -> None:
     """HF205, HF206: the index against the headers, both ways, and tensors in two files."""
     view, index = c.headers, c.index
     if view.twice:
-        _report_twice(view, index, outcome)
+        _report_twice(c, view, index, outcome)
     doubled = {name for name, _, _ in view.twice}
     omitted = [(name, file) for name, file in view.omitted if name not in doubled]
     names = [*view.gone, *(name for name, _, _ in view.moved), *(name for name, _ in omitted)]
@@ -61,7 +61,8 @@ def check_layout(c: Comparison, outcome: Outcome) -> None:
     )
 
 
-def _report_twice(view: HeaderView, index: Index | None, outcome: Outcome) -> None:
+def _report_twice(c: Comparison, view: HeaderView, index: Index | None, outcome: Outcome) -> None:
+    from hfcount.verifier.loaders.labels import NEWEST, reader_of
     from hfcount.verifier.rules.hf206_duplicate_tensor import DuplicateTensor
 
     name, first_file, second_file = view.twice[0]
@@ -69,6 +70,8 @@ def _report_twice(view: HeaderView, index: Index | None, outcome: Outcome) -> No
     # Of each, the file that the index does not mean; of all, where it means one of the two.
     left = sorted({first if means.get(name) == second else second for name, first, second in view.twice})
     known = all(means.get(name) in pair for name, *pair in view.twice)
+    # Files are read in the order of their names, and the last of two tensors stays.
+    read = index is not None and not index.pickled and {first_file, second_file} <= index.shards
     outcome.report(
         DuplicateTensor(
             observed=(first_file, second_file),
@@ -78,6 +81,7 @@ def _report_twice(view: HeaderView, index: Index | None, outcome: Outcome) -> No
             first=name,
             meant=means.get(name) if known else None,
             left=left,
+            taken=max(first_file, second_file) if read and reader_of(c) == NEWEST else "",
         )
     )
 
@@ -88,7 +92,7 @@ def check_tensors(c: Comparison, outcome: Outcome) -> None:
     retyped: list[Retyped] = []
     compared, spell, entries = 0, c.spelling, c.headers.entries
     for leaf, count in c.match.listed:
-        if not count or leaf.presence == "obsolete" or leaf.dtypes is not None:  # loaders skip it, or it is packed
+        if not count or leaf.presence == "obsolete" or leaf.dtypes is not None:  # it is not loaded, or it is packed
             continue
         shape, usual = tuple(map(int, leaf.shape)), "I64" if leaf.whole else c.declared
         for name in c.match.names(leaf):

@@ -1,4 +1,4 @@
-"""Checks config keys that readers interpret differently, so that they build different models."""
+"""Checks config keys by which versions of transformers, and vLLM, build different models."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -143,9 +143,10 @@ def check_buffers(c: Comparison, outcome: Outcome) -> None:
     """HF204: obsolete buffers."""
     stored = [(leaf, count) for leaf, count in c.match.extra("legacy") if c.bytes(leaf, count) != 0]
     if stored:  # by the headers, too, where they were read
+        from hfcount.verifier.loaders.labels import reader_of
         from hfcount.verifier.rules.hf204_buffer_stored import BufferStored
 
-        outcome.report(BufferStored(observed=stored[0][0].name, **c.stored(stored)))
+        outcome.report(BufferStored(observed=stored[0][0].name, **c.stored(stored), reader=reader_of(c)))
 
 
 def check_auxiliary(c: Comparison, outcome: Outcome) -> None:

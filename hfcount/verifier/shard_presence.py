@@ -182,13 +182,14 @@ def _check_unindexed(c: Comparison, files: Sequence[str], outcome: Outcome) -> N
         return
     # Whatever else is wrong with the tensors is said of them.
     complete = missing == 0 and not any(finding.severity == "error" for finding in outcome.findings)
+    from hfcount.verifier.loaders.labels import VERSIONED
     from hfcount.verifier.rules.hf007_missing_index import MissingIndex
 
     outcome.report(
         MissingIndex(
             subject=c.subject,
             file=c.weights.layout.listing,
-            reader=c.weights.layout.reader,
+            reader=VERSIONED.get(c.weights.layout.reader, c.weights.layout.reader),
             fix=MissingIndex.remedy if complete or c.view is None else None,
             files=named(files),
             many=len(files),

@@ -6,6 +6,7 @@ from typing import Literal, NamedTuple
 from hfcount.fetcher.layout import SINGLE
 from hfcount.fetcher.reasons import named
 from hfcount.formats.safetensors import Entry, Shard
+from hfcount.mapper.loader_differences import VLLM
 from hfcount.spec.tree.leaves import Finder
 from hfcount.text import printable
 from hfcount.verifier import ties
@@ -187,12 +188,16 @@ def _read(c: Comparison, file: str) -> _Unlisted | None:
 
 
 def _taken(c: Comparison, file: _Unlisted) -> str | None:
-    """Who takes the file for a part of the model: loaders of language models read what is there."""
+    """Who takes the file for a part of the model, of those that read language models."""
     if c.blueprint.spec.head not in ("causal_lm", "conditional_generation"):
         return None
     if c.index is None and file.kind == "copies":
-        return "vLLM reads every .safetensors file where there is no index"
-    return "mlx-lm and llama.cpp's converter read every model*.safetensors" if file.file.startswith("model") else None
+        return f"{VLLM} reads every .safetensors file where there is no index"
+    if not file.file.startswith("model"):
+        return None
+    from hfcount.verifier.loaders.labels import CONVERTER, MLX
+
+    return f"{MLX} and {CONVERTER} read every model*.safetensors"
 
 
 def _needed(c: Comparison, names: Iterable[str], announced: bool) -> list[str]:

@@ -1162,7 +1162,7 @@ CASES: dict[str, Case] = {
     "rotary frequencies of the whole model": Case(
         "explained",
         "HF204",
-        ("model.rotary_emb.inv_freq", "which loaders skip"),
+        ("model.rotary_emb.inv_freq", "which transformers 5.24 skips"),
         spoil=lambda checkpoint: checkpoint.add({"model.rotary_emb.inv_freq": ("F32", (3,))}),
     ),
     "rotary frequencies": Case("explained", "HF204", ("inv_freq",), spoil=frequencies("F32")),
@@ -1177,20 +1177,20 @@ CASES: dict[str, Case] = {
     "model. before no name": Case(
         "explained",
         "HF209",
-        ("embed_tokens.weight", "earlier versions refuse such names beside a head"),
+        ("embed_tokens.weight", "transformers 4.57 refuses such names beside a head"),
         spoil=lambda checkpoint: checkpoint.rename(lambda name: name.removeprefix("model.")),
     ),
     "model. before no name of a tied model": Case(
         "explained",
         "HF209",
-        ("embed_tokens.weight", "earlier versions, vLLM, llama.cpp and others may not"),
+        ("embed_tokens.weight", "transformers 5.24 takes both."),
         make=tied,
         spoil=lambda checkpoint: checkpoint.rename(lambda name: name.removeprefix("model.")),
     ),
     "model. before the names of all layers but one": Case(
         "explained",
         "HF209",
-        ("layers.0.", "earlier versions look for the prefix on all names or on none", "random values"),
+        ("layers.0.", "transformers 4.57 looks for the prefix on all names or on none", "random values"),
         spoil=lambda checkpoint: checkpoint.rename(
             lambda name: name.removeprefix("model.") if ".layers.0." in name else name
         ),
@@ -1621,7 +1621,7 @@ CASES: dict[str, Case] = {
         spoil=adding(model__layers__3__mlp__down_proj__lora_A__weight=(2, 20)),
     ),
     "an adapter of modules that are not there": Case(
-        "mismatch", "HF721", ("c_attn", "PEFT refuses"), make=adapter, spoil=setting(target_modules=["c_attn"])
+        "mismatch", "HF721", ("c_attn", "PEFT 0.21 refuses"), make=adapter, spoil=setting(target_modules=["c_attn"])
     ),
     "an adapter with names wrapped twice": Case(
         "mismatch",

@@ -19,6 +19,7 @@ from hfcount.checkpoints.adapter.targets import (
     choose,
 )
 from hfcount.text import printable
+from hfcount.verifier.loaders.labels import PEFT
 
 _MANY = 1_000_000  # tensors of an adapter
 _EMBEDDINGS = ("embed_tokens", "lm_head")
@@ -68,7 +69,9 @@ def expect(settings: Settings, modules: Sequence[ModuleSet], rewrite: Rewrite | 
     patterns = Patterns()
     _check_variants(settings)
     if settings.targets is None and not settings.parameters:
-        raise Unread(f"{settings.where} names no target_modules, and PEFT's own choice for the type is not known here")
+        raise Unread(
+            f"{settings.where} names no target_modules, and {PEFT}'s own choice for the type is not known here"
+        )
     everything = [*modules, *containers(modules)]
     if rewrite is not None:
         settings = rewritten(settings, rewrite, everything, patterns)
@@ -144,7 +147,7 @@ class _Work:
         if len(shape) not in (2, 3):
             raise Refused(
                 f"target_parameters names {printable(parameter.path)}.{printable(parameter.name)}, which has"
-                f" {len(shape)} dimensions, and PEFT adapts 2 or 3"
+                f" {len(shape)} dimensions, and {PEFT} adapts 2 or 3"
             )
         rank = self.ranks.of(f"{parameter.path}.{parameter.name}", self.settings.number("r", 8))
         experts = shape[0] if len(shape) == 3 else 1
@@ -286,11 +289,11 @@ def _unsupported(target: Target) -> str:
     what = (
         "holds other modules" if target.module.kind == "container" else "is of a kind that this method does not adapt"
     )
-    return f"target_modules names {printable(target.path)}, which {what}, and PEFT refuses that"
+    return f"target_modules names {printable(target.path)}, which {what}, and {PEFT} refuses that"
 
 
 def _nothing(settings: Settings) -> str:
     names = (
         settings.targets if isinstance(settings.targets, str) else ", ".join(settings.targets or settings.parameters)
     )
-    return f"target_modules ({printable(names, 100)}) names no module of the base, and PEFT refuses that"
+    return f"target_modules ({printable(names, 100)}) names no module of the base, and {PEFT} refuses that"

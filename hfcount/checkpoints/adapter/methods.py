@@ -11,6 +11,7 @@ from math import isqrt, prod
 from hfcount.checkpoints.adapter.modules import Kind, ModuleSet
 from hfcount.checkpoints.adapter.settings import Settings
 from hfcount.checkpoints.adapter.targets import Patterns, Refused, Unread
+from hfcount.verifier.loaders.labels import PEFT
 
 _WIDEST = 2**36  # that is split into factors
 
@@ -160,7 +161,7 @@ def _oft(adapted: AdaptedModule) -> Shapes:
         blocks = _nearest(size, blocks)
         block = size // blocks
     else:
-        raise Refused("r and oft_block_size are both set or both 0, and PEFT takes one of them")
+        raise Refused(f"r and oft_block_size are both set or both 0, and {PEFT} takes one of them")
     return {"oft_R.weight": (1 if settings.flag("block_share") else blocks, block * (block - 1) // 2)}
 
 

@@ -1,4 +1,4 @@
-"""Rewrites adapter targets for fused experts of transformers 5, as PEFT does.
+"""Rewrites adapter targets for the fused experts of transformers 5.23, as PEFT does.
 
 Source: peft 0.21, utils/transformers_weight_conversion.py.
 """
@@ -10,11 +10,13 @@ from dataclasses import dataclass, replace
 from hfcount.checkpoints.adapter.modules import ModuleSet
 from hfcount.checkpoints.adapter.settings import Settings
 from hfcount.checkpoints.adapter.targets import ALL_LINEAR, Patterns, Refused, choose
+from hfcount.mapper.loader_differences import NEWER
+from hfcount.verifier.loaders.labels import PEFT
 
 
 @dataclass(frozen=True, slots=True)
 class Rewrite:
-    """How PEFT rewrites the targets of a mixture whose experts transformers 5 joins.
+    """How PEFT rewrites the targets of a mixture whose experts transformers 5.23 joins.
 
     Args:
         names: the parameter in memory by the name of an expert's projection, or of the router.
@@ -108,8 +110,8 @@ def rewritten(settings: Settings, rewrite: Rewrite, modules: Sequence[ModuleSet]
         if missing and len(missing) < len(parts):
             there = next(part for part in parts if part in hit)
             raise Refused(
-                f"target_modules names {there} of the experts and not {missing[0]}: transformers 5 holds both in"
-                f" {new}, and PEFT refuses one without the other"
+                f"target_modules names {there} of the experts and not {missing[0]}: {NEWER} holds both in"
+                f" {new}, and {PEFT} refuses one without the other"
             )
         if not missing:
             ranks[rf".*\.{re.escape(new)}"] = settings.number("r", 8) * len(parts)

@@ -183,12 +183,13 @@ def _unquantised(header: GgufHeader) -> Mapping[str, Value]:
 def _check_version(where: str, version: int) -> None:
     if version & 0xFFFF == 0 and version:  # a small number, with its bytes in the other order
         raise broken(
-            f"{where} is written for big-endian machines: its version {version:,} has its bytes in that order. Others"
-            " do not load it.",
+            f"{where} is written for big-endian machines: its version {version:,} has its bytes in that order, which"
+            " llama.cpp 0.5 does not load.",
             "Convert it without --bigendian.",
         )
     if version not in (2, 3):
-        raise broken(f"{where} has version {version:,} of GGUF; llama.cpp reads 2 and 3.", "Convert the model again.")
+        text = f"{where} has version {version:,} of GGUF; llama.cpp 0.5 reads 2 and 3."
+        raise broken(text, "Convert the model again.")
 
 
 class _Row(NamedTuple):
@@ -231,7 +232,7 @@ def _laid_out(
         if row.offset != place:
             raise broken(
                 f"{where}: {printable(row.name)} begins at byte {row.offset:,} of the data, and the tensor before it"
-                f" ends at {place:,} with its padding. llama.cpp refuses holes and overlaps.",
+                f" ends at {place:,} with its padding. llama.cpp 0.5 refuses holes and overlaps.",
                 "Convert the model again.",
             )
         kind = TYPES.get(row.type)

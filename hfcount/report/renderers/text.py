@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple, get_args
 
 from hfcount.fetcher.unread_files import TRAINING
-from hfcount.mapper.class_defaults import is_of_diffusers
 from hfcount.report.figures import AdapterFigures, ClosedForm, FormulaPart, Storage
 from hfcount.report.model import Report, ReportedFinding, Verdict
 from hfcount.report.renderers.amounts import binary
@@ -269,16 +268,10 @@ def _contained(report: Report) -> str:
 
 
 def _explained(report: Report) -> str:
-    """The differences of an explained checkpoint, by code, and the library whose reading the verdict is."""
-    dividing = dict.fromkeys(finding.code for finding in report.findings if finding.rule.divides)
-    notes = [finding for finding in _judged(report) if finding.code not in dividing]
-    ways = ", ".join(f"{finding.code} {finding.name}" for finding in notes)
-    if not dividing:
-        return f"every difference is a known one ({ways})"
-    library = "diffusers" if is_of_diffusers(report.family or "") else "transformers 5"
-    reader = f"a reader of {report.storage.scheme}" if report.storage else library
-    rest = f"; every other difference is a known one ({ways})" if ways else ""
-    return f"{reader} loads it whole; see {', '.join(dividing)} for readers that do not{rest}"
+    """The differences of an explained checkpoint, those first that loaders may take otherwise."""
+    notes = [*(finding for finding in report.findings if finding.rule.divides), *_judged(report)]
+    ways = ", ".join(dict.fromkeys(f"{finding.code} {finding.name}" for finding in notes))
+    return f"every difference is a known one ({ways})"
 
 
 def _counted(report: Report) -> str:

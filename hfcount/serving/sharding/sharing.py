@@ -5,6 +5,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from hfcount.blueprints.blueprint import Blueprint
+from hfcount.mapper.loader_differences import SGLANG, VLLM
 from hfcount.mapper.quantization_config import Announcement
 from hfcount.quantization.layout import Unmodelled
 from hfcount.quantization.scheme import Scheme
@@ -95,13 +96,13 @@ class Sharing:
             if size.how == "padded" and (rows := padded(value)) % ranks:
                 text = (
                     f"the vocabulary of {value:,} is filled up to {rows:,} rows, and {rows:,} / {ranks:,} is no whole"
-                    " number (VocabParallelEmbedding of vLLM; that of SGLang fills up further)"
+                    f" number (VocabParallelEmbedding of {VLLM}; that of {SGLANG} fills up further)"
                 )
                 yield Obstacle(text, size.key, engines=("vLLM",))
             elif size.how == "or single" and value == 1 and self._announced:
                 text = (
                     f"the state space has a single group, and is quantised, so that {ranks:,} ranks cannot have a copy"
-                    " each (MambaMixer2 of SGLang; that of vLLM makes them)"
+                    f" each (MambaMixer2 of {SGLANG}; that of {VLLM} makes them)"
                 )
                 yield Obstacle(text, size.key, engines=("SGLang",))
 
@@ -124,7 +125,7 @@ def _of_size(size: Shared, ranks: int) -> Obstacle:
     else:
         rest = f"{value:,} / {ranks:,} is no whole number"
     named = f"{value:,} {size.what}{_in_brackets(size.key)}"
-    return Obstacle(f"{named}: {rest} ({size.where} of vLLM and SGLang)", size.key, experts=size.where == EXPERTS)
+    return Obstacle(f"{named}: {rest} ({size.where} of {VLLM} and {SGLANG})", size.key, experts=size.where == EXPERTS)
 
 
 def _of_cut(cut: Cut, ranks: int) -> Obstacle:
@@ -136,7 +137,7 @@ def _of_cut(cut: Cut, ranks: int) -> Obstacle:
         parts = f"a copy of {cut.part:,} for each rank, which"
     text = (
         f"{total:,} {side} of {printable(cut.leaf.name, 120)}{_in_brackets(cut.key)}, stored as {cut.layout.label}:"
-        f" {parts} is no multiple of {cut.size:,} (vLLM and SGLang cut no {kind})"
+        f" {parts} is no multiple of {cut.size:,} ({VLLM} and {SGLANG} cut no {kind})"
     )
     return Obstacle(text, cut.key, cut.leaf, experts=cut.leaf.component == "experts")
 

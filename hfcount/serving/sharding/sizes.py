@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Literal, NamedTuple
 
 from hfcount.blueprints.blueprint import Blueprint
+from hfcount.mapper.loader_differences import SGLANG, VLLM
 from hfcount.spec import GQA, LRU, MLA, MLSTM, RWKV, SSM, DeltaNet, Dense, Layer, Lightning, MoE, ShortConv, Spec
 from hfcount.spec.names import called
 from hfcount.spec.tree.dims import Dim, has_key, origin, polynomial
@@ -107,7 +108,7 @@ def unshared(spec: Spec) -> str:
     for layer in _layers(spec):
         for part in (layer.mixer, layer.parallel_mixer):
             if isinstance(part, LRU | RWKV | MLSTM):
-                return f"neither vLLM nor SGLang splits the layers of {called(part)}"
+                return f"neither {VLLM} nor {SGLANG} splits the layers of {called(part)}"
     return ""
 
 

@@ -2,14 +2,16 @@
 
 from typing import Literal
 
+from hfcount.mapper.loader_differences import VLLM
 from hfcount.text import plural, printable
 from hfcount.verifier.finding import Finding
+from hfcount.verifier.loaders.labels import NEWEST
 from hfcount.verifier.wording import agree, some
 
 
 class UnlistedWeights(Finding):
-    """A weight file exists that the index does not name, and a loader reads it or the model needs it; a note where no
-    loader reads it.
+    """A weight file exists that the index does not name, and a library reads it or the model needs it; a note where
+    none does, as far as is known.
 
     Args:
         files, many: the files, and how many they are.
@@ -40,7 +42,7 @@ class UnlistedWeights(Finding):
         if self.indexed:
             place = f"and the index does not name {agree(self.many, 'it', 'them')}"
         else:
-            place = "beside model.safetensors, which transformers reads alone"
+            place = f"beside model.safetensors, which {NEWEST} reads alone"
         there = f"{printable(self.files)} {agree(self.many, 'exists', 'exist')} {place}"
         return f"{there}, and {agree(self.many, 'holds', 'hold')} {self._contents()}.{self._effect()}"
 
@@ -58,5 +60,6 @@ class UnlistedWeights(Finding):
     def _effect(self) -> str:
         if self.kind == "needed":
             layers = ", and with them the layers that predict further tokens (MTP)" if self.predicting else ""
-            return f" Loaders that follow the index lose them{layers}."
+            who = f"{NEWEST} and {VLLM} follow the index, and lose" if self.indexed else f"{NEWEST} loses"
+            return f" {who} them{layers}."
         return f" {printable(self.taken)}." if self.taken else ""

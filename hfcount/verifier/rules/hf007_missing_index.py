@@ -2,6 +2,7 @@
 
 from hfcount.text import plural, printable
 from hfcount.verifier.finding import Finding
+from hfcount.verifier.loaders.labels import NEWEST
 from hfcount.verifier.wording import agree
 
 
@@ -11,7 +12,7 @@ class MissingIndex(Finding):
     Args:
         files, many: the weight files, and how many they are.
         complete: whether nothing but the index is missing.
-        reader: the library that looks for it.
+        reader: the library that looks for it, with its version where that is known.
     """
 
     code = "HF007"
@@ -24,7 +25,7 @@ class MissingIndex(Finding):
     files: str
     many: int
     complete: bool
-    reader: str = "transformers"
+    reader: str = NEWEST
 
     @property
     def text(self) -> str:

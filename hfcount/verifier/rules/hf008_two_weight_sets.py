@@ -2,8 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 
+from hfcount.mapper.loader_differences import SGLANG, VLLM
 from hfcount.text import plural, printable
 from hfcount.verifier.finding import Finding
+from hfcount.verifier.loaders.labels import NEWEST
 from hfcount.verifier.wording import agree, short
 
 
@@ -38,7 +40,7 @@ class TwoWeightSets(Finding):
     @property
     def text(self) -> str:
         place = f"{'as one of' if self.among else 'beside'} {plural(self.files, 'file')} that the index names"
-        reads = "transformers reads it alone, and loaders that follow the index read theirs"
+        reads = f"{NEWEST} reads it alone, and {VLLM} and {SGLANG} the files of the index"
         return f"model.safetensors is there {place}: {reads}.{''.join(f' {text}' for text in self._differences())}"
 
     def _differences(self) -> Iterator[str]:

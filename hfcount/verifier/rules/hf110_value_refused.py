@@ -10,4 +10,4 @@ class ValueRefused(Statement):
     name = "value-refused"
     level = "error"
     why = "A config edited by hand, or written by a tool or version that did not check it."
-    remedy = "Write a value that transformers accepts."
+    remedy = "Write a value that its class takes."

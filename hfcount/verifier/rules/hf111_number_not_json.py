@@ -1,7 +1,9 @@
 """HF111: number not json."""
 
+from hfcount.mapper.loader_differences import OLDER
 from hfcount.text import printable
 from hfcount.verifier.finding import Finding
+from hfcount.verifier.loaders.labels import NEWEST
 
 
 class NumberNotJson(Finding):
@@ -10,8 +12,8 @@ class NumberNotJson(Finding):
     code = "HF111"
     name = "number-not-json"
     level = "note"
-    why = "Python writes them; transformers before 5 did so, too."
-    remedy = 'Write {"__float__": "Infinity"} in its place, as transformers 5 does.'
+    why = f"Python writes them, and so does {OLDER}."
+    remedy = f'Write {{"__float__": "Infinity"}} in its place, as {NEWEST} does.'
     informational = True
 
     key: str
@@ -20,4 +22,4 @@ class NumberNotJson(Finding):
     @property
     def text(self) -> str:
         number = f"{printable(self.key, 60)} is {printable(self.observed)}"
-        return f"{number}: Python reads that, and strict readers of JSON refuse the whole file."
+        return f"{number}: Python reads that, and JavaScript's JSON.parse refuses the whole file."

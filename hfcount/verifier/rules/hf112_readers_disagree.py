@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from hfcount.mapper.loader_differences import NEWER, OLDER
 from hfcount.verifier.finding import Statement
 
 
@@ -10,13 +11,13 @@ class ReadersDisagree(Statement):
     """Versions of transformers, or vLLM, read a key of config.json differently and build different models.
 
     Args:
-        writes: the keys that make all readers take the same, with their values.
+        writes: the keys by which all of these take the same, with their values.
     """
 
     code = "HF112"
     name = "readers-disagree"
     level = "note"
-    why = "The key is written at one level of the config, and transformers 5 looks for it at another."
+    why = f"The key is written at one level of the config, and {NEWER} and {OLDER} look for it at different ones."
     remedy = "Write the key so that all of them read the same: hfcount fix --only HF112."
     divides = True
 

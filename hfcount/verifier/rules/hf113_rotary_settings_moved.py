@@ -3,22 +3,24 @@
 from collections.abc import Mapping
 from typing import Any
 
+from hfcount.mapper.loader_differences import OLDER
 from hfcount.verifier.finding import Statement
+from hfcount.verifier.loaders.labels import NEWEST
 
 
 class RotarySettingsMoved(Statement):
-    """transformers before 5 does not find the rotary settings where config.json has them.
+    """transformers 4.57 does not find the rotary settings where config.json has them.
 
     Args:
-        writes: the keys that make all readers take the same, with their values.
+        writes: the keys by which all versions take the same, with their values.
     """
 
     code = "HF113"
     name = "rotary-settings-moved"
     level = "note"
     why = (
-        "transformers 5 writes rope_parameters; version 4 looks for rope_theta and rope_scaling, or has another"
-        " default if all are absent."
+        f"{NEWEST} writes rope_parameters; {OLDER} looks for rope_theta and rope_scaling, or has another default if all"
+        " are absent."
     )
     remedy = "Write both spellings: hfcount fix --only HF113."
     informational = True

@@ -1,5 +1,6 @@
 """HF201: missing tensor."""
 
+from hfcount.mapper.loader_differences import VLLM
 from hfcount.text import plural, printable
 from hfcount.verifier.finding import Finding
 from hfcount.verifier.wording import some
@@ -42,5 +43,7 @@ class MissingTensor(Finding):
                 f" {subject}."
             )
         if self.begun:
-            text += " Loaders that predict with the layer fail, or take the rest at random."
+            text += (
+                f" Where it predicts with the layer, {VLLM} refuses it or leaves the rest uninitialised, by its class."
+            )
         return text

@@ -16,7 +16,7 @@ class TiedWeightStored(Finding):
     name = "tied-weight-stored"
     level = "note"
     why = "Some writers do not know the tie and save the head as well as the embedding it shares."
-    remedy = "Nothing: loaders use one of them. Saving again with transformers drops the copy."
+    remedy = "Nothing, if it is a copy. Saving again with transformers drops it."
     advises = False
 
     expected: str
@@ -35,5 +35,5 @@ class TiedWeightStored(Finding):
             )
         return (
             f"{many}, a copy of {tie}, which the config ties it to: {name}. No parameters are counted for it. Both"
-            " begin and end with the same bytes. Strict loaders refuse it."
+            " begin and end with the same bytes."
         )

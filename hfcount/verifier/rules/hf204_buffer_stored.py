@@ -6,20 +6,26 @@ from hfcount.verifier.wording import some
 
 
 class BufferStored(Finding):
-    """A buffer or another tensor that loaders ignore is stored."""
+    """A buffer or another tensor is stored that the model does not load.
+
+    Args:
+        reader: the library that skips it, with its version; empty where that is not known.
+    """
 
     code = "HF204"
     name = "buffer-stored"
     level = "note"
     why = "transformers before 4.32 saved rotary frequencies, and some models saved their causal masks."
-    remedy = "Nothing: loaders ignore it. Saving again with transformers drops it."
+    remedy = "Nothing, for the library whose class it is. Saving again with it drops the tensor."
     advises = False
 
     parameters: int
+    reader: str = ""
 
     @property
     def text(self) -> str:
+        skipped = f"which {self.reader} skips" if self.reader else "which are no parameters of the model"
         return (
-            f"{plural(self.count, 'tensor')} of {plural(self.parameters, 'element')} in all, which loaders skip:"
+            f"{plural(self.count, 'tensor')} of {plural(self.parameters, 'element')} in all, {skipped}:"
             f" {some(self.names)}. No parameters are counted for it."
         )

@@ -3,8 +3,10 @@
 from collections.abc import Sequence
 
 from hfcount.fetcher.reasons import named
+from hfcount.mapper.loader_differences import VLLM
 from hfcount.text import plural, printable
 from hfcount.verifier.finding import Finding
+from hfcount.verifier.loaders.labels import NEWEST
 from hfcount.verifier.wording import agree, short
 
 
@@ -15,6 +17,7 @@ class DuplicateTensor(Finding):
         first: the name of the first tensor; `observed` are the two files that have it.
         meant: the file that the index names for it; None where it names another for any of the tensors.
         left: the files whose tensors are left over, then.
+        taken: the file that transformers and vLLM take it from; empty where that is not known.
     """
 
     code = "HF206"
@@ -27,6 +30,7 @@ class DuplicateTensor(Finding):
     first: str
     meant: str | None = None
     left: Sequence[str] = ()
+    taken: str = ""
 
     @property
     def text(self) -> str:
@@ -35,4 +39,4 @@ class DuplicateTensor(Finding):
         if self.meant is not None:
             holds = f"{printable(named(self.left))} {agree(len(self.left), 'holds', 'hold')}"
             text += f" The index means the one in {printable(self.meant)}, and what {holds} of them is left over."
-        return f"{text} Loaders that read every file take either."
+        return f"{text} {NEWEST} and {VLLM} take the one in {printable(self.taken)}." if self.taken else text

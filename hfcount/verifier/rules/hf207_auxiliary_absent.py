@@ -1,6 +1,7 @@
 """HF207: auxiliary absent."""
 
 from hfcount.verifier.finding import Finding
+from hfcount.verifier.loaders.labels import MLX, NEWEST
 from hfcount.verifier.wording import some
 
 
@@ -15,7 +16,7 @@ class AuxiliaryAbsent(Finding):
     code = "HF207"
     name = "auxiliary-absent"
     level = "note"
-    why = "transformers drops such layers when it loads and saves a model; mlx-lm converts only the language model."
+    why = f"{NEWEST} drops such layers when it loads and saves a model; {MLX} converts only the language model."
     remedy = "Remove the announcement, or copy the layers from the base model."
 
     announced: str

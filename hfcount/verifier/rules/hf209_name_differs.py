@@ -2,8 +2,10 @@
 
 from typing import Literal
 
+from hfcount.mapper.loader_differences import OLDER
 from hfcount.text import plural, printable
 from hfcount.verifier.finding import Finding
+from hfcount.verifier.loaders.labels import DIFFUSERS, NEWEST
 from hfcount.verifier.wording import agree, short
 
 Effect = Literal["diffusers", "foreign", "random", "refused", "whole"]
@@ -13,9 +15,8 @@ class NameDiffers(Finding):
     """Names differ only by a prefix or a known renaming, which transformers converts when it loads.
 
     Args:
-        effect: what readers besides transformers 5 make of the names: those of the scheme, which transformers does not
-            read, may take one form alone; earlier versions load the rest with random values; they refuse such names; or
-            they take the whole.
+        effect: what is known of who takes such names: diffusers; nobody, as transformers does not read the scheme; or
+            the newest transformers, where 4.57 loads the rest with random values, refuses them, or takes the whole.
         old: whether these are the early names of weight and bias.
         within: the prefix, where the names are those of the language model of a larger one.
         around: that larger model.
@@ -25,7 +26,7 @@ class NameDiffers(Finding):
     name = "name-differs"
     level = "note"
     why = "The checkpoint was saved from another class of the same architecture, or by an early version."
-    remedy = "Rename them for loaders that do not convert names."
+    remedy = "Rename them to the names that the class has."
     divides = True
 
     expected: str
@@ -52,11 +53,10 @@ class NameDiffers(Finding):
 
 
 _EFFECTS = {
-    "diffusers": "diffusers takes them in a file that is not sharded; other readers may not.",
-    "foreign": "Readers of this scheme may accept only one form.",
-    "whole": "transformers 5 accepts both; earlier versions, vLLM, llama.cpp and others may not.",
-    "random": "transformers 5 accepts both; earlier versions look for the prefix on all names or on none and load the"
-    " rest with random values, and vLLM, llama.cpp and others may not accept them.",
-    "refused": "transformers 5 accepts both; earlier versions refuse such names beside a head, and vLLM, llama.cpp and"
-    " others may not accept them.",
+    "diffusers": f"{DIFFUSERS} takes them in a file that is not sharded.",
+    "foreign": f"{NEWEST} does not read this scheme, and who takes both forms is not known here.",
+    "whole": f"{NEWEST} takes both.",
+    "random": f"{NEWEST} takes both; {OLDER} looks for the prefix on all names or on none, and loads the rest with"
+    " random values.",
+    "refused": f"{NEWEST} takes both; {OLDER} refuses such names beside a head.",
 }

@@ -37,7 +37,7 @@ class WrappedNames(Finding):
 
     @property
     def text(self) -> str:
-        return "".join(self._sentences()) + f"Loaders look for the names of {printable(self.subject)}."
+        return "".join(self._sentences()) + f"{printable(self.subject)} has no such names."
 
     def _sentences(self) -> Iterator[str]:
         if self.changed:

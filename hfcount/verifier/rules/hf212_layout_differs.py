@@ -1,7 +1,9 @@
 """HF212: layout differs."""
 
+from hfcount.mapper.loader_differences import OLDER
 from hfcount.text import plural, printable
 from hfcount.verifier.finding import Finding
+from hfcount.verifier.loaders.labels import NEWEST
 from hfcount.verifier.wording import agree, short, sides
 
 
@@ -15,7 +17,7 @@ class LayoutDiffers(Finding):
         "transformers packs experts into one tensor, some publishers transpose them, and some store only the head"
         " of a tied pair."
     )
-    remedy = "Load and save again with transformers, for loaders that do not convert it."
+    remedy = "Load and save again with transformers, for whoever does not convert it."
     divides = True
 
 
@@ -38,8 +40,8 @@ class OtherLayout(LayoutDiffers):
             f"{agree(self.count, 'stands', 'stand')} for {plural(self.apart, 'tensor')} of {printable(self.subject)}"
         )
         return (
-            f"{stored} {stands}, such as {short(self.observed)} for {printable(self.expected)}. transformers 5 converts"
-            " one layout to the other when it loads; earlier versions, vLLM and others may read only one of them."
+            f"{stored} {stands}, such as {short(self.observed)} for {printable(self.expected)}. {NEWEST} converts one"
+            f" layout to the other when it loads; {OLDER} reads only that of its own class."
         )
 
 
@@ -57,8 +59,8 @@ class Transposed(LayoutDiffers):
         )
         shapes = f"{sides(self.observed)} for {sides(self.expected)}"
         return (
-            f"{stored} the last two dimensions swapped, such as {short(self.names[0])}: {shapes}. transformers 5"
-            " accepts either; others may read only one of them."
+            f"{stored} the last two dimensions swapped, such as {short(self.names[0])}: {shapes}. {NEWEST}"
+            " takes either."
         )
 
 
@@ -74,6 +76,5 @@ class TiedAlone(LayoutDiffers):
         rest = f" {plural(more, 'more tensor')} {agree(more, 'is', 'are')} stored so." if more else ""
         return (
             f"{short(self.observed)} is stored and {printable(self.expected)} is not, which the config ties to it."
-            " transformers 5 uses whichever is there; earlier versions, vLLM and others may look only for"
-            f" {printable(self.expected)}.{rest}"
+            f" {NEWEST} takes whichever is there.{rest}"
         )

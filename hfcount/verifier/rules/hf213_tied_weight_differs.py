@@ -1,7 +1,9 @@
 """HF213: tied weight differs."""
 
+from hfcount.mapper.loader_differences import OLDER, VLLM
 from hfcount.text import plural, printable
 from hfcount.verifier.finding import Finding
+from hfcount.verifier.loaders.labels import NEWEST
 from hfcount.verifier.wording import short
 
 
@@ -29,7 +31,7 @@ class TiedWeightDiffers(Finding):
         counted = " as they are counted here," if self.counted else ""
         return (
             f"{short(self.observed)} is stored beside {printable(self.expected)}, which the config ties it to, and they"
-            f" differ: {plural(self.parameters, 'element')} in all. transformers 5 then does not tie them and loads"
-            f" both,{counted} and vLLM 0.33 uses such a head; earlier versions and others drop the one that is tied,"
-            " and compute something else."
+            f" differ: {plural(self.parameters, 'element')} in all. {NEWEST} then does not tie them and loads both,"
+            f"{counted} and {VLLM} uses such a head; {OLDER} drops the one that its class ties, and computes something"
+            " else."
         )

@@ -1,7 +1,9 @@
 """HF214: untied head absent."""
 
+from hfcount.mapper.loader_differences import OLDER
 from hfcount.text import plural, printable
 from hfcount.verifier.finding import Finding
+from hfcount.verifier.loaders.labels import NEWEST
 
 
 class UntiedHeadAbsent(Finding):
@@ -21,6 +23,6 @@ class UntiedHeadAbsent(Finding):
     def text(self) -> str:
         return (
             f"{printable(self.subject)} has no {printable(self.expected)}, and tie_word_embeddings is false: a head of"
-            f" its own, of {plural(self.parameters, 'element')}, is counted. transformers 5 ties it to the embedding"
-            " whatever the config says; earlier versions fill it with noise."
+            f" its own, of {plural(self.parameters, 'element')}, is counted. {NEWEST} ties it to the embedding"
+            f" whatever the config says; {OLDER} fills it with random values."
         )

@@ -12,6 +12,7 @@ class DtypeClass(Finding):
     Args:
         dtypes: the dtypes that are stored.
         wanted: what the model, or the scheme, has there.
+        reader: the library that converts them, with its version; empty where that is not known.
     """
 
     code = "HF303"
@@ -23,13 +24,15 @@ class DtypeClass(Finding):
     parameters: int
     dtypes: str
     wanted: str
+    reader: str = ""
 
     @property
     def text(self) -> str:
         stored = (
             f"{plural(self.count, 'tensor')} of {plural(self.parameters, 'element')} {agree(self.count, 'is', 'are')}"
         )
+        converts = f" {self.reader} converts them number by number, and then computes garbage." if self.reader else ""
         return (
             f"{stored} stored as {printable(self.dtypes)}, and {printable(self.subject)} has {printable(self.wanted)}"
-            f" there: {some(self.names)}. Loaders convert them one by one, and the model would compute garbage."
+            f" there: {some(self.names)}.{converts}"
         )

@@ -10,6 +10,7 @@ class ScalesUnseen(Finding):
 
     Args:
         dtypes: the dtypes that are stored.
+        reader: the library that takes them as they are, with its version; empty where that is not known.
     """
 
     code = "HF304"
@@ -24,14 +25,15 @@ class ScalesUnseen(Finding):
 
     parameters: int
     dtypes: str
+    reader: str = ""
 
     @property
     def text(self) -> str:
         stored = (
             f"{plural(self.count, 'tensor')} of {plural(self.parameters, 'element')} {agree(self.count, 'is', 'are')}"
         )
+        takes = f"{self.reader} takes the numbers as they are" if self.reader else "The numbers are taken as they are"
         return (
             f"{stored} stored as {printable(self.dtypes)}, no scales are stored with them, and the config announces no"
-            f" quantisation: {some(self.names)}. Loaders use the numbers as they are, which is right only if nothing"
-            " was divided by a scale."
+            f" quantisation: {some(self.names)}. {takes}, which is right only if nothing was divided by a scale."
         )

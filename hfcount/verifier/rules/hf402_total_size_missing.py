@@ -1,6 +1,7 @@
 """HF402: total size missing."""
 
 from hfcount.verifier.finding import Finding
+from hfcount.verifier.loaders.labels import DIFFUSERS, NEWEST
 
 
 class TotalSizeMissing(Finding):
@@ -24,7 +25,7 @@ class TotalSizeMissing(Finding):
     def text(self) -> str:
         if self.bare:
             return (
-                "the index has no metadata, which transformers and diffusers read before any tensor: loading ends with"
+                f"the index has no metadata, which {NEWEST} and {DIFFUSERS} read before any tensor: loading ends with"
                 " an error (KeyError)."
             )
         gives = "no" if self.observed is None else "0 for"

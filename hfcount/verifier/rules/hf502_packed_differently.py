@@ -46,7 +46,7 @@ class ModulesDiffer(PackedDifferently):
         text = f"{plural(self.count, 'module')} {agree(self.count, 'is', 'are')} {self._stored()}: {some(self.names)}."
         if self.reason:
             return f"{text} This is a note, and no error: {printable(self.reason)}."
-        text += f" A loader builds what {printable(self.source)} says, and finds other tensors."
+        text += f" A model that is built by {printable(self.source)} has other tensors."
         return text + (" If they are packed all the same, their scales are lost: headers tell." if self.unseen else "")
 
     def _stored(self) -> str:

@@ -1,5 +1,6 @@
 """HF503: scale missing."""
 
+from hfcount.mapper.loader_differences import VLLM
 from hfcount.text import plural, printable
 from hfcount.verifier.finding import Finding
 from hfcount.verifier.wording import agree, some
@@ -30,7 +31,7 @@ class ModulesLackScales(ScaleMissing):
     def text(self) -> str:
         many = f"{plural(self.modules, 'module')} {agree(self.modules, 'is', 'are')} packed ({printable(self.layout)})"
         lack = f"{agree(self.modules, 'lacks', 'lack')} what belongs to {agree(self.modules, 'it', 'them')}"
-        return f"{many} and {lack}: {some(self.names)}. A loader that goes on takes 1 for it, or what was in memory."
+        return f"{many} and {lack}: {some(self.names)}."
 
 
 class CacheLacksScales(ScaleMissing):
@@ -46,6 +47,6 @@ class CacheLacksScales(ScaleMissing):
     def text(self) -> str:
         missing = f"{agree(self.count, 'is', 'are')} missing{', and other layers have theirs' if self.others else ''}"
         return (
-            f"{plural(self.count, 'scale')} of the 8-bit cache of keys and values {missing}: {some(self.names)}. A"
-            f" loader that goes on takes 1 for {agree(self.count, 'it', 'them')}, or what was in memory."
+            f"{plural(self.count, 'scale')} of the 8-bit cache of keys and values {missing}: {some(self.names)}."
+            f" {VLLM} then takes 1, or for values the scale of the keys where that is stored."
         )

@@ -41,7 +41,7 @@ class Unannounced(QuantizationConfigStale):
     def text(self) -> str:
         return (
             "nothing announces a quantisation, and the weights are quantised with"
-            f" {printable(self.observed)}: loaders do not know such tensors."
+            f" {printable(self.observed)}: a model that is built by this config has no such tensors."
         )
 
 

@@ -1,5 +1,6 @@
 """HF506: expert scales fused."""
 
+from hfcount.mapper.loader_differences import NEWER
 from hfcount.text import plural
 from hfcount.verifier.finding import Finding
 from hfcount.verifier.wording import agree, some
@@ -11,8 +12,8 @@ class ExpertScalesFused(Finding):
     code = "HF506"
     name = "expert-scales-fused"
     level = "note"
-    why = "transformers 5 splits the expert weights when it saves a mixture of experts in FP8, but not their scales."
-    remedy = "Split the scales, one for each weight, for other loaders."
+    why = f"{NEWER} splits the expert weights when it saves a mixture of experts in FP8, but not their scales."
+    remedy = "Split the scales, one for each weight, as other tools write them."
     divides = True
 
     @property
@@ -20,6 +21,5 @@ class ExpertScalesFused(Finding):
         many = f"{plural(self.count, 'tensor')} {agree(self.count, 'has', 'have')}"
         return (
             f"{many} the scales of all experts of a layer, and the weights that they belong to have other names:"
-            f" {some(self.names)}. transformers 5 saves mixtures so and loads them; vLLM, SGLang and others look for a"
-            " scale beside each weight."
+            f" {some(self.names)}. {NEWER} saves mixtures so and loads them."
         )

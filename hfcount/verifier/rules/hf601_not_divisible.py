@@ -1,5 +1,6 @@
 """HF601: not divisible."""
 
+from hfcount.mapper.loader_differences import SGLANG, VLLM
 from hfcount.text import printable
 from hfcount.verifier.finding import Finding
 
@@ -15,7 +16,7 @@ class NotDivisible(Finding):
     code = "HF601"
     name = "not-divisible"
     level = "error"
-    why = "Engines give each rank whole heads, channels, and groups or blocks of quantised weights."
+    why = f"{VLLM} and {SGLANG} give each rank whole heads, channels, and groups or blocks of quantised weights."
     remedy = "Choose a number of ranks that works."
     of_serving = True
 

@@ -2,6 +2,7 @@
 
 from hfcount.text import printable
 from hfcount.verifier.finding import Finding
+from hfcount.verifier.loaders.labels import TORCH
 from hfcount.verifier.wording import agree, listed
 
 _SHOWN = 5  # names that a message repeats
@@ -9,7 +10,7 @@ _SHOWN = 5  # names that a message repeats
 
 class PickleCalls(Finding):
     """A pickled file names functions or classes beyond those that torch.load takes by default, and may run them; a note
-    where it lies beside files of safetensors that loaders take.
+    where it lies beside files of safetensors that are taken in its place.
 
     Args:
         called: the functions and classes.
@@ -18,7 +19,7 @@ class PickleCalls(Finding):
     code = "HF701"
     name = "pickle-calls"
     level = "error"
-    why = "Objects of a training that were saved with the weights, or code that is to run on the reader's machine."
+    why = "Objects of a training that were saved with the weights, or code that is to run on the machine that loads it."
     remedy = "Do not load it with weights_only=False; ask its author for safetensors."
     divides = True
 
@@ -32,6 +33,6 @@ class PickleCalls(Finding):
         kind = agree(many, "function or class", "functions or classes")
         return (
             f"{printable(self.file)}: its pickle names {many:,} {kind} beyond tensors, which loading it without"
-            f" weights_only would run: {names}. torch.load refuses it by default (weights_only=True). Nothing of it was"
-            " run here."
+            f" weights_only would run: {names}. torch.load of {TORCH} refuses it by default (weights_only=True)."
+            " Nothing of it was run here."
         )

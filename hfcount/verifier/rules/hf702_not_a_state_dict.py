@@ -5,7 +5,7 @@ from hfcount.verifier.finding import Finding
 
 
 class NotAStateDict(Finding):
-    """The tensors of a pickled file lie under a key or in a list, or have no names, so that loaders do not find them.
+    """The tensors of a pickled file lie under a key or in a list, or have no names: it is no state dict.
 
     Args:
         path: the keys to where most tensors lie; empty if they lie at the top.
@@ -32,12 +32,12 @@ class NotAStateDict(Finding):
         if self.nameless:
             return f"{file}: keys of its dictionary are not text, so that its tensors cannot be told by their names."
         if not self.count:
-            return f"{file} holds no dictionary of tensors, so that loaders find no weights in it."
+            return f"{file} holds no dictionary of tensors: it is no state dict."
         keys = "".join(f'["{printable(key, 60)}"]' for key in self.path)
         where = f"under {keys}" if keys else "in a list without names"
         subject = printable(self.subject)
         needed = f"{'all' if self.fits else 'not all'} that {subject} needs"
         return (
-            f"{file}: {plural(self.count, 'tensor')} lie {where}, {needed}. Loaders look for them at the"
-            " top, and find none."
+            f"{file}: {plural(self.count, 'tensor')} lie {where}, {needed}. A state dict has them at the top, where"
+            " there are none."
         )

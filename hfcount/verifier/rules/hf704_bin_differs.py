@@ -23,7 +23,7 @@ class BinDiffers(Finding):
     name = "bin-differs"
     level = "note"
     why = "One of the two is of an earlier save."
-    remedy = "Delete the pickled files, or save them again: older tools and use_safetensors=False take these."
+    remedy = "Delete the pickled files, or save them again: from_pretrained takes these with use_safetensors=False."
 
     files: str
     problem: str = ""

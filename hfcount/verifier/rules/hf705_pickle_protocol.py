@@ -2,6 +2,7 @@
 
 from hfcount.text import printable
 from hfcount.verifier.finding import Finding
+from hfcount.verifier.loaders.labels import TORCH
 from hfcount.verifier.wording import listed
 
 
@@ -26,6 +27,6 @@ class PickleProtocol(Finding):
     @property
     def text(self) -> str:
         return (
-            f"{printable(self.file)}: its pickle has protocol {self.protocol} and opcodes that torch.load refuses by"
-            f" default (weights_only=True): {listed(self.opcodes[:5])}."
+            f"{printable(self.file)}: its pickle has protocol {self.protocol} and opcodes that torch.load of {TORCH}"
+            f" refuses by default (weights_only=True): {listed(self.opcodes[:5])}."
         )

@@ -2,11 +2,13 @@
 
 from hfcount.text import plural, printable
 from hfcount.verifier.finding import Finding
+from hfcount.verifier.loaders.labels import NEWEST
 from hfcount.verifier.wording import agree, some
 
 
 class ValueBesideTensors(Finding):
-    """The state dict of a pickled file holds values that are no tensors; an error where loaders stumble over the first.
+    """The state dict of a pickled file holds values that are no tensors; an error where transformers takes one for a
+    weight.
 
     Args:
         keys: their keys.
@@ -33,6 +35,6 @@ class ValueBesideTensors(Finding):
         if not self.first:
             return text
         return (
-            f"{text} One stands before the weights, and config.json has no dtype: transformers then takes it for a"
+            f"{text} One stands before the weights, and config.json has no dtype: {NEWEST} then takes it for a"
             " tensor, and fails."
         )

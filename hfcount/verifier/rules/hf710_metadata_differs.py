@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from hfcount.text import plural, printable
 from hfcount.verifier.finding import Finding
+from hfcount.verifier.loaders.labels import LLAMA_CPP
 from hfcount.verifier.wording import agree, short, sides, some
 
 
@@ -46,7 +47,8 @@ class MetadataDiffers(Finding):
             it = agree(self.count, "it", "them")
             yield f"missing: {some(self.missing)}; every {printable(self.subject)} model has {it}."
         if self.unknown:
-            yield f"{some(self.unknown)}: {printable(self.subject)} has no such tensor, and llama.cpp refuses the file."
+            refuses = f"has no such tensor, and {LLAMA_CPP} refuses the file"
+            yield f"{some(self.unknown)}: {printable(self.subject)} {refuses}."
         if self.shapes:
             count, name, expected_shape, observed_shape = self.shapes
             given = "×".join("?" if extent is None else str(extent) for extent in expected_shape)

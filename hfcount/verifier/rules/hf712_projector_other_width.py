@@ -2,6 +2,7 @@
 
 from hfcount.text import printable
 from hfcount.verifier.finding import Finding
+from hfcount.verifier.loaders.labels import LLAMA_CPP
 
 
 class ProjectorOtherWidth(Finding):
@@ -27,5 +28,5 @@ class ProjectorOtherWidth(Finding):
     def text(self) -> str:
         return (
             f"{printable(self.file)} has {printable(self.key)} {self.observed:,}, and {printable(self.model)} takes"
-            f" rows of {self.expected:,}: llama.cpp refuses the pair."
+            f" rows of {self.expected:,}: {LLAMA_CPP} refuses the pair."
         )

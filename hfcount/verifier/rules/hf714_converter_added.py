@@ -2,6 +2,7 @@
 
 from hfcount.text import plural, printable
 from hfcount.verifier.finding import Finding
+from hfcount.verifier.loaders.labels import LLAMA_CPP
 from hfcount.verifier.wording import agree, some
 
 
@@ -11,7 +12,7 @@ class ConverterAdded(Finding):
     code = "HF714"
     name = "converter-added"
     level = "note"
-    why = "llama.cpp reads rotary factors from tensors, and some conversions write a tied head as a copy of its own."
+    why = f"{LLAMA_CPP} reads rotary factors from tensors, and some conversions write a tied head as a copy of its own."
     remedy = "Nothing is to be done."
     advises = False
     informational = True

@@ -2,6 +2,7 @@
 
 from hfcount.text import plural
 from hfcount.verifier.finding import Finding
+from hfcount.verifier.loaders.labels import PEFT
 from hfcount.verifier.wording import agree, some
 
 
@@ -29,5 +30,5 @@ class AdapterUnmatched(Finding):
         beyond = f" The base has no layer {self.beyond}." if self.beyond else ""
         return (
             f"{plural(self.count, 'tensor')} of the adapter {agree(self.count, 'is', 'are')} of no module that it"
-            f" adapts: {some(self.names)}. PEFT loads the rest and ignores them without a word.{beyond}"
+            f" adapts: {some(self.names)}. {PEFT} loads the rest and ignores them without a word.{beyond}"
         )

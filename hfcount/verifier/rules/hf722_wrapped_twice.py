@@ -2,6 +2,7 @@
 
 from hfcount.text import plural
 from hfcount.verifier.finding import Finding
+from hfcount.verifier.loaders.labels import PEFT
 from hfcount.verifier.wording import some
 
 
@@ -24,13 +25,13 @@ class WrappedTwice(Finding):
     def text(self) -> str:
         if self.bare:
             then = (
-                "for this type of base PEFT adds it; other readers apply nothing"
+                f"{PEFT} adds it for this type of base"
                 if self.severity == "note"
-                else "PEFT matches none of them, and applies nothing"
+                else f"{PEFT} matches none of them, and applies nothing"
             )
             such = some(self.names[:1])
             return f"The names of all {plural(self.count, 'tensor')} lack base_model.model., such as {such}: {then}."
         return (
             f"The names of all {plural(self.count, 'tensor')} begin with base_model.model. more than once, such as"
-            f" {some(self.names[:1])}: PEFT matches none of them, and applies nothing."
+            f" {some(self.names[:1])}: {PEFT} matches none of them, and applies nothing."
         )

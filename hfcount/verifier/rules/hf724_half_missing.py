@@ -2,6 +2,7 @@
 
 from hfcount.text import plural
 from hfcount.verifier.finding import Finding
+from hfcount.verifier.loaders.labels import PEFT
 from hfcount.verifier.wording import agree, some
 
 
@@ -27,10 +28,10 @@ class HalfMissing(Finding):
         if self.every:
             return (
                 f"None of the {plural(self.count, 'tensor')} that adapter_config.json demands of this base is stored,"
-                f" such as {some(self.names[:1])}: PEFT applies nothing."
+                f" such as {some(self.names[:1])}: {PEFT} applies nothing."
             )
         half = f", {self.halves:,} of them beside the other tensors of their module" if self.halves else ""
         return (
             f"{plural(self.count, 'tensor')} that adapter_config.json demands {agree(self.count, 'is', 'are')} not"
-            f" stored{half}: {some(self.names)}. PEFT refuses the adapter, or leaves those modules as they are."
+            f" stored{half}: {some(self.names)}. {PEFT} refuses the adapter, or leaves those modules as they are."
         )

@@ -2,6 +2,7 @@
 
 from hfcount.text import plural
 from hfcount.verifier.finding import Finding
+from hfcount.verifier.loaders.labels import PEFT
 from hfcount.verifier.wording import agree, sides, some
 
 
@@ -22,5 +23,5 @@ class AdapterShapeDiffers(Finding):
         return (
             f"{plural(self.count, 'tensor')} of the adapter {agree(self.count, 'has', 'have')} another shape than the"
             f" base demands, such as {some(self.names[:1])}: expected {sides(self.expected)}, stored"
-            f" {sides(self.observed)}. PEFT refuses to load it."
+            f" {sides(self.observed)}. {PEFT} refuses to load it."
         )

@@ -2,6 +2,7 @@
 
 from hfcount.text import plural
 from hfcount.verifier.finding import Finding
+from hfcount.verifier.loaders.labels import PEFT
 from hfcount.verifier.wording import agree, listed
 
 
@@ -16,7 +17,7 @@ class TargetUnmatched(Finding):
     name = "target-unmatched"
     level = "note"
     why = "The list was written for several architectures, or has a typing error."
-    remedy = "Check that what was to be trained is among the others: PEFT says nothing."
+    remedy = f"Check that what was to be trained is among the others: {PEFT} says nothing."
 
     absent: tuple[str, ...]
 

@@ -2,6 +2,7 @@
 
 from hfcount.text import plural
 from hfcount.verifier.finding import Finding
+from hfcount.verifier.loaders.labels import PEFT
 from hfcount.verifier.wording import agree, some
 
 
@@ -12,7 +13,7 @@ class BaseLayerStored(Finding):
     name = "base-layer-stored"
     level = "note"
     why = "It was saved with save_embedding_layers, or from a state dict that was not filtered."
-    remedy = "Remove them, unless they were trained: PEFT loads them over those of the base."
+    remedy = f"Remove them, unless they were trained: {PEFT} loads them over those of the base."
 
     @property
     def text(self) -> str:

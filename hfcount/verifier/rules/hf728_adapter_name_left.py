@@ -1,7 +1,9 @@
 """HF728: adapter name left."""
 
+from hfcount.mapper.loader_differences import VLLM
 from hfcount.text import plural
 from hfcount.verifier.finding import Finding
+from hfcount.verifier.loaders.labels import PEFT
 
 
 class AdapterNameLeft(Finding):
@@ -16,6 +18,6 @@ class AdapterNameLeft(Finding):
     @property
     def text(self) -> str:
         return (
-            f"The names of {plural(self.count, 'tensor')} hold the adapter's name (.default.): PEFT loads them, and"
-            " vLLM refuses them."
+            f"The names of {plural(self.count, 'tensor')} hold the adapter's name (.default.): {PEFT} loads them, and"
+            f" {VLLM} refuses them."
         )

@@ -2,6 +2,7 @@
 
 from hfcount.text import plural, printable
 from hfcount.verifier.finding import Finding
+from hfcount.verifier.loaders.labels import SENTENCE_TRANSFORMERS
 from hfcount.verifier.wording import some
 
 
@@ -33,4 +34,4 @@ class ModuleTensorsDiffer(Finding):
             says.append(f"lacks {plural(len(self.lacking), 'tensor')} that {self.kind} {by}needs: {some(self.lacking)}")
         if self.beyond:
             says.append(f"has {plural(len(self.beyond), 'tensor')} that it does not take: {some(self.beyond)}")
-        return f"{printable(self.file)} {', and '.join(says)}. sentence-transformers refuses to load it."
+        return f"{printable(self.file)} {', and '.join(says)}. {SENTENCE_TRANSFORMERS} refuses to load it."

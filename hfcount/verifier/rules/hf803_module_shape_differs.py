@@ -2,6 +2,7 @@
 
 from hfcount.text import printable
 from hfcount.verifier.finding import Finding
+from hfcount.verifier.loaders.labels import SENTENCE_TRANSFORMERS
 from hfcount.verifier.wording import short, sides
 
 
@@ -29,4 +30,4 @@ class ModuleShapeDiffers(Finding):
     def text(self) -> str:
         by = f" by {printable(self.config)}" if self.config else ""
         differs = f"{printable(self.file)} stores {short(self.tensors[0])} as {sides(self.observed)}"
-        return f"{differs}, and {self.kind}{by} has {self.expected}. sentence-transformers refuses to load it."
+        return f"{differs}, and {self.kind}{by} has {self.expected}. {SENTENCE_TRANSFORMERS} refuses to load it."

@@ -2,6 +2,7 @@
 
 from hfcount.text import printable
 from hfcount.verifier.finding import Finding
+from hfcount.verifier.loaders.labels import SENTENCE_TRANSFORMERS
 
 
 class PoolingWidthDiffers(Finding):
@@ -26,6 +27,6 @@ class PoolingWidthDiffers(Finding):
     def text(self) -> str:
         return (
             f"{printable(self.file)} says {self.observed} for {self.key}, and the model gives {self.expected:,}."
-            " sentence-transformers pools what it is given, whatever its width, but answers questions about the width"
-            " of embeddings by this number."
+            f" {SENTENCE_TRANSFORMERS} pools what it is given, whatever its width, but answers questions about the"
+            " width of embeddings by this number."
         )

@@ -2,6 +2,7 @@
 
 from hfcount.text import printable
 from hfcount.verifier.finding import Finding
+from hfcount.verifier.loaders.labels import SENTENCE_TRANSFORMERS
 
 
 class UnknownModuleClass(Finding):
@@ -28,10 +29,10 @@ class UnknownModuleClass(Finding):
         if self.foreign:
             return (
                 f"modules.json gives {printable(self.label)} the class {printable(self.observed)}, which is no class of"
-                " sentence-transformers: it is loaded with trust_remote_code=True alone. What the module holds was not"
-                " compared."
+                f" {SENTENCE_TRANSFORMERS}: it is loaded with trust_remote_code=True alone. What the module holds was"
+                " not compared."
             )
         return (
             f"modules.json gives {printable(self.label)} the class {printable(self.observed)}, which"
-            " sentence-transformers 6.2 does not have and refuses to load. What the module holds was not compared."
+            f" {SENTENCE_TRANSFORMERS} does not have and refuses to load. What the module holds was not compared."
         )

@@ -2,6 +2,7 @@
 
 from hfcount.text import printable
 from hfcount.verifier.finding import Finding
+from hfcount.verifier.loaders.labels import DIFFUSERS
 
 
 class PartMissing(Finding):
@@ -25,4 +26,4 @@ class PartMissing(Finding):
     @property
     def text(self) -> str:
         part = printable(self.part)
-        return f"model_index.json lists {part} ({self.by}), and {self.lacks}. diffusers does not load the pipeline."
+        return f"model_index.json lists {part} ({self.by}), and {self.lacks}. {DIFFUSERS} does not load the pipeline."

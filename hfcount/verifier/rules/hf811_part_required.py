@@ -2,6 +2,7 @@
 
 from hfcount.text import printable
 from hfcount.verifier.finding import Finding
+from hfcount.verifier.loaders.labels import DIFFUSERS
 
 
 class PartRequired(Finding):
@@ -25,4 +26,4 @@ class PartRequired(Finding):
     @property
     def text(self) -> str:
         kind, part = printable(self.kind, 60), printable(self.part)
-        return f"{kind} needs {part}, and model_index.json {self.instead}. diffusers does not load the pipeline."
+        return f"{kind} needs {part}, and model_index.json {self.instead}. {DIFFUSERS} does not load the pipeline."

@@ -2,6 +2,7 @@
 
 from hfcount.text import printable
 from hfcount.verifier.finding import Finding
+from hfcount.verifier.loaders.labels import DIFFUSERS
 
 
 class PartNotTaken(Finding):
@@ -25,5 +26,5 @@ class PartNotTaken(Finding):
     def text(self) -> str:
         return (
             f"model_index.json lists {printable(self.part)} ({self.by}), which {printable(self.kind, 60)} does not"
-            " take: diffusers says so in a warning and loads the pipeline without it. It was not looked at."
+            f" take: {DIFFUSERS} says so in a warning and loads the pipeline without it. It was not looked at."
         )

@@ -2,6 +2,7 @@
 
 from hfcount.text import printable
 from hfcount.verifier.finding import Finding
+from hfcount.verifier.loaders.labels import DIFFUSERS
 
 
 class PartClassDiffers(Finding):
@@ -26,5 +27,5 @@ class PartClassDiffers(Finding):
         part, kind = printable(self.part), printable(self.expected, 60)
         return (
             f"model_index.json gives {part} the class {kind}, and {part}/config.json names"
-            f" {printable(self.observed, 60)}. diffusers builds {kind}, which was compared."
+            f" {printable(self.observed, 60)}. {DIFFUSERS} builds {kind}, which was compared."
         )

@@ -2,6 +2,7 @@
 
 from hfcount.text import printable
 from hfcount.verifier.finding import Finding
+from hfcount.verifier.loaders.labels import DIFFUSERS
 
 
 class VariantNotFound(Finding):
@@ -14,7 +15,7 @@ class VariantNotFound(Finding):
     code = "HF818"
     name = "variant-not-found"
     level = "error"
-    why = "diffusers takes what follows the first dot of each file's name for its variant."
+    why = f"{DIFFUSERS} takes what follows the first dot of each file's name for its variant."
     remedy = "Move the file out of the folder, or give its name an ending."
 
     path: str

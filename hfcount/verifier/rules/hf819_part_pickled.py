@@ -2,6 +2,7 @@
 
 from hfcount.text import printable
 from hfcount.verifier.finding import Finding
+from hfcount.verifier.loaders.labels import DIFFUSERS
 
 
 class PartPickled(Finding):
@@ -25,6 +26,6 @@ class PartPickled(Finding):
     def text(self) -> str:
         text = (
             f"{printable(self.part)} has pickled weights alone (.bin), and other parts have safetensors. From a folder"
-            " diffusers loads both; from a repo it then downloads the pickled weights of every part, and no others"
+            f" {DIFFUSERS} loads both; from a repo it then downloads the pickled weights of every part, and no others"
         )
         return f"{text}: {printable(self.fails)} has none, and is not loaded." if self.fails else f"{text}."

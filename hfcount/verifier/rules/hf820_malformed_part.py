@@ -4,6 +4,7 @@ from typing import Any
 
 from hfcount.text import printable, shown
 from hfcount.verifier.finding import Finding
+from hfcount.verifier.loaders.labels import DIFFUSERS
 
 
 class MalformedPart(Finding):
@@ -26,5 +27,5 @@ class MalformedPart(Finding):
     def text(self) -> str:
         return (
             f"model_index.json has {shown(self.value)} for {printable(self.part)}, and must give [library, class]."
-            " diffusers does not load the pipeline."
+            f" {DIFFUSERS} does not load the pipeline."
         )

@@ -2,6 +2,7 @@
 
 from hfcount.text import printable
 from hfcount.verifier.finding import Finding
+from hfcount.verifier.loaders.labels import DIFFUSERS
 
 
 class UnknownPartClass(Finding):
@@ -26,4 +27,4 @@ class UnknownPartClass(Finding):
     def text(self) -> str:
         end = "Whether a later version loads it is not known." if self.severity == "note" else ""
         text = f"model_index.json lists {printable(self.part)} as {self.by}, and {self.lacks}."
-        return f"{text} {end or 'diffusers does not load the pipeline.'}"
+        return f"{text} {end or f'{DIFFUSERS} does not load the pipeline.'}"

@@ -16,7 +16,7 @@ class NamesConverted(Finding):
     name = "names-converted"
     level = "note"
     why = "The checkpoint was saved while a wrapper was around the model, or by an early version of the library."
-    remedy = "Nothing for that library. Save it again for other readers."
+    remedy = "Nothing for that library. Save it again for any other."
 
     expected: str
     observed: str

@@ -11,7 +11,7 @@ class DraftContextShorter(DraftFinding):
     level = "note"
     informational = True
     why = "A draft is trained on shorter texts than its target."
-    remedy = "Expect fewer accepted tokens beyond that length, or none: engines stop drafting there."
+    remedy = "Expect fewer accepted tokens beyond that length, or none."
 
     expected: int
     observed: int

@@ -1,5 +1,6 @@
 """HF857: draft dtype differs."""
 
+from hfcount.mapper.loader_differences import VLLM
 from hfcount.verifier.draft_finding import DraftFinding
 
 
@@ -11,7 +12,7 @@ class DraftDtypeDiffers(DraftFinding):
     level = "note"
     informational = True
     why = "The draft was trained or saved in another dtype."
-    remedy = "Nothing, where the engine converts: vLLM runs a draft in the dtype of its target."
+    remedy = f"Nothing for {VLLM}, which runs a draft in the dtype of its target."
 
     expected: str
     observed: str

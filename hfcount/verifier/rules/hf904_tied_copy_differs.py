@@ -1,5 +1,7 @@
 """HF904: tied copy differs."""
 
+from hfcount.mapper.loader_differences import OLDER
+from hfcount.verifier.loaders.labels import NEWEST
 from hfcount.verifier.values import ValueFinding
 from hfcount.verifier.wording import short
 
@@ -24,6 +26,6 @@ class TiedCopyDiffers(ValueFinding):
     def text(self) -> str:
         return (
             f"{self.place} is the first value that differs from {short(self.expected)}, which the config ties it to:"
-            f" {self.values:,} {self.of} differ. transformers 5 then does not tie them and loads both, as they are"
-            " counted here; earlier versions and others drop the one that is tied, and compute something else."
+            f" {self.values:,} {self.of} differ. {NEWEST} then does not tie them and loads both, as they are"
+            f" counted here; {OLDER} drops the one that its class ties, and computes something else."
         )
