@@ -24,9 +24,9 @@ from hfcount.formats.json import Document
 PICKLED = (".bin", ".pt", ".pth", ".ckpt")
 """What the names of files of torch.save end in."""
 
-# Names that no loader takes by itself for a part of the model, and why.
+# Names that transformers takes by itself for no part of the model, and why.
 _APART = (
-    (r"consolidated[\w.-]*", "the author's own layout, for the author's own loader"),
+    (r"consolidated[\w.-]*", "the layout of the author's own code"),
     (r"(adapter_|pytorch_lora_weights|ip-adapter)[\w.-]*", "an adapter"),
     (r"(open_clip|diffusion)_[\w.-]*", "another library's layout"),
     (r"model\.((fp|bf|f|int|nf|q)\d+\w*|(non_)?ema|\d-?bit)(-\d+-of-\d+)?", "a variant, for those who ask for it"),

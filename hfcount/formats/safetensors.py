@@ -189,7 +189,7 @@ def _what_is_wrong(value: Any) -> str:
             return f"has no {key}"
     offsets = value["data_offsets"]
     if value["dtype"] in ("", None) and isinstance(offsets, list) and offsets and offsets == offsets[:1] * 2:
-        return "has no dtype and no data: a placeholder, with which no reader opens the file"
+        return "has no dtype and no data: a placeholder, with which safetensors 0.8 does not open the file"
     if not isinstance(value["dtype"], str) or value["dtype"] not in BITS:
         return f"has dtype {shown(value['dtype'])}, which the format does not have"
     shape = value["shape"]

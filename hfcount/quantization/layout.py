@@ -68,7 +68,7 @@ class Layout(ABC):
         return ()
 
     def alike(self, other: "Layout | None") -> bool:
-        """Whether loaders take one for the other."""
+        """Whether one is taken for the other."""
         return self == other
 
     def suffixes(self) -> tuple[frozenset[str], frozenset[str]]:

@@ -5,6 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
+from hfcount.mapper.loader_differences import NEWER
 from hfcount.quantization.layout import Layout
 from hfcount.quantization.matcher import Hit, Matcher
 from hfcount.quantization.settings import Contradiction
@@ -49,7 +50,7 @@ class Choice(NamedTuple):
         noted: whether the settings, read strictly, say otherwise, which is worth a note.
         either: whether the settings leave open which way it is, so that neither is worth a note.
         strictly: the layout that the settings mean if they are read strictly, which is worth no note either.
-        shown: whether readers pack the module only if its scales are stored, so that dense is as good as packed.
+        shown: whether the module is packed only if its scales are stored, so that dense is as good as packed.
         likely: how tools of today store the module, where the settings leave it open; None for dense.
     """
 
@@ -67,12 +68,12 @@ DENSE = Choice(None)
 ROUTER = Choice(None, either=True)
 """A router that is no linear map here, and may have been one to the tool that packed the model."""
 
-_LINEAR_ROUTER = "it is a router, which servers keep dense whatever a list says"
+_LINEAR_ROUTER = "it is a router, which publishers leave dense whatever their list says"
 PREDICTION = Choice(None, "it is a prediction layer's own matrix, which publishers leave dense without a word", True)
 TOWER = Choice(None, either=True)
 """A map of a tower beside the decoder, whose layers alone some tools pack."""
 
-KEPT = Choice(None, "transformers keeps it as it is, in list or not, as its own class asks for it in full precision")
+KEPT = Choice(None, f"{NEWER} keeps it as it is, in list or not, as its own class asks for it in full precision")
 RELATIVE = Choice(None, "the list names it without the prefix of its model", True)
 
 

@@ -1,4 +1,4 @@
-"""Repairs names of adapter tensors that PEFT or other readers do not recognize."""
+"""Repairs names of adapter tensors that PEFT or vLLM do not recognize."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Finds the tensors that a loader keeps in float32 in a model of a narrower dtype, so that they are saved so."""
+"""Finds the tensors that transformers keeps in float32 in a model of a narrower dtype, so that they are saved so."""
 
 from collections.abc import Callable, Iterator
 from functools import partial

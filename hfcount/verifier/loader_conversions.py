@@ -64,7 +64,7 @@ def _report_converted(c: Comparison, stored: str, wanted: str, outcome: Outcome)
 
 
 def _effect(c: Comparison) -> "Effect":
-    """How readers other than transformers 5 load these names.
+    """How versions of transformers before 5, and diffusers, load these names.
 
     Versions before 5 add the base model's prefix to all names if none begins with it, and else to none; for the base
     model itself they drop what does not begin with it if any does. Source: transformers 4.57.1, modeling_utils.py,

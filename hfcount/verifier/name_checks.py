@@ -115,7 +115,7 @@ def _report_unexpected(c: Comparison, names: Sequence[str], expected: int, outco
 
 
 def _ignored(c: Comparison, names: Sequence[str]) -> bool:
-    """Whether the reader ignores these tensors, as diffusers does where none is of a further layer of the model."""
+    """Whether the library ignores these tensors: timm some, and diffusers those of no further layer of the model."""
     if c.blueprint.spec.family == "timm":
         from hfcount.architectures.models.timm import drops
 

@@ -51,7 +51,7 @@ def check_token_ids(c: Comparison, outcome: Outcome) -> None:
 
 
 def check_tokenizer(c: Comparison, outcome: Outcome) -> None:
-    """HF105: added tokens without a row; no harm is done where they only pad, or another input takes their place."""
+    """HF105: added tokens without a row; a note where they only pad, or another input takes their place."""
     added = list(tokens.added(c.weights.companions))
     largest = max((table[1:] for table in _tables(c)), default=None) if added else None
     if largest is None:
@@ -100,7 +100,7 @@ def _table_of(token_id: TokenId, tables: list[tuple[str, int, str]]) -> tuple[in
 
 
 def _severity(c: Comparison, token_id: TokenId) -> Severity | None:
-    """How bad it is that an id has no row; None if that does no harm, or is the default for another vocabulary."""
+    """How bad it is that an id has no row; None if nothing comes of it, or it is a default for another vocabulary."""
     stem = token_id.key.rpartition(".")[2].rpartition("_")[0]
     placeholder = stem.endswith(_PLACEHOLDERS)
     if placeholder and families.replaces_placeholders(c.blueprint.spec):

@@ -111,7 +111,8 @@ def test_numbers_of_ranks(values: Json, working: tuple[int, ...]) -> None:
     [
         (FORTY, 3, "40 query heads (num_attention_heads): 40 / 3 is no whole number", "num_attention_heads", 2),
         (QWEN3, 6, "8 key/value heads (num_key_value_heads): neither 8 / 6 nor 6 / 8", "num_attention_heads", 2),
-        (EXPERTS, 128, "64 / 128 is no whole number (QKVParallelLinear of vLLM and SGLang)", "num_attention_heads", 2),
+        (EXPERTS, 128, "64 / 128 is no whole number (QKVParallelLinear of vLLM 0.33 and SGLang 0.5.23)",
+         "num_attention_heads", 2),
         (ODD | {"quantization_config": AWQ}, 8, "2,560 / 128 = 20 groups, and 2,560 / 8 = 320 is no multiple of 128",
          "intermediate_size", 2),
         (EXPERTS | {"quantization_config": FP8}, 8, "1,536 / 128 = 12 blocks, and 1,536 / 8 = 192 is no multiple",

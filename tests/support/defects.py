@@ -1326,7 +1326,7 @@ CASES: dict[str, Case] = {
     "8-bit floats, as declared": Case(
         "mismatch",
         "HF103",
-        ('dtype is "float8_e4m3fn"', "transformers refuses"),
+        ('dtype is "float8_e4m3fn"', "transformers 5.23.0 refuses"),
         spoil=both(into("F8_E4M3", ""), says(dtype="float8_e4m3fn")),
     ),
     "a placeholder for the tied head": Case(
@@ -1458,7 +1458,7 @@ CASES: dict[str, Case] = {
     "a mixture in FP8 with the scales of all experts in one tensor": Case(
         "explained",
         "HF506",
-        ("experts.gate_up_proj_scale_inv", "vLLM"),
+        ("experts.gate_up_proj_scale_inv", "transformers 5.23 saves mixtures so"),
         make=lambda: sharded("qwen3_moe"),
         spoil=both(in_blocks, in_stacks),
     ),

@@ -310,7 +310,7 @@ CASES: dict[str, Case] = {
     "one file, and shards of an earlier save": Case(
         "mismatch",
         "HF006",
-        ("which transformers reads alone", "vLLM"),
+        ("which transformers 5.24 reads alone", "vLLM 0.33 reads every"),
         asked=2,
         make=single,
         spoil=copied(OTHER[1], NORM, HEAD),

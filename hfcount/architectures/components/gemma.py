@@ -111,7 +111,7 @@ def lending_attention(d: int, a: GQA, values: bool = True, shares_kv: bool = Fal
 
     Source: model card of google/gemma-3n-E4B. Tensors: q_proj (h·h_d, d), q_norm (h_d), o_proj (d, h·h_d), k_proj
     (h_kv·h_d, d), k_norm (h_d), and v_proj unless keys also serve as `values`. A layer that `shares_kv` has no k_proj,
-    k_norm and v_proj; the released checkpoints store them anyway, and loaders skip them.
+    k_norm and v_proj; the released checkpoints store them anyway, and transformers skips them.
     """
     width = a.kv_heads * a.head_dim
     skipped = block(weight=obsolete(width, d))

@@ -315,7 +315,7 @@ def base(s: Spec, layer: Callable[[Layer], Node], norm: Block | None = None) -> 
 
 
 def _rotary(s: Spec) -> Block | None:
-    """The frequencies that some writers store once for all layers; loaders skip them."""
+    """The frequencies that some writers store once for all layers; transformers skips them."""
     for part in s.layers:
         if isinstance(part.layer.mixer, GQA | MLA):
             mixer = part.layer.mixer

@@ -1,7 +1,7 @@
-"""Pickled weights: what loaders take of them, and their tensors under the names that the blueprint has.
+"""Pickled weights: what transformers takes of them, and their tensors under the names that the blueprint has.
 
 A state dict has the names and shapes of the module, so that the view of the blueprint is the blueprint itself: as a
-`Shard`, a pickle goes through every check that headers of safetensors go through. What loaders do with the rest was
+`Shard`, a pickle goes through every check that headers of safetensors go through. What is done with the rest was
 judged by from_pretrained of transformers 5.23 under torch 2.13.
 """
 
@@ -72,7 +72,7 @@ def as_pickled(finding: Finding, files: Files = ()) -> Finding:
         finding = finding.replace(file=BIN_INDEX)
     elif finding.file is None and len(files) == 1 and finding.code[2] in "23":
         finding = finding.replace(file=files[0].name)
-    # No loader of pickles reads the total, and writers have summed it up in several ways.
+    # transformers does not read the total of pickles, and writers have summed it up in several ways.
     return finding.replace(severity="note") if finding.code == "HF401" else finding
 
 

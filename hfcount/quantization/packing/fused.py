@@ -1,4 +1,4 @@
-"""Scales of all experts of a layer in one tensor, as transformers 5 saves FP8 mixtures."""
+"""Scales of all experts of a layer in one tensor, as transformers 5.23 saves FP8 mixtures."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace

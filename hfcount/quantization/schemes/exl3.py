@@ -32,7 +32,7 @@ class Trellis(Layout):
         return tuple(replace(self, words=words) for words in _WORDS if words != self.words)
 
     def alike(self, other: Layout | None) -> bool:
-        # The settings say an average, and loaders read what is there.
+        # The settings say an average, and what is there counts.
         return isinstance(other, Trellis)
 
     @property

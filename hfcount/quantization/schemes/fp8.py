@@ -66,7 +66,7 @@ class Fp4(Layout):
 
 @dataclass(frozen=True, slots=True)
 class Fused(Layout):
-    """Experts of transformers 5, which keeps the scales of a layer's experts in one tensor.
+    """Experts of transformers 5.23, which keeps the scales of a layer's experts in one tensor.
 
     Args:
         layout: how a matrix is packed by itself.

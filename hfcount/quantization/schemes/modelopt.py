@@ -172,7 +172,7 @@ def read(settings: Settings) -> Scheme:
     """
     settings = table(settings, "quantization") or settings
     sizes = _sizes(settings)
-    if sizes:  # loaders build the groups of the config, whatever else it says
+    if sizes:  # models are built by the groups of the config, whatever else it says
         settings = {**settings, "group_size": next(iter(sizes.values()))}
     algorithm = word(settings, "quant_algo")
     contradictions = _contradictions(settings, algorithm)

@@ -30,7 +30,7 @@ Kind = Literal["parameter", "buffer"]
 
 Presence = Literal["required", "dispensable", "optional", "spare", "obsolete"]
 """Whether a checkpoint holds it: must; does, though it loads without; may; may even where the rest of its part is
-there; or only did so in earlier versions, and loaders skip it."""
+there; or only did so in earlier versions, and transformers skips it."""
 
 Part = Literal["model", "prediction"]
 """Which part a tensor belongs to: the model proper, or its multi-token-prediction layers."""
@@ -118,7 +118,7 @@ def buffer(*shape: int, component: Component | None = None, whole: bool = False)
 
 
 def obsolete(*shape: int, whole: bool = False, twin: bool = False) -> Tensor:
-    """A buffer that earlier versions stored and loaders skip; `shape` is in elements, `whole` a mask or indices."""
+    """A buffer that earlier versions stored, and that is skipped; `shape` is in elements, `whole` a mask or indices."""
     return Tensor(shape, "buffer", "obsolete", whole=whole, twin=twin)
 
 
