@@ -52,6 +52,7 @@ REGISTRIES = (
     "quantization/schemes/__init__",
     "report/renderers/__init__",
     "verifier/__init__",
+    "verifier/loaders/catalogue",
     "verifier/rules/__init__",
 )
 """Modules that import others of the package by a name that is put together: those in their own folders."""

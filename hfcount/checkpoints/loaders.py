@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from hfcount.checkpoints.inspection import Inspection
-from hfcount.errors import DocumentError, FetchError
+from hfcount.errors import DocumentError
 from hfcount.fetcher.layout import MISTRAL_LAYOUT, OPEN_CLIP_LAYOUT
 from hfcount.formats.json import parse_object
 from hfcount.mapper.class_defaults import is_of_diffusers
@@ -53,14 +53,9 @@ def _files(inspection: Inspection) -> Collection[str]:
 
 
 def _beside(inspection: Inspection, file: str) -> Collection[str] | None:
-    """The names in a weight file that was not read so far; only of a folder, where that sends no request."""
-    shards = inspection.documents.shards
-    if not shards.local:
-        return None
-    with suppress(FetchError):
-        shard = shards.read([file], lambda: None).get(file)
-        return shard.header.tensors.keys() if shard and shard.header else None
-    return None
+    """The names in a weight file beside the model; None if it was not read."""
+    shard = (inspection.evidence.headers or {}).get(file)
+    return shard.header.tensors.keys() if shard and shard.header else None
 
 
 def _form(inspection: Inspection) -> str:

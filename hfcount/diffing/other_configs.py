@@ -22,14 +22,19 @@ def otherwise(keys: Sequence[ConfigKey], blueprints: Blueprints, same_structure:
     sizes = [row.key for row in keys if row.effect == "tensors" and described]
     reading = [row.key for row in keys if row.effect == "reading" and row.a != row.b]
     sizes, reading = (sizes, reading) if sized else ([], [*sizes, *reading])
-    alike = [row for row in keys if row.readers and row.a == row.b]
-    readers = [row.key for row in alike]
-    who = " and ".join(name for name in (OLDER, VLLM) if any(name in (row.readers or "") for row in alike))
+    readers, who = _read_otherwise(keys)
     more = f" and {len(reading) - _FEW} more keys" if len(reading) > _FEW else ""
     texts = [f"is configured otherwise ({', '.join(reading[:_FEW])}{more})"] if reading else []
     texts += [f"is configured for other tensors ({', '.join(sizes[:_FEW])})"] if sizes else []
     texts += [f"is read otherwise by {who} ({', '.join(readers[:_FEW])})"] if readers else []
     return [Relation(kind="reading", text=text) for text in texts]
+
+
+def _read_otherwise(keys: Sequence[ConfigKey]) -> tuple[list[str], str]:
+    """The keys that both say alike and some loaders read in another way, and these loaders."""
+    alike = [row for row in keys if row.readers and row.a == row.b]
+    who = " and ".join(name for name in (OLDER, VLLM) if any(name in (row.readers or "") for row in alike))
+    return [row.key for row in alike], who
 
 
 def sized_otherwise(a: Blueprint | None, b: Blueprint | None) -> bool:

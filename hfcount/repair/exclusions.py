@@ -30,8 +30,7 @@ _MOST = 200  # modules that are listed one by one
 def excluded(state: State) -> Iterator[Proposal]:
     """Completes the list of excluded modules."""
     packed = state.run.outcome.packed
-    modules = [finding for finding in state.about("HF502") if isinstance(finding, ModulesDiffer)]
-    findings = [finding for finding in modules if not finding.reason or _is_missed(state, finding)]
+    findings = _reported(state)
     config = packed.announced if packed else None
     if not packed or not config or not config.key or not findings or not BLINDING.isdisjoint(state.codes):
         return
@@ -60,6 +59,12 @@ def compressed(state: State) -> Iterator[Proposal]:
         text = with_value(state.config, path, COMPRESSED)
         says = f"Set {config.key}.quantization_status to {COMPRESSED}."
         yield Proposal(frozenset({"HF114"}), says, {CONFIG: text.encode()})
+
+
+def _reported(state: State) -> list[ModulesDiffer]:
+    """The findings of modules that a list lacks, or names in part only."""
+    modules = [finding for finding in state.about("HF502") if isinstance(finding, ModulesDiffer)]
+    return [finding for finding in modules if not finding.reason or _is_missed(state, finding)]
 
 
 def _is_missed(state: State, finding: ModulesDiffer) -> bool:

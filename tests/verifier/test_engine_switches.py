@@ -192,7 +192,7 @@ def _backup() -> Made:
 row(8, "another name of the file", WHOLE)(lambda: Made(llama(), {"weights.safetensors": tensors(llama())}))
 
 
-@row(9, "a consolidated file of other names", ("refuses", "default_loader.py"), ("whole", ""))
+@row(9, "a consolidated file of other names", ("unknown", "default_loader.py"), ("whole", ""))
 def _consolidated() -> Made:
     more = {"layers.0.attention.wq.weight": (BF, (64, 64))}
     return Made(llama(), {SINGLE: tensors(llama()), "consolidated.safetensors": more}, index={})

@@ -114,8 +114,9 @@ class Checkpoint(Record):
     def names(self) -> Iterator[str]:
         """The names of its tensors, as far as they were read."""
         if self.shards is not None:
-            for shard in self.shards.values():
-                yield from shard.header.tensors if shard.header else ()
+            for file in sorted(self.shards):
+                header = self.shards[file].header
+                yield from header.tensors if header else ()
         elif self.index is not None:
             yield from self.index.weight_map
 

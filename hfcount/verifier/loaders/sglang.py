@@ -42,7 +42,7 @@ def read(loader: Loader, checkpoint: Checkpoint) -> Reading:
 
         return reading(loader, facts, engine_adapters.of_sglang(checkpoint, facts), "adapter_scaling")
     if checkpoint.form == "gguf":
-        says = "has a loader for GGUF, which was not read here"
+        says = "reads GGUF in a way that is not known here"
         return Reading(loader, "unknown", says, evidence="none", source=facts.lines["gguf"])
     if checkpoint.form == "mistral":
         return Reading(loader, "unknown", "is not known here to read Mistral's own names", evidence="none")

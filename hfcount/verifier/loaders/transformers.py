@@ -43,20 +43,25 @@ def read(loader: Loader, checkpoint: Checkpoint) -> Reading:
         return Reading(loader, "refuses", lacks, source=source)
     if checkpoint.is_announced and (otherwise := _of_settings(loader, checkpoint)):
         return otherwise
-    difference = next(_differences(version, recorded, checkpoint), None)
-    if difference:
+    if difference := next(_differences(version, recorded, checkpoint), None):
         outcome, says, codes = difference
         return Reading(loader, outcome, says, codes, source=source)
+    return _as_compared(loader, recorded, checkpoint)
+
+
+def _as_compared(loader: Loader, recorded: Facts, checkpoint: Checkpoint) -> Reading:
+    """What a version makes of a checkpoint that it reads as the newest does, by what was compared."""
+    version = loader.version
     errors = [finding for finding in checkpoint.findings if finding.severity == "error" and not finding.of_serving]
     against = [finding for finding in errors if not _is_taken(version, recorded, checkpoint, finding)]
     if against:
         return _by_findings(loader, against)
     if checkpoint.agrees is None:
         return Reading(loader, "unknown", "was given nothing that was compared", evidence="none")
-    failed = ": " in recorded.unknown  # an error of what the newest writes; else it was not tried
+    failed = not recorded.unknown.startswith(("never loaded", "too large"))  # what this version itself would write
     if recorded.unknown and (failed or version != versions()[-1]) and not _is_saved_by(version, checkpoint):
         return Reading(loader, "unknown", f"is not known here: {recorded.unknown}", evidence="none")
-    return Reading(loader, "whole", source=source)
+    return Reading(loader, "whole", source=f"{LIBRARY}-{version}.json")
 
 
 def _of_settings(loader: Loader, checkpoint: Checkpoint) -> Reading | None:
