@@ -48,7 +48,8 @@ def _form(inspection: Inspection) -> str:
     family = blueprint.spec.family if blueprint else ""
     if is_of_diffusers(family) or inspection.documents.layout.reader == "diffusers":
         return "diffusers"
-    return family if family in _OF_OTHER_LIBRARIES else "model"
+    named = "model_type" in _values(inspection)  # Mistral's own layout, params.json, has none; transformers' type does
+    return family if family in _OF_OTHER_LIBRARIES and not (named and family == "mistral") else "model"
 
 
 def _values(inspection: Inspection) -> Mapping[str, Any]:
@@ -84,6 +85,23 @@ def refusals(judges: Sequence[Reading], findings: Sequence[Finding], asked: bool
         )
         for reading in against
     ]
+
+
+def naming(findings: Sequence[Finding], read_by: Sequence[Reading]) -> list[Finding]:
+    """The findings; HF113 says, too, which loaders of other libraries take other rotary settings, or refuse them."""
+    told = "".join(
+        f" {reading.loader} {printable(reading.says, None)}."
+        for reading in read_by
+        if "HF113" in reading.findings and reading.outcome in ("differs", "refuses")
+    )
+    if not told:
+        return list(findings)
+    from hfcount.verifier.rules.hf113_rotary_settings_moved import RotarySettingsMoved
+
+    named = list(findings)
+    at, moved = [pair for pair in enumerate(findings) if isinstance(pair[1], RotarySettingsMoved)][-1]
+    named[at] = moved.replace(statement=f"{moved.text}{told}")
+    return named
 
 
 def policy_for(policy: Policy, judges: Sequence[Reading], findings: Sequence[Finding]) -> Policy:

@@ -33,7 +33,8 @@ def report_of(inspection: Inspection) -> Report:
     read_by = loaders.read(inspection, findings, {"mismatch": False, "unverified": None}.get(result, True))
     judges = loaders.judged(read_by, asked)
     findings = sorted(
-        [*findings, *loaders.refusals(judges, findings, bool(asked))], key=lambda finding: finding.severity != "error"
+        [*loaders.naming(findings, read_by), *loaders.refusals(judges, findings, bool(asked))],
+        key=lambda finding: finding.severity != "error",
     )
     policy = loaders.policy_for(policy, judges, findings) if asked else policy
     proven = outcome.proven or (bool(asked) and all(reading.outcome == "whole" for reading in judges))

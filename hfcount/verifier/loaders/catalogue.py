@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import NamedTuple
 
+from hfcount.verifier.loaders import mlx_lm_facts
 from hfcount.verifier.loaders.facts import versions
 from hfcount.verifier.loaders.loader import Basis, Checkpoint, Loader, Reading
 
@@ -37,15 +38,19 @@ LIBRARIES = {
         "run",
         "classes, keys, names, sizes, ties and refused values of every type, recorded by loading small models",
     ),
+    "mlx-lm": Library(
+        mlx_lm_facts.versions,
+        "mlx_lm",
+        "run",
+        "keys, defaults, rotary settings, heads, names and quantisers of every type, recorded by loading small models",
+    ),
 }
 """The libraries by the name that --for takes."""
 
 
 def loaders() -> list[Loader]:
     """Every loader that is known, of each library the newest first."""
-    return [
-        Loader(name, version) for name, library in LIBRARIES.items() for version in reversed(library.versions())
-    ]
+    return [Loader(name, version) for name, library in LIBRARIES.items() for version in reversed(library.versions())]
 
 
 def loader(text: str) -> Loader:
@@ -67,13 +72,21 @@ def loader(text: str) -> Loader:
 def readings(checkpoint: Checkpoint) -> list[Reading]:
     """What every loader makes of a checkpoint, those first that it is made for."""
     made_for = home(checkpoint)
-    found = [
-        _read(known, checkpoint)._replace(home=known in made_for)
-        for known in loaders()
-    ]
+    found = [_read(known, checkpoint)._replace(home=known in made_for) for known in loaders()]
     return sorted(found, key=lambda reading: not reading.home)
 
 
 def home(checkpoint: Checkpoint) -> tuple[Loader, ...]:
-    """The loaders that a checkpoint is made for, by its container, its scheme and its class."""
-    return (loader("transformers"),) if checkpoint.form == "model" else ()
+    """The loaders that a checkpoint is made for, by its container, its scheme and its class.
+
+    What MLX has packed is for mlx-lm, where that has the type; models that see or hear are for a library of their own,
+    of which nothing is known here.
+    """
+    if checkpoint.form != "model":
+        return ()
+    if any(announced.method == "mlx" for announced in checkpoint.announced) or "quantization" in checkpoint.values:
+        known = loader("mlx-lm")
+        sees = any(isinstance(checkpoint.values.get(key), dict) for key in ("vision_config", "audio_config"))
+        has_type = mlx_lm_facts.facts(known.version, checkpoint.model_type, checkpoint.class_name)
+        return (known,) if has_type and not sees else ()
+    return (loader("transformers"),)
