@@ -80,7 +80,7 @@ def samples(kind: str, module: str) -> Iterator[Sample]:
         module: what mlx-lm reads it by, whose own type stands for one that has no config.
     """
     for config in [*_configs(kind)] or [{**config, "model_type": kind} for config in _configs(module)]:
-        for values in _sizes(config):
+        for values in [*_sizes(config), *_mixed(config)]:
             sample = _of_torch(kind, values) or _of_blueprint(kind, values)
             if sample:
                 yield sample
@@ -116,6 +116,17 @@ def _sizes(config: Json) -> Iterator[Json]:
     yield _smaller(config, width=_SMALL["hidden_size"] // _SMALL["num_attention_heads"])
 
 
+def _mixed(config: Json) -> Iterator[Json]:
+    """Small configs with a second kind of layer, where the config has one kind alone."""
+    from transformers.configuration_utils import ALLOWED_LAYER_TYPES
+
+    given = config.get("layer_types")
+    if isinstance(given, list) and len({*given}) == 1:
+        for word in ALLOWED_LAYER_TYPES:
+            if word not in given:
+                yield _smaller({**config, "layer_types": [word, *given[1:]]})
+
+
 def _smaller(values: Json, width: int | None = None) -> Json:
     """The same config with small sizes; `width` is that of a head, another than what the sizes give if absent."""
     small = {**_SMALL, **({"head_dim": width} if width else {})}
@@ -148,7 +159,7 @@ def _of_torch(kind: str, config: Json) -> Sample | None:
             torch = runs.Torch(name, {**deepcopy(config), "architectures": [name]})
         except Exception:  # these sizes do not fit one another, or the class needs a library
             continue
-        values = {**torch.config, "architectures": [name]}
+        values = {**torch.config, "architectures": [name], "model_type": kind}
         return Sample(kind, values, torch.weights, torch, _defaults(kind))
     return None
 

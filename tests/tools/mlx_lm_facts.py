@@ -146,6 +146,8 @@ def _refused(mlx: runs.Mlx, probe: probes.Probe) -> Json:
         "wants": sorted({runs.folded(name) for name in missing}),
         "unexpected": sorted({runs.folded(name) for name in probe.weights if f".{name}".endswith(ends)}),
     }
+    if not (missing or unexpected):
+        row |= probes.words(probe)
     return row | {"unknown": f"its recorded checkpoint is refused: {probe.error}"}
 
 

@@ -55,6 +55,7 @@ _HINTS: Json = {
     "rope_scaling": None,
 }
 _OTHER_SIZES = ("num_attention_heads", "hidden_size", "intermediate_size", "num_hidden_layers", "num_key_value_heads")
+_BESIDE = ("max_position_embeddings", "rope_theta", "rope_scaling", "partial_rotary_factor")
 _NONE = {"sliding_window": 4, "final_logit_softcapping": 2.0, "attn_logit_softcapping": 2.0, "attention_chunk_size": 4}
 _EXTRA = (
     "model.layers.0.self_attn.rotary_emb.inv_freq",
@@ -88,6 +89,7 @@ class Probe:
 
     Attributes:
         needs: arguments that no key of transformers gives, with the values that fit the weights.
+        refuses: values that it refuses of keys without which it loads, with the errors.
         above: sizes of the language model that it reads at the top level, where transformers does not write them.
         unexpected: stored names, numbers as {}, that it refuses.
         error: why it does not load; empty if it does.
@@ -99,6 +101,7 @@ class Probe:
         self.needs: Json = {}
         self.unexpected: list[str] = []
         self.above: Json = {}
+        self.refuses: Json = {}
         self.base = flat(_windowed(sample.config))
         self.loaded = self._loaded()
         self.error = self.loaded.error
@@ -135,6 +138,8 @@ class Probe:
         if loaded.error and (names := _ARGUMENTS.search(loaded.error)):
             self._fill(re.findall(r"'(\w+)'", str(names[1])))
             loaded = self.run(self.base)
+        if "'NoneType' object" in loaded.error and self.part(self.base).get("rope_scaling") is None:
+            loaded = self._scaled(loaded)
         if "Expected shape" in loaded.error and self.prefix:
             loaded = self._hoisted() or loaded
         if "lm_head" in loaded.error:
@@ -147,6 +152,16 @@ class Probe:
                 self.weights = {name: value for name, value in self.weights.items() if name not in stored}
                 loaded = self.run(self.base)
         return loaded
+
+    def _scaled(self, loaded: runs.Run) -> runs.Run:
+        """The checkpoint with an object for rope_scaling, which changes nothing, if it loads only so."""
+        config = self.having(rope_scaling={"type": "default", "rope_type": "default", "factor": 1.0})
+        scaled = self.run(config)
+        if scaled.error:
+            return loaded
+        self.base = config
+        self.refuses = {f"{self.prefix}rope_scaling": [loaded.error, [None]]}
+        return scaled
 
     def _without_head(self) -> runs.Run:
         """The checkpoint without its head if it has one, or else with a copy of the embedding as the head."""
@@ -189,10 +204,10 @@ class Probe:
         self.needs = given | sizes
         self.base |= self.needs
 
-    def keys(self, beside: str = "") -> Iterator[tuple[str, Any]]:
-        """The keys of the language model that may bear on what it computes, and one beside them, with their values."""
+    def keys(self, beside: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]]:
+        """The keys of the language model that may bear on what it computes, and some beside them, with their values."""
         for key, value in self.part(self.base).items():
-            if (key == beside or not _NO_EFFECT.search(key)) and key != TIE:
+            if (key in beside or not _NO_EFFECT.search(key)) and key != TIE:
                 yield key, value
 
     def having(self, **values: Any) -> Json:
@@ -230,12 +245,14 @@ def absent(probe: Probe) -> Json:
     sizes: Json = {}
     values: Json = {}
     usual = probe.part(dict(probe.sample.defaults))
-    for key, value in probe.keys("max_position_embeddings"):
+    for key, value in probe.keys(_BESIDE):
         if key in probe.needs:
             continue
         loaded = probe.run(probe.having(**{key: ...}))
         if loaded.error and loaded.error.startswith(("TypeError", "KeyError", "AttributeError", "AssertionError")):
             needs.append(f"{probe.prefix}{key}")
+        elif key in _BESIDE:
+            continue
         elif loaded.error:
             sizes[f"{probe.prefix}{key}"] = _size(probe, key)
         elif key in usual and usual[key] != value:
@@ -280,9 +297,9 @@ def _size(probe: Probe, key: str) -> Any:
 def changed(probe: Probe) -> Json:
     """Which keys are not read, or read otherwise than transformers does, and which values are refused."""
     ignores: Json = {}
-    refuses: Json = {}
+    refuses: Json = {**probe.refuses}
     if probe.torch is None:
-        return {}
+        return {"refuses": refuses}
     usual = probe.part(dict(probe.sample.defaults))
     _settle(probe, ignores, usual)
     for key, value in list(probe.keys()):
@@ -303,6 +320,17 @@ def changed(probe: Probe) -> Json:
         "ignores": ignores,
         "refuses": {key: told for key, told in refuses.items() if key not in ignores},
     }
+
+
+def words(probe: Probe) -> Json:
+    """The words of a config that an error names."""
+    found: Json = {}
+    for key, value in probe.part(probe.base).items():
+        listed = value if isinstance(value, list) else [value]
+        named = [word for word in listed if isinstance(word, str) and len(word) > 3 and word in probe.error]
+        if named and key not in ("model_type", "architectures"):
+            found[f"{probe.prefix}{key}"] = [probe.error, sorted({*named})]
+    return {"refuses": found}
 
 
 def _taken_instead(value: Any, usual: Any) -> list[Any]:

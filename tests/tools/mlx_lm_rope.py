@@ -88,7 +88,7 @@ class Rope:
 
     def _settings(self, kind: str, theta: float = _THETA, local: float = _LOCAL) -> Json:
         inner = self._usual.get("full_attention") if self._nested else self._usual
-        base = {key: inner[key] for key in ("partial_rotary_factor",) if isinstance(inner, dict) and key in inner}
+        base = {key: value for key, value in (inner or {}).items() if key not in ("rope_theta", "rope_type", "type")}
         made = {**base, "rope_theta": theta, "rope_type": "default" if kind == "partial" else kind, **_FURTHER[kind]}
         if kind == "partial":
             made["partial_rotary_factor"] = 0.5 if base.get("partial_rotary_factor") != 0.5 else 0.25

@@ -24,7 +24,7 @@ class Facts(NamedTuple):
         above: sizes of the language model that are read at the top level alone, with their defaults.
         absent: what is taken where a key is absent, and what transformers takes there.
         ignores: keys that are not read, with what is taken in their place, and the default of transformers.
-        refuses: keys with the error and the values that are refused.
+        refuses: keys with the error and the values, or words of a list, that are refused; None is for absent, too.
         rope: by the form and the kind of rotary settings what is not read as transformers reads it: an error, the base
             that is taken, or True.
         heads: by what config says of ties what becomes of a model without a head, and with one.

@@ -26,8 +26,10 @@ def differences(row: Facts, checkpoint: Checkpoint) -> Iterator[_Told]:
         if _value(values, key) is _ABSENT:
             yield "refuses", f"needs {key}"
     for key, (error, refused) in row.refuses.items():
-        if _value(values, key) in refused:
-            yield "refuses", f"refuses {key} = {_value(values, key)}: {error}"
+        value = _value(values, key)
+        value = None if value is _ABSENT else value
+        if value in refused or (isinstance(value, list) and any(word in refused for word in value)):
+            yield "refuses", f"refuses {key} = {_shown(value)}: {error}"
     yield from _sizes(row, checkpoint)
     if row.divides and (error := _undivided(values)):
         yield "refuses", f"{error}: {row.divides}"

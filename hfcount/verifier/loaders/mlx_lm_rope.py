@@ -27,15 +27,15 @@ def differences(row: Facts, values: Values, model_type: str) -> Iterator[tuple[R
     kind = str(spelt.get("rope_type", spelt.get("type", "default")))
     kind = _KINDS.get(kind, kind)
     usual = usual_rotary(str(part.get("model_type", model_type)))
-    yield from _of_kind(row, kind, _form(part, inner, kind), _bases(part, settings, usual))
-    share = inner.get(_SHARE)
-    if share is not None and _SHARE not in part:
-        told = row.rope.get("params", {}).get("partial")
-        if told is True or (type(told) in (int, float) and told != share):
-            yield "differs", f"does not find {_SHARE} {share} in rope_parameters"
+    taken, share = row.rope.get("params", {}).get("partial"), inner.get(_SHARE, part.get(_SHARE))
+    is_shared = _SHARE in part or type(taken) in (int, float)
+    yield from _of_kind(row, kind, _form(part, inner, kind), _bases(part, settings, usual), is_shared)
+    if share is not None and _SHARE not in part and (taken is True or (is_shared and taken != share)):
+        yield "differs", f"does not find {_SHARE} {share} in rope_parameters"
 
 
-def _of_kind(row: Facts, kind: str, form: str, bases: Values) -> Iterator[tuple[ReadingOutcome, str]]:
+def _of_kind(row: Facts, kind: str, form: str, bases: Values, is_shared: bool) -> Iterator[tuple[ReadingOutcome, str]]:
+    """What is made of settings of a kind in a form; `is_shared` where the rotated share of a head is read, too."""
     by_kind = row.rope.get(form, {})
     told = by_kind.get(kind)
     place = "rope_parameters" if form == "params" else "rope_scaling"
@@ -45,14 +45,14 @@ def _of_kind(row: Facts, kind: str, form: str, bases: Values) -> Iterator[tuple[
         yield "refuses", f"refuses these rotary settings: {told}"
     elif told is not None and kind != "default":
         yield "differs", f"does not read rope_type {kind} in {place}"
-    elif told is True:
+    elif told is True and not is_shared:
         yield "differs", f"reads {place} otherwise"
     elif isinstance(told, dict):
         other = {layers: theta for layers, theta in told.items() if bases.get(layers, theta) != theta}
         for layers, theta in other.items():
             yield "differs", f"takes {_THETA} {theta:,} for {bases[layers]:,} of {layers}"
             return
-    elif told is not None and bases.get("", told) != told:
+    elif type(told) in (int, float) and bases.get("", told) != told:
         yield "differs", f"takes {_THETA} {told:,} for {bases['']:,}"
 
 
