@@ -105,6 +105,23 @@ def refusals(judges: Sequence[Reading], findings: Sequence[Finding], asked: bool
     ]
 
 
+def naming(findings: Sequence[Finding], read_by: Sequence[Reading]) -> list[Finding]:
+    """The findings; HF113 says, too, which loaders of other libraries take other rotary settings, or refuse them."""
+    told = "".join(
+        f" {reading.loader} {printable(reading.says, None)}."
+        for reading in read_by
+        if "HF113" in reading.findings and reading.outcome in ("differs", "refuses")
+    )
+    if not told:
+        return list(findings)
+    from hfcount.verifier.rules.hf113_rotary_settings_moved import RotarySettingsMoved
+
+    named = list(findings)
+    at, moved = [pair for pair in enumerate(findings) if isinstance(pair[1], RotarySettingsMoved)][-1]
+    named[at] = moved.replace(statement=f"{moved.text}{told}")
+    return named
+
+
 def policy_for(policy: Policy, judges: Sequence[Reading], findings: Sequence[Finding]) -> Policy:
     """A policy by which those findings are errors that hold for the judges, and no others."""
     holding = frozenset(code for reading in judges for code in reading.findings if reading.outcome != "whole")

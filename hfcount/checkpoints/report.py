@@ -32,7 +32,8 @@ def report_of(inspection: Inspection) -> Report:
     read_by = loaders.read(inspection, findings, _agrees(findings, compared, outcome.proven))
     judges = loaders.judged(read_by, asked)
     findings = sorted(
-        [*findings, *loaders.refusals(judges, findings, bool(asked))], key=lambda finding: finding.severity != "error"
+        [*loaders.naming(findings, read_by), *loaders.refusals(judges, findings, bool(asked))],
+        key=lambda finding: finding.severity != "error",
     )
     policy = loaders.policy_for(policy, judges, findings) if asked else policy
     outcomes = {reading.outcome for reading in judges} if asked else set()

@@ -41,6 +41,8 @@ def announcements(config: Mapping[str, Any], beside: Mapping[str, Mapping[str, A
     parts = (("", config), ("text_config.", text if isinstance(text, dict) else {}))
     for prefix, part in parts:
         keys = [key for key in KEYS if isinstance(part.get(key), dict) and part[key]]
+        if keys[:2] == list(KEYS[:2]) and not part[KEYS[0]].get("quant_method"):
+            keys = keys[1:]  # MLX writes the same twice, and mlx-lm reads `quantization` alone
         if keys:
             extra = {key: config[key] for key in ("expert_dtype",) if key in config}  # DeepSeek's, beside it
             entries.append(_announcement({**extra, **part[keys[0]]}, f"{prefix}{keys[0]}", "config.json"))

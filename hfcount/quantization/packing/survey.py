@@ -144,7 +144,9 @@ class _Names:
         """The suffixes beside some modules, if shapes tell apart how these are stored."""
         if not self.entries or not any(layout.readings for layout in self.layouts):
             return []
-        return sorted(frozenset[str]().union(*(self.collected.suffixes.of(some) for some in bits if some > 0)))
+        beside = frozenset[str]().union(*(self.collected.suffixes.of(some) for some in bits if some > 0))
+        first = {_first(layout)[0] for layout in self.layouts if layout.readings} & OWN
+        return sorted(beside | first) if beside else []
 
     def _dtype(self, name: str) -> str | None:
         entry = self.entries.get(name) if self.entries else None
@@ -153,7 +155,8 @@ class _Names:
     def _shapes(self, name: str, ends: Sequence[str]) -> tuple[tuple[str, tuple[int, ...] | None], ...]:
         if not self.entries or not ends:
             return ()
-        entries = ((end, self.entries.get(self.collected.suffixes.stored(name, end))) for end in ends)
+        stored = ((end, name if end in OWN else self.collected.suffixes.stored(name, end)) for end in ends)
+        entries = ((end, self.entries.get(other)) for end, other in stored)
         return tuple((end, entry.shape if entry else None) for end, entry in entries)
 
 
@@ -259,10 +262,16 @@ def _left_of(layouts: Sequence[Layout], there: frozenset[str]) -> Layout | None:
 
 def _fits(layout: Layout, part: Leaf, shapes: Mapping[str, tuple[int, ...] | None]) -> bool:
     """Whether the tensors of a module have the shapes of a layout."""
+    lead = tuple(map(int, part.shape[:-2]))
     return all(
-        shapes.get(tensor.suffix) is None or tensor.fits(shapes[tensor.suffix] or ())
+        shapes.get(tensor.suffix) is None or _of_each(tensor, lead).fits(shapes[tensor.suffix] or ())
         for tensor in layout.parts(*map(int, part.shape[-2:]))
     )
+
+
+def _of_each(tensor: PackedTensor, lead: tuple[int, ...]) -> PackedTensor:
+    """A tensor of a stack of matrices."""
+    return tensor._replace(shape=(*lead, *tensor.shape)) if lead and tensor.shape else tensor
 
 
 @cache

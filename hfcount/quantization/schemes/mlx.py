@@ -1,7 +1,7 @@
 """MLX: all linear maps and lookup tables, in groups along the inputs."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hfcount.quantization.layout import Layout, PackedTensor, Unmodelled, ceil_div
 from hfcount.quantization.matcher import Matcher
@@ -17,6 +17,7 @@ _CODES = {"mxfp4": "F8_E8M0", "mxfp8": "F8_E8M0", "nvfp4": "F8_E4M3"}
 """Dtypes of scales of small floats."""
 
 _WIDTHS = (2, 3, 4, 5, 6, 8)
+_GROUPS = (32, 64, 128)
 _ONE_SCALE = "global_scale"
 
 
@@ -26,16 +27,29 @@ class Grouped(Layout):
 
     Args:
         whole: whether a stack of experts has one more scale for each of them.
+        inferred: whether readers infer bits, groups and mode from the tensors, as mlx-lm 0.32 does where no entry of a
+            module says them (infer_quant_config in mlx_lm/utils.py).
     """
 
     bits: int
     group: int
     mode: str = "affine"
     whole: bool = False
+    inferred: bool = False
 
     @property
     def label(self) -> str:
         return f"MLX {self.mode} of {self.bits} bits, groups of {self.group}"
+
+    @property
+    def readings(self) -> "tuple[Layout, ...]":
+        if not self.inferred or self.mode != "affine":
+            return ()
+        others = (replace(self, bits=bits, group=group) for bits in _WIDTHS for group in _GROUPS)
+        return tuple(other for other in others if other != self)
+
+    def alike(self, other: Layout | None) -> bool:
+        return self == other or (self.inferred and isinstance(other, Grouped))
 
     def parts(self, outputs: int, inputs: int) -> list[PackedTensor]:
         groups = (outputs, ceil_div(inputs, self.group))
@@ -70,14 +84,16 @@ class Mlx(Scheme):
         (("transformer.", "model."),),
     )
 
-    def __init__(self, name: str, layout: Grouped, overrides: dict[Grouped | None, list[str]]) -> None:
-        self.name, self._layout = name, layout
+    def __init__(
+        self, name: str, layout: Grouped, overrides: dict[Grouped | None, list[str]], modes: Iterable[Grouped] = ()
+    ) -> None:
+        self.name, self._layout, self._modes = name, layout, tuple(modes)
         self._overrides = [(Matcher(paths, "path"), override) for override, paths in overrides.items()]
         self.matchers = tuple(matcher for matcher, _ in self._overrides)
 
     @property
     def layouts(self) -> Iterable[Layout]:
-        return dict.fromkeys([self._layout, *(layout for _, layout in self._overrides if layout)])
+        return dict.fromkeys([self._layout, *(layout for _, layout in self._overrides if layout), *self._modes])
 
     def choose(self, module: Module) -> Choice:
         for matcher, layout in self._overrides:
@@ -87,7 +103,8 @@ class Mlx(Scheme):
             # By rules of single models: most ask for 8 bits, some for none, and what is no linear map stays dense.
             return ROUTER._replace(shown=True, likely=_ROUTER if module.plain else None)
         if module.inputs % self._layout.group:
-            return Choice(None, "its rows are no whole number of groups")
+            # Readers that infer the groups take it packed as well, in groups that divide its rows.
+            return Choice(None, "its rows are no whole number of groups", either=not module.inputs % min(_GROUPS))
         if module.component in TOWERS:
             return TOWER._replace(shown=True)
         # Of what no entry names, mlx-lm packs what has scales, as rules for conversions do not leave an entry.
@@ -100,17 +117,19 @@ def read(settings: Settings) -> Scheme:
     Raises:
         Unmodelled: its mode, its bits or its groups are not described.
     """
-    base = _layout(settings)
+    base = replace(_layout(settings), inferred=True)
     contradictions = _contradictions(settings)
     overrides: dict[Grouped | None, list[str]] = {}
     for path, value in settings.items():
         if path not in _SHARED and isinstance(value, dict | bool):
             # An entry is all that mlx-lm reads for its module: what it does not say is as usual, not as above.
-            layout = _layout(value) if isinstance(value, dict) else base if value else None
+            layout = _layout(value) if isinstance(value, dict) else replace(base, inferred=False) if value else None
             overrides.setdefault(layout, []).append(path)
             if isinstance(value, dict):
                 contradictions += _contradictions(value, f"{printable(path, 80)}.")
-    scheme = Mlx(f"MLX {base.mode}", base, overrides)
+    # Where no mode is said, the dtype of the scales tells small floats from integers.
+    modes = [] if "mode" in settings else [Grouped(*_USUAL[mode], mode, inferred=True) for mode in _CODES]
+    scheme = Mlx(f"MLX {base.mode}", base, overrides, modes)
     scheme.contradictions = contradictions
     return scheme
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from hfcount.mapper.class_defaults import diffusers_version
 from hfcount.mapper.quantization_config import Announcement
-from hfcount.verifier.loaders import engine_facts
+from hfcount.verifier.loaders import engine_facts, mlx_lm_facts
 from hfcount.verifier.loaders.facts import facts, versions
 from hfcount.verifier.loaders.loader import Basis, Checkpoint, Loader, Reading
 
@@ -57,6 +57,12 @@ LIBRARIES = {
         "read",
         "classes, files, settings of quantisation, lists of modules, ties, and LoRA",
     ),
+    "mlx-lm": Library(
+        mlx_lm_facts.versions,
+        "hfcount.verifier.loaders.mlx_lm",
+        "run",
+        "keys, defaults, rotary settings, heads, names and quantisers of every type, recorded by loading small models",
+    ),
     "diffusers": Library(
         lambda: (diffusers_version(),), "hfcount.verifier.loaders.own", "run", "its model classes, as it builds them"
     ),
@@ -105,10 +111,22 @@ def home(checkpoint: Checkpoint) -> tuple[Loader, ...]:
     if "modules.json" in checkpoint.companions:
         return loader("sentence-transformers"), loader("transformers")
     if checkpoint.announced:
-        return _of_scheme(checkpoint.announced[0])
+        return _of_mlx(checkpoint) if _is_of_mlx(checkpoint) else _of_scheme(checkpoint.announced[0])
     if _is_of_vllm(checkpoint):
         return (loader("vllm"),)
     return (loader("transformers"),)
+
+
+def _is_of_mlx(checkpoint: Checkpoint) -> bool:
+    return any(announced.method == "mlx" for announced in checkpoint.announced) or "quantization" in checkpoint.values
+
+
+def _of_mlx(checkpoint: Checkpoint) -> tuple[Loader, ...]:
+    """mlx-lm, where it has the type; models that see or hear are for a library of which nothing is known here."""
+    known = loader("mlx-lm")
+    sees = any(isinstance(checkpoint.values.get(key), dict) for key in ("vision_config", "audio_config"))
+    has_type = mlx_lm_facts.facts(known.version, checkpoint.model_type, checkpoint.class_name)
+    return (known,) if has_type and not sees else ()
 
 
 def _of_scheme(announced: Announcement) -> tuple[Loader, ...]:
@@ -120,8 +138,6 @@ def _of_scheme(announced: Announcement) -> tuple[Loader, ...]:
     from hfcount.verifier.loaders.quantizers import has_method
 
     method = announced.method.replace("_", "-") if announced.method == "compressed_tensors" else announced.method
-    if method == "mlx":
-        return ()
     if method.startswith("modelopt"):
         return loader("vllm"), loader("sglang")
     if method == "compressed-tensors":

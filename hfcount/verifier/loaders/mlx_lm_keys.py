@@ -1,0 +1,155 @@
+"""Compares the keys of a config with those that mlx-lm needs, reads, defaults and refuses."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from typing import Any
+
+from hfcount.errors import HfcountError
+from hfcount.mapper.class_defaults import declared
+from hfcount.verifier.loaders.loader import Checkpoint, ReadingOutcome
+from hfcount.verifier.loaders.mlx_lm_facts import Facts
+
+_ABSENT = object()
+_TEXT = "text_config"
+_SYNONYMS = ({"silu", "swish"}, {"gelu_pytorch_tanh", "gelu_new", "gelu_fast", "gelu_tanh"})
+_WINDOWS = ("layer_types", "sliding_window", "use_sliding_window", "max_window_layers", "attention_chunk_size")
+_QUOTIENT = " / "
+
+Values = Mapping[str, Any]
+_Told = tuple[ReadingOutcome, str]
+
+
+def differences(row: Facts, checkpoint: Checkpoint) -> Iterator[_Told]:
+    """What it refuses, and what it reads otherwise than transformers."""
+    values = checkpoint.values
+    for key in row.needs:
+        if _value(values, key) is _ABSENT:
+            yield "refuses", f"needs {key}"
+    for key, (error, refused) in row.refuses.items():
+        value = _value(values, key)
+        value = None if value is _ABSENT else value
+        if value in refused or (isinstance(value, list) and any(word in refused for word in value)):
+            yield "refuses", f"refuses {key} = {_shown(value)}: {error}"
+    yield from _sizes(row, checkpoint)
+    if row.divides and (error := _undivided(values)):
+        yield "refuses", f"{error}: {row.divides}"
+    yield from _otherwise(row, values)
+
+
+def _otherwise(row: Facts, values: Values) -> Iterator[_Told]:
+    """Keys that bear on no shape, and are read otherwise."""
+    for key, (taken, usual) in row.absent.items():
+        if _value(values, key) is _ABSENT:
+            yield "differs", f"takes {taken} where {key} is absent, and transformers {usual}"
+    for key, (taken, usual) in row.ignores.items():
+        if key.rpartition(".")[2] in _WINDOWS and not _reached(values):
+            continue
+        if _other(_value(values, key), taken, usual):
+            yield "differs", f"does not read {key}, and takes {_shown(taken)}"
+
+
+def windows(row: Facts, values: Values) -> str:
+    """What it does not read of windows, which no context that the config allows reaches; empty if it reads them."""
+    for key, (taken, usual) in row.ignores.items():
+        if key.rpartition(".")[2] in _WINDOWS and _other(_value(values, key), taken, usual):
+            return f"does not read {key}, which changes nothing within the window"
+    return ""
+
+
+def _sizes(row: Facts, checkpoint: Checkpoint) -> Iterator[_Told]:
+    """Sizes that are taken where keys are absent, and lay out another model."""
+    values, part = checkpoint.values, _text(checkpoint.values)
+    for key, default in row.above.items():
+        taken, wanted = values.get(key, default), part.get(key)
+        if wanted is None and part is not values:
+            known = declared(str(part.get("model_type", ""))).default([key])
+            wanted = known[1] if known else taken
+        if taken != wanted:
+            yield "refuses", f"reads {key} at the top level alone, and takes {taken} for {wanted}"
+    for key, size in row.sizes.items():
+        if _value(values, key) is not _ABSENT:
+            continue
+        taken = _size(part, size)
+        known = declared(str(part.get("model_type", checkpoint.model_type))).default([key.rpartition(".")[2]])
+        if taken is None or (known and known[1] == taken):
+            continue
+        if _lays_out_another(checkpoint, key, taken):
+            yield "refuses", f"takes {taken} where {key} is absent"
+
+
+def _size(part: Values, size: Any) -> Any:
+    """The size that is taken; None if it is not known."""
+    if not isinstance(size, str):
+        return size
+    above, _, below = size.partition(_QUOTIENT)
+    value, by = part.get(above), part.get(below) if below else 1
+    return value // by if type(value) is int and type(by) is int and by else None
+
+
+def _lays_out_another(checkpoint: Checkpoint, key: str, value: Any) -> bool:
+    """Whether a config that says so describes other tensors."""
+    if checkpoint.blueprint is None:
+        return False
+    from hfcount.blueprints.build import blueprint
+
+    outer, _, name = key.rpartition(".")
+    values = dict(checkpoint.values)
+    if outer:
+        values[outer] = {**values.get(outer, {}), name: value}
+    else:
+        values[name] = value
+    with suppress(HfcountError):
+        other = blueprint(values)
+        shapes = [(leaf.name, leaf.shape) for leaf in checkpoint.blueprint.leaves]
+        return shapes != [(leaf.name, leaf.shape) for leaf in other.leaves]
+    return True
+
+
+def _undivided(values: Values) -> str:
+    part = _text(values)
+    hidden, heads, width = (part.get(key) for key in ("hidden_size", "num_attention_heads", "head_dim"))
+    if type(hidden) is int and type(heads) is int and type(width) is int and hidden != heads * width:
+        return f"refuses head_dim {width} for {heads} heads and hidden_size {hidden}"
+    return ""
+
+
+def _reached(values: Values) -> bool:
+    """Whether a context that the config allows is longer than a window; where nothing is said, it is not known."""
+    part = _text(values)
+    window, context = part.get("sliding_window"), part.get("max_position_embeddings")
+    return type(window) is int and type(context) is int and window < context
+
+
+def _other(value: Any, taken: Any, usual: Any) -> bool:
+    """Whether a value that is not read is another than the one that is taken in its place."""
+    if value is _ABSENT:
+        value = usual
+        if usual is None:
+            return False
+    if isinstance(value, list) and isinstance(taken, list):
+        return bool(taken) and any(word != taken[at % len(taken)] for at, word in enumerate(value))
+    if isinstance(value, str) and any({value, taken} <= words for words in _SYNONYMS):
+        return False
+    return bool(value != taken and (value or taken))
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, list):
+        return ", ".join(dict.fromkeys(map(str, value)))
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _text(values: Values) -> Values:
+    """The config of the language model."""
+    part = values.get(_TEXT)
+    return part if isinstance(part, dict) else values
+
+
+def _value(values: Values, key: str) -> Any:
+    """The value of a key by its full path; _ABSENT if it is not there."""
+    value: Any = values
+    for part in key.split("."):
+        if not isinstance(value, Mapping) or part not in value:
+            return _ABSENT
+        value = value[part]
+    return value
