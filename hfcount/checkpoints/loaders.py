@@ -37,6 +37,8 @@ def read(inspection: Inspection, findings: Sequence[Finding], agrees: bool | Non
         shards=evidence.shards,
         announced=inspection.announced,
         companions=inspection.documents.companions,
+        headers=evidence.contained.headers if evidence.contained else {},
+        files=inspection.documents.sizes or (),
     )
     return readings(checkpoint)
 

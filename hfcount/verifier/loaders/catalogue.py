@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import NamedTuple
 
+from hfcount.verifier.loaders import llama_cpp_versions
 from hfcount.verifier.loaders.facts import versions
 from hfcount.verifier.loaders.loader import Basis, Checkpoint, Loader, Reading
 
@@ -37,15 +38,19 @@ LIBRARIES = {
         "run",
         "classes, keys, names, sizes, ties and refused values of every type, recorded by loading small models",
     ),
+    "llama.cpp": Library(
+        llama_cpp_versions.versions,
+        "llama_cpp",
+        "read",
+        "of every architecture the metadata and tensors that its source asks for; what its converter makes of folders",
+    ),
 }
 """The libraries by the name that --for takes."""
 
 
 def loaders() -> list[Loader]:
     """Every loader that is known, of each library the newest first."""
-    return [
-        Loader(name, version) for name, library in LIBRARIES.items() for version in reversed(library.versions())
-    ]
+    return [Loader(name, version) for name, library in LIBRARIES.items() for version in reversed(library.versions())]
 
 
 def loader(text: str) -> Loader:
@@ -67,13 +72,11 @@ def loader(text: str) -> Loader:
 def readings(checkpoint: Checkpoint) -> list[Reading]:
     """What every loader makes of a checkpoint, those first that it is made for."""
     made_for = home(checkpoint)
-    found = [
-        _read(known, checkpoint)._replace(home=known in made_for)
-        for known in loaders()
-    ]
+    found = [_read(known, checkpoint)._replace(home=known in made_for) for known in loaders()]
     return sorted(found, key=lambda reading: not reading.home)
 
 
 def home(checkpoint: Checkpoint) -> tuple[Loader, ...]:
     """The loaders that a checkpoint is made for, by its container, its scheme and its class."""
-    return (loader("transformers"),) if checkpoint.form == "model" else ()
+    library = {"model": "transformers", "gguf": "llama.cpp"}.get(checkpoint.form)
+    return (loader(library),) if library else ()

@@ -1,11 +1,12 @@
 """Defines a loader, the checkpoint that it is given, and its reading of that checkpoint."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
 from hfcount.blueprints.blueprint import Blueprint
+from hfcount.formats.gguf.header import GgufHeader
 from hfcount.formats.index import Index
 from hfcount.formats.safetensors import Shard
 from hfcount.mapper.quantization_config import Announcement
@@ -73,6 +74,8 @@ class Checkpoint:
         shards: headers of its weight files, by file; None if they were not read.
         announced: what announces a quantisation, the config's first.
         companions: names of the documents beside its config.
+        headers: of its GGUF files that hold models, by name; None of one that cannot be read.
+        files: paths of what lies beside its config, as far as they are known.
     """
 
     form: str
@@ -84,6 +87,8 @@ class Checkpoint:
     shards: Mapping[str, Shard] | None = None
     announced: Sequence[Announcement] = ()
     companions: Mapping[str, Any] = field(default_factory=dict)
+    headers: Mapping[str, GgufHeader | None] = field(default_factory=dict)
+    files: Collection[str] = ()
 
     @cached_property
     def model_type(self) -> str:
