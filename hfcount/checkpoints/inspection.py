@@ -13,6 +13,7 @@ from hfcount.fetcher.interface import Documents
 from hfcount.fetcher.location import Place
 from hfcount.fetcher.module_files import weight_files
 from hfcount.fetcher.weights import Weights
+from hfcount.formats.gguf.header import GgufHeader
 from hfcount.formats.index import Index, read_index
 from hfcount.formats.json import Document
 from hfcount.formats.safetensors import Shard
@@ -95,6 +96,8 @@ class Contained:
         total: elements that the configs of its modules describe, where they do.
         rows: the tensors as they are stored, where they are to be listed.
         unserved: why options of serving do not apply to it; empty if they do.
+        headers: of its GGUF files and sets that hold models, by the name of the first file; None of one that cannot
+            be read.
     """
 
     files: int = 0
@@ -104,6 +107,7 @@ class Contained:
     total: int | None = None
     rows: tuple[TensorRow, ...] | None = None
     unserved: str = ""
+    headers: Mapping[str, GgufHeader | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,6 +41,7 @@ def read(inspection: Inspection, findings: Sequence[Finding], agrees: bool | Non
         companions=inspection.documents.companions,
         files=_files(inspection),
         beside=partial(_beside, inspection),
+        headers=evidence.contained.headers if evidence.contained else {},
     )
     return readings(checkpoint)
 

@@ -72,13 +72,14 @@ def test_its_figures_are_those_of_the_model(tmp_path: Path) -> None:
         assert "86,944 parameters in 347,776 bytes (32.00 bits each)" in " ".join(text.split())
 
 
-def test_what_nobody_describes_is_unverified(tmp_path: Path) -> None:
+def test_what_llama_cpp_does_not_know_is_refused(tmp_path: Path) -> None:
     pairs, shapes = model()
     other = {key.replace("qwen3", "nobodys"): value for key, value in pairs.items()} | {
         "general.architecture": "nobodys"
     }
     report = hfcount.verify(folder(tmp_path / "m", {"m.gguf": whole(other, shapes)}))
-    assert (report.verdict, report.exit_code) == ("unverified", 3)
+    assert (report.verdict, report.exit_code) == ("mismatch", 1)
+    assert [finding.code for finding in report.findings] == ["HF114"]
     assert report.error and "architecture nobodys" in report.error.message
     assert report.memory and report.memory.weights_bytes == BYTES
 
@@ -282,7 +283,7 @@ def test_what_metadata_does_not_say_is_told(tmp_path: Path) -> None:
     for key, says in (("block_count", "how many layers"), ("context_length", "how long a context")):
         rest = {name: value for name, value in pairs.items() if not name.endswith(key)}
         report = hfcount.verify(folder(tmp_path / key, {"m.gguf": whole(rest, shapes)}))
-        assert report.verdict == "verified"
+        assert ["needs the key" in finding.message for finding in report.findings] == [True]
         assert [says in check.text for check in report.checks if check.name == "metadata"] == [True]
 
 

@@ -116,6 +116,8 @@ def model(layers: int = 2, **changed: Any) -> tuple[dict[str, Any], dict[str, tu
         "qwen3.attention.head_count_kv": 2,
         "qwen3.attention.key_length": 24,
         "qwen3.attention.value_length": 24,
+        "qwen3.attention.layer_norm_rms_epsilon": 1e-6,
+        "tokenizer.ggml.model": "llama",
         "tokenizer.ggml.tokens": [f"t{number}" for number in range(100)],
     }
     shapes: dict[str, tuple[int, ...]] = {"token_embd.weight": (100, 64)}

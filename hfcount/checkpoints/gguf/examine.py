@@ -10,6 +10,7 @@ from hfcount.checkpoints.gguf.check import check
 from hfcount.checkpoints.gguf.config_from_metadata import blueprint_of
 from hfcount.checkpoints.gguf.files import FileSet, HeaderOrError, file_sets, headers
 from hfcount.checkpoints.gguf.findings import broken, finding, reason
+from hfcount.checkpoints.gguf.loaded import proven
 from hfcount.checkpoints.gguf.split_set import check_pair, join
 from hfcount.checkpoints.gguf.summary import Remark, Role, architecture, bases, role
 from hfcount.checkpoints.inspection import Options
@@ -115,14 +116,14 @@ def _examined(group: FileSet, read: Mapping[str, HeaderOrError], place: Place) -
     result.findings += [broken(error, name) for name in group.files if isinstance(error := read[name], DocumentError)]
     if len(group.files) == 1 and not group.lost:
         result.header = next(iter(parts.values()), None)
-        result.add(check(result.header, size) if result.header else ())
+        result.add(list(proven(check(result.header, size), result.header)) if result.header else ())
     elif parts:
         result.header, remarks = join(parts)
         if len(parts) < len(group.files):  # some cannot be read, which is told; of a sum nothing can be said then
             remarks = [remark for remark in remarks if remark.facts["what"] != "parts" or group.lost]
         result.add([remark._replace(facts={**remark.facts, "lost": _lost(remark, group)}) for remark in remarks])
         if len(parts) == len(group.files) and not group.lost:
-            result.add(check(result.header))
+            result.add(list(proven(check(result.header), result.header)))
     return result
 
 

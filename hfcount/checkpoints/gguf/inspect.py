@@ -136,6 +136,7 @@ def _evidence(checked: GgufFiles, variants: tuple[WeightsFile, ...], files: tupl
         bytes=_sizes(first),
         rows=_tensors(first) if listed else None,
         unserved="its metadata does not give what a cache depends on",
+        headers={file.files.name: file.header for file in checked.looked if file.role in (None, "model", "vocabulary")},
     )
     return Evidence(
         depth="headers", unseen=unseen, container="gguf", contained=contained, variants=variants, beside=files

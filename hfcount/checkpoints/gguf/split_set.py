@@ -87,4 +87,5 @@ def _whole(first: GgufHeader, tensors: Mapping[str, GgufTensor], parts: Sequence
         sum(part.end for part in parts),
         foreign,
         any(part.alike for part in parts),
+        first.kinds,
     )

@@ -6,7 +6,7 @@ ggml/src/gguf.cpp (`gguf_init_from_reader`) and src/llama-model-loader.cpp.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import prod
 from struct import Struct
 from types import MappingProxyType
@@ -55,9 +55,9 @@ class GgufTensor(NamedTuple):
         return prod(self.shape)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class GgufHeader:
-    """The header of one file.
+    """The header of one file; each is another, so that what is found out of one can be kept by it.
 
     Args:
         version: of the format.
@@ -68,6 +68,7 @@ class GgufHeader:
         end: bytes that the file has to have, up to the end of its last tensor.
         foreign: tensors of types that llama.cpp does not have.
         alike: whether the metadata is that of another file, of which this is a variant.
+        kinds: the types of the pairs, such as `u32`, arrays with [] after that of their entries.
     """
 
     version: int
@@ -78,6 +79,7 @@ class GgufHeader:
     end: int
     foreign: tuple[str, ...] = ()
     alike: bool = False
+    kinds: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def data(self) -> int:
@@ -124,10 +126,12 @@ def read_gguf(name: str, size: int | None, read: Read) -> GgufHeader:
     _check_version(where, version)
     window.bound(count, _LEAST_TENSOR, MAX_TENSORS, "tensors")
     window.bound(pairs, _LEAST_PAIR, MAX_PAIRS, "pairs of metadata")
-    metadata, start = read_pairs(window, _HEAD.size, pairs)
+    metadata, kinds, start = read_pairs(window, _HEAD.size, pairs)
     alignment = metadata.get("general.alignment", 32)
     if type(alignment) is not int or alignment <= 0 or alignment & (alignment - 1):
         raise broken(f"{where}: general.alignment is {alignment!r}, and must be a power of two.")
+    if kinds.get("general.alignment", "u32") != "u32":
+        raise broken(f"{where}: general.alignment is of type {kinds['general.alignment']}, and must be u32.")
     tensors, stop = _table(window, start, count, alignment)
     header = _laid_out(where, version, metadata, tensors, (start, stop), alignment)
     if size is not None and size < header.end:
@@ -139,7 +143,7 @@ def read_gguf(name: str, size: int | None, read: Read) -> GgufHeader:
             expected=header.end,
             observed=size,
         )
-    return header
+    return replace(header, kinds=kinds)
 
 
 def read_variant(name: str, size: int, read: Read, known: GgufHeader, around: int = 65_536) -> GgufHeader | None:
@@ -164,7 +168,7 @@ def read_variant(name: str, size: int, read: Read, known: GgufHeader, around: in
         except DocumentError:
             header = None
         if header and size in (header.end, _padded(header.end, known.alignment)) and _same(header, known):
-            return replace(header, alike=True)
+            return replace(header, alike=True, kinds=known.kinds)
         place = window.bytes.find(needle, place + 1)
     return None
 

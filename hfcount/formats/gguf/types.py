@@ -68,3 +68,6 @@ VALUES = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q
 """Types of metadata of a fixed width, by their codes for struct."""
 
 STRING, ARRAY = 8, 9
+
+KINDS = dict(enumerate(("u8", "i8", "u16", "i16", "u32", "i32", "f32", "bool", "str", "arr", "u64", "i64", "f64")))
+"""Types of metadata as llama.cpp calls them."""

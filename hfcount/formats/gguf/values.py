@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from hfcount.errors import DocumentError
-from hfcount.formats.gguf.types import ARRAY, STRING, VALUES
+from hfcount.formats.gguf.types import ARRAY, KINDS, STRING, VALUES
 from hfcount.formats.gguf.window import MAX_HEADER, HeaderWindow
 from hfcount.text import printable
 
@@ -27,9 +27,9 @@ class Long(NamedTuple):
 Value = bool | int | float | str | tuple[bool | int | float | str, ...] | Long
 
 
-def read_pairs(window: HeaderWindow, place: int, count: int) -> tuple[Mapping[str, Value], int]:
-    """The pairs that begin at `place`, and where they end."""
-    metadata, kept = dict[str, Value](), 0
+def read_pairs(window: HeaderWindow, place: int, count: int) -> tuple[Mapping[str, Value], Mapping[str, str], int]:
+    """The pairs that begin at `place`, the type of each, and where they end."""
+    metadata, kinds, kept = dict[str, Value](), dict[str, str](), 0
     for _ in range(count):
         name, place = read_text(window, place, "a key of its metadata")
         if not name or name in metadata:
@@ -37,12 +37,14 @@ def read_pairs(window: HeaderWindow, place: int, count: int) -> tuple[Mapping[st
         window.need(place, 4)
         (kind,) = _U32.unpack_from(window.bytes, place)
         before = place + 4
+        array = kind == ARRAY
         value, place = _value(window, name, kind, before)
         if kept > _KEPT_ALL and isinstance(value, str | tuple):
             value = Long(len(value))
         kept += 0 if isinstance(value, Long) else place - before
         metadata[name] = value
-    return MappingProxyType(metadata), place
+        kinds[name] = f"{KINDS[_U32.unpack_from(window.bytes, before)[0]]}[]" if array else KINDS[kind]
+    return MappingProxyType(metadata), MappingProxyType(kinds), place
 
 
 def _value(window: HeaderWindow, name: str, kind: int, place: int) -> tuple[Value, int]:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from hfcount.mapper.class_defaults import diffusers_version
 from hfcount.mapper.quantization_config import Announcement
-from hfcount.verifier.loaders import engine_facts, mlx_lm_facts
+from hfcount.verifier.loaders import engine_facts, llama_cpp_versions, mlx_lm_facts
 from hfcount.verifier.loaders.facts import facts, versions
 from hfcount.verifier.loaders.loader import Basis, Checkpoint, Loader, Reading
 
@@ -28,7 +28,7 @@ class Library(NamedTuple):
     knows: str
 
 
-_HOMES = {"diffusers": "diffusers", "adapter": "peft"}
+_HOMES = {"diffusers": "diffusers", "adapter": "peft", "gguf": "llama.cpp"}
 """The libraries that checkpoints of other forms are made for."""
 
 
@@ -62,6 +62,12 @@ LIBRARIES = {
         "hfcount.verifier.loaders.mlx_lm",
         "run",
         "keys, defaults, rotary settings, heads, names and quantisers of every type, recorded by loading small models",
+    ),
+    "llama.cpp": Library(
+        llama_cpp_versions.versions,
+        "hfcount.verifier.loaders.llama_cpp",
+        "read",
+        "of GGUF files, by architecture: the metadata and the tensors that its source asks for",
     ),
     "diffusers": Library(
         lambda: (diffusers_version(),), "hfcount.verifier.loaders.own", "run", "its model classes, as it builds them"

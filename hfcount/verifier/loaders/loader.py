@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from hfcount.blueprints.blueprint import Blueprint
 from hfcount.formats.index import Index
@@ -11,6 +11,9 @@ from hfcount.formats.safetensors import Shard
 from hfcount.mapper.quantization_config import Announcement
 from hfcount.spec.record import Record
 from hfcount.verifier.finding import Finding
+
+if TYPE_CHECKING:
+    from hfcount.formats.gguf.header import GgufHeader
 
 ReadingOutcome = Literal["whole", "differs", "refuses", "foreign", "unknown"]
 """What a loader makes of a checkpoint.
@@ -82,6 +85,7 @@ class Checkpoint(Record):
         shards: headers of its weight files, by file; None if they were not read.
         announced: what announces a quantisation, the config's first.
         companions: the documents beside its config, by name.
+        headers: of its GGUF files that hold models, by name; None of one that cannot be read.
         files: names of all its files, those in folders below included; empty if they were not listed.
         beside: gives the names of the tensors in a file beside the model; None if they are not read.
     """
@@ -95,6 +99,7 @@ class Checkpoint(Record):
     shards: Mapping[str, Shard] | None = None
     announced: Sequence[Announcement] = ()
     companions: Mapping[str, Any] = MappingProxyType({})
+    headers: "Mapping[str, GgufHeader | None]" = MappingProxyType({})
     files: Collection[str] = ()
     beside: Callable[[str], Collection[str] | None] = lambda file: None
 

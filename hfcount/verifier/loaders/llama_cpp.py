@@ -1,0 +1,64 @@
+"""Says what llama.cpp makes of GGUF files; what its converter makes of other checkpoints is not recorded."""
+
+import re
+from collections.abc import Iterator
+
+from hfcount.text import printable
+from hfcount.verifier.loaders.loader import Checkpoint, Loader, Reading
+
+
+def read(loader: Loader, checkpoint: Checkpoint) -> Reading:
+    """What a recorded version of llama.cpp makes of a checkpoint."""
+    match checkpoint.form:
+        case "gguf":
+            return _gguf(loader, checkpoint)
+        case "model":
+            return Reading(loader, "unknown", "is not known here to convert the checkpoint", evidence="none")
+        case _:
+            return Reading(loader, "foreign", f"is not for {checkpoint.form}", evidence="none")
+
+
+def _gguf(loader: Loader, checkpoint: Checkpoint) -> Reading:
+    """The worst reading of the files: one that is refused, then one that is not known."""
+    if not checkpoint.headers:
+        return Reading(loader, "unknown", "loads models, and there is none in these files", evidence="none")
+    readings = sorted(_files(loader, checkpoint), key=lambda reading: _WORST.index(reading.outcome))
+    return readings[0]
+
+
+_WORST = ("refuses", "differs", "unknown", "whole", "foreign")
+
+
+def _files(loader: Loader, checkpoint: Checkpoint) -> Iterator[Reading]:
+    from hfcount.verifier.loaders.llama_cpp_gguf import loading  # what it runs is of use for GGUF alone
+
+    several = len(checkpoint.headers) > 1
+    for file, header in checkpoint.headers.items():
+        errors = [
+            finding
+            for finding in checkpoint.findings
+            if finding.severity == "error" and _PART.sub("", finding.file or "") == _PART.sub("", file)
+        ]
+        codes = tuple(dict.fromkeys(finding.code for finding in errors))
+        place = f" (of {printable(file)})" if several else ""
+        broken = tuple(code for code in codes if code in _BROKEN)
+        if header is None or broken:
+            yield Reading(loader, "refuses", f"refuses the file, as the findings say{place}", broken or codes, "read")
+            continue
+        loaded = loading(loader.version, header)
+        if loaded.loads is None:
+            yield Reading(loader, "unknown", f"{loaded.says}{place}", evidence="none", source=loaded.source)
+        elif not loaded.loads:
+            yield Reading(loader, "refuses", f"{loaded.says}{place}", codes, "read", loaded.source)
+        elif codes:
+            says = f"loads it without what the findings say{place}"
+            yield Reading(loader, "differs", says, codes, "read", loaded.source)
+        else:
+            yield Reading(loader, "whole", evidence="read", source=loaded.source)
+
+
+_PART = re.compile(r"-\d{5}-of-\d{5}(?=\.gguf$)")
+"""What tells the parts of a set apart."""
+
+_BROKEN = ("HF003", "HF004", "HF711")
+"""Findings of files that cannot be read, or of sets that are not complete."""
