@@ -4,9 +4,9 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import NamedTuple
 
-from hfcount.verifier.loaders import mlx_lm_facts
 from hfcount.verifier.loaders.facts import versions
 from hfcount.verifier.loaders.loader import Basis, Checkpoint, Loader, Reading
+from hfcount.verifier.loaders.mlx_lm import facts as mlx_lm_facts
 
 
 class Library(NamedTuple):
@@ -40,7 +40,7 @@ LIBRARIES = {
     ),
     "mlx-lm": Library(
         mlx_lm_facts.versions,
-        "mlx_lm",
+        "mlx_lm.reading",
         "run",
         "keys, defaults, rotary settings, heads, names and quantisers of every type, recorded by loading small models",
     ),
