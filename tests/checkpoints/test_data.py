@@ -366,7 +366,9 @@ def test_codes_of_scales_that_are_stored_as_whole_numbers_are_read(
     """Of powers of two the last is no number, and of E4M3 that below the sign."""
     bits = 8 if mode == "mxfp8" else 4
     settings = {"bits": bits, "group_size": group, "mode": mode}
-    values = config("llama", hidden_size=64, intermediate_size=64, head_dim=16, quantization=settings)
+    values = config(
+        "llama", hidden_size=64, intermediate_size=64, head_dim=16, rms_norm_eps=1e-5, quantization=settings
+    )
     tensors: dict[str, tuple[str, tuple[int, ...], bytes]] = {}
     for one in hfcount.blueprint(values).tensors():
         shape = tuple(map(int, one.shape))

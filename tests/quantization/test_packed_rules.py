@@ -188,7 +188,9 @@ def test_a_number_that_a_name_rules_out_is_told(
 ) -> None:
     around = key.partition(".")[0]
     path = write(
-        tmp_path / "one", {"config": LLAMA | {around: settings}, "beside": {}}, stored(LLAMA, settings, around)
+        tmp_path / "one",
+        {"config": LLAMA | {"rms_norm_eps": 1e-5, around: settings}, "beside": {}},
+        stored(LLAMA, settings, around),
     )
     report = hfcount.verify(path)
     (finding,) = report.findings

@@ -79,9 +79,11 @@ def samples(kind: str, module: str) -> Iterator[Sample]:
     Args:
         module: what mlx-lm reads it by, whose own type stands for one that has no config.
     """
-    for config in [*_configs(kind)] or [{**config, "model_type": kind} for config in _configs(module)]:
-        for values in [*_sizes(config), *_mixed(config)]:
-            sample = _of_torch(kind, values) or _of_blueprint(kind, values)
+    configs = [*_configs(kind)] or [{**config, "model_type": kind} for config in _configs(module)]
+    variants = [values for config in configs for values in [*_sizes(config), *_mixed(config)]]
+    for made in (_of_torch, _of_blueprint):
+        for values in variants:
+            sample = made(kind, values)
             if sample:
                 yield sample
 

@@ -1,20 +1,26 @@
 """What mlx-lm makes of checkpoints: the recorded file, and readings by it."""
 
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
+from paths import ROOT
 
 from hfcount.formats.index import Index
 from hfcount.mapper.quantization_config import announcements
 from hfcount.quantization.schemes.mlx import Grouped
-from hfcount.verifier.loaders import catalogue, mlx_lm, mlx_lm_facts
+from hfcount.verifier.loaders import catalogue
 from hfcount.verifier.loaders.loader import Checkpoint, Reading
+from hfcount.verifier.loaders.mlx_lm import facts as mlx_lm_facts
+from hfcount.verifier.loaders.mlx_lm import reading as mlx_lm
 
 VERSION = mlx_lm_facts.versions()[-1]
-FILE = Path(mlx_lm_facts.__file__).parent / f"mlx-lm-{VERSION}.json"
+FILE = Path(catalogue.__file__).parent / f"mlx-lm-{VERSION}.json"
 
 LLAMA = {
     "model_type": "llama",
@@ -114,3 +120,18 @@ def test_of_two_announcements_the_one_that_mlx_reads_counts() -> None:
     both = {"quantization_config": {"bits": 8, "group_size": 64}, "quantization": {"bits": 4, "group_size": 64}}
     (announced,) = announcements(both)
     assert (announced.key, announced.settings["bits"]) == ("quantization", 4)
+
+
+@pytest.mark.long
+def test_the_installed_version_does_the_same() -> None:
+    pytest.importorskip("mlx_lm", reason="mlx-lm is installed where it is recorded: pip install mlx-lm 'mlx[cpu]'")
+    pytest.importorskip("torch", reason="`pip install -e '.[oracle]'` brings it")
+    types = ["llama", "qwen2", "qwen3", "stablelm"]
+    command = [sys.executable, str(ROOT / "tests" / "tools" / "mlx_lm_facts.py"), "--types", ",".join(types)]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path])}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=True)
+    found = json.loads(done.stdout[done.stdout.index('{"library"') :])
+    if found["version"] != VERSION:
+        pytest.skip(f"nothing is recorded of {found['version']}")
+    recorded = json.loads(FILE.read_text())["types"]
+    assert found["types"] == {kind: recorded[kind] for kind in types}

@@ -7,9 +7,10 @@ from typing import NamedTuple
 
 from hfcount.mapper.class_defaults import diffusers_version
 from hfcount.mapper.quantization_config import Announcement
-from hfcount.verifier.loaders import engine_facts, llama_cpp_versions, mlx_lm_facts
+from hfcount.verifier.loaders import engine_facts, llama_cpp_versions
 from hfcount.verifier.loaders.facts import facts, versions
 from hfcount.verifier.loaders.loader import Basis, Checkpoint, Loader, Reading
+from hfcount.verifier.loaders.mlx_lm import facts as mlx_lm_facts
 
 
 class Library(NamedTuple):
@@ -59,7 +60,7 @@ LIBRARIES = {
     ),
     "mlx-lm": Library(
         mlx_lm_facts.versions,
-        "hfcount.verifier.loaders.mlx_lm",
+        "hfcount.verifier.loaders.mlx_lm.reading",
         "run",
         "keys, defaults, rotary settings, heads, names and quantisers of every type, recorded by loading small models",
     ),

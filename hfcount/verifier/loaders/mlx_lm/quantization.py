@@ -5,7 +5,7 @@ from itertools import islice
 from typing import Any
 
 from hfcount.verifier.loaders.loader import Checkpoint
-from hfcount.verifier.loaders.mlx_lm_facts import Facts
+from hfcount.verifier.loaders.mlx_lm.facts import Facts
 
 _CONVERTED = "hf_quant_config.json"
 _PACKED = (".scales", ".qweight", ".weight_scale", ".weight_scale_inv", ".weight_packed", "_scales", ".absmax")

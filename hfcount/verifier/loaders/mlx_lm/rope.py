@@ -5,7 +5,7 @@ from typing import Any
 
 from hfcount.mapper.loader_differences import usual_rotary
 from hfcount.verifier.loaders.loader import ReadingOutcome
-from hfcount.verifier.loaders.mlx_lm_facts import Facts
+from hfcount.verifier.loaders.mlx_lm.facts import Facts
 
 Values = Mapping[str, Any]
 
@@ -29,13 +29,19 @@ def differences(row: Facts, values: Values, model_type: str) -> Iterator[tuple[R
     usual = usual_rotary(str(part.get("model_type", model_type)))
     taken, share = row.rope.get("params", {}).get("partial"), inner.get(_SHARE, part.get(_SHARE))
     is_shared = _SHARE in part or type(taken) in (int, float)
-    yield from _of_kind(row, kind, _form(part, inner, kind), _bases(part, settings, usual), is_shared)
+    yield from _of_kind(row, kind, _form(part, inner, kind), _bases(part, settings, usual), is_shared, _SHARE in part)
     if share is not None and _SHARE not in part and (taken is True or (is_shared and taken != share)):
         yield "differs", f"does not find {_SHARE} {share} in rope_parameters"
 
 
-def _of_kind(row: Facts, kind: str, form: str, bases: Values, is_shared: bool) -> Iterator[tuple[ReadingOutcome, str]]:
-    """What is made of settings of a kind in a form; `is_shared` where the rotated share of a head is read, too."""
+def _of_kind(
+    row: Facts, kind: str, form: str, bases: Values, is_shared: bool, is_beside: bool
+) -> Iterator[tuple[ReadingOutcome, str]]:
+    """What is made of settings of a kind in a form.
+
+    Args:
+        is_shared: whether it is known what share of a head is rotated; `is_beside`: whether that is a flat key.
+    """
     by_kind = row.rope.get(form, {})
     told = by_kind.get(kind)
     place = "rope_parameters" if form == "params" else "rope_scaling"
@@ -45,6 +51,10 @@ def _of_kind(row: Facts, kind: str, form: str, bases: Values, is_shared: bool) -
         yield "refuses", f"refuses these rotary settings: {told}"
     elif told is not None and kind != "default":
         yield "differs", f"does not read rope_type {kind} in {place}"
+    elif (
+        told is not None and form == "none" and not is_beside
+    ):  # what transformers takes where nothing is said is another
+        yield "differs", "takes other rotary settings where none are written"
     elif told is True and not is_shared:
         yield "differs", f"reads {place} otherwise"
     elif isinstance(told, dict):

@@ -9,7 +9,7 @@ from hfcount.mapper import json_lines
 
 LIBRARY = "mlx-lm"
 
-_FOLDER = Path(__file__).parent
+_FOLDER = Path(__file__).parents[1]
 
 
 class Facts(NamedTuple):

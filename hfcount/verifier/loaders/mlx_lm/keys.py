@@ -7,7 +7,7 @@ from typing import Any
 from hfcount.errors import HfcountError
 from hfcount.mapper.class_defaults import declared
 from hfcount.verifier.loaders.loader import Checkpoint, ReadingOutcome
-from hfcount.verifier.loaders.mlx_lm_facts import Facts
+from hfcount.verifier.loaders.mlx_lm.facts import Facts
 
 _ABSENT = object()
 _TEXT = "text_config"

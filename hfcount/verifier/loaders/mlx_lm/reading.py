@@ -6,9 +6,9 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from hfcount.verifier.finding import Finding
-from hfcount.verifier.loaders import mlx_lm_keys, mlx_lm_quantization, mlx_lm_rope
 from hfcount.verifier.loaders.loader import Basis, Checkpoint, Loader, Reading, ReadingOutcome
-from hfcount.verifier.loaders.mlx_lm_facts import LIBRARY, Facts, facts
+from hfcount.verifier.loaders.mlx_lm import keys, quantization, rope
+from hfcount.verifier.loaders.mlx_lm.facts import LIBRARY, Facts, facts
 
 _LAYER = re.compile(r"(?:^|\.)(?:layers|h)\.(?:\{(\d+)|(\d+))")
 _NUMBERS = re.compile(r"\{[^}]*\}|(?<=\.)\d+(?=\.|$)|^\d+(?=\.)")
@@ -54,7 +54,7 @@ def read(loader: Loader, checkpoint: Checkpoint) -> Reading:
         return Reading(loader, "unknown", "was given nothing that was compared", evidence="none")
     if row.unknown:
         return Reading(loader, "unknown", f"is not known here: {row.unknown}", evidence="none")
-    return Reading(loader, "whole", mlx_lm_keys.windows(row, checkpoint.values), source=recorded_file)
+    return Reading(loader, "whole", keys.windows(row, checkpoint.values), source=recorded_file)
 
 
 def _reading(loader: Loader, difference: Difference, recorded_file: str) -> Reading:
@@ -75,11 +75,11 @@ def _differences(row: Facts, checkpoint: Checkpoint) -> Iterator[Difference]:
     if "model_file" in checkpoint.values:
         yield Difference("refuses", "needs trust_remote_code for model_file", (), "read", "mlx_lm/utils.py:424")
     yield from _files(checkpoint)
-    for says, source in mlx_lm_quantization.refusals(row, checkpoint):
+    for says, source in quantization.refusals(row, checkpoint):
         yield Difference("refuses", says, (), "read", source)
-    for outcome, says in mlx_lm_keys.differences(row, checkpoint):
+    for outcome, says in keys.differences(row, checkpoint):
         yield Difference(outcome, says)
-    for outcome, says in mlx_lm_rope.differences(row, checkpoint.values, checkpoint.model_type):
+    for outcome, says in rope.differences(row, checkpoint.values, checkpoint.model_type):
         yield Difference(outcome, says, tuple({"HF113"} & checkpoint.codes))
     if checkpoint.is_listed:
         yield from _heads(row, checkpoint)
@@ -157,7 +157,7 @@ def _of_finding(row: Facts, checkpoint: Checkpoint, finding: Finding) -> Iterato
         yield from _further(row, checkpoint, finding.tensors, codes)
     elif code in _UNFIT and finding.severity == "error":
         yield Difference("refuses", "takes no other sizes than those of its config", codes)
-    elif code == "HF504" and finding.severity == "error" and mlx_lm_quantization.is_packed(checkpoint):
+    elif code == "HF504" and finding.severity == "error" and quantization.is_packed(checkpoint):
         yield Difference("refuses", "does not take tensors of packed weights for dense ones", codes)
     elif code in _READ_BY_OTHERS and finding.severity == "error" and checkpoint.agrees is False:
         yield Difference("unknown", "is not known to read such a config", codes, "none")
