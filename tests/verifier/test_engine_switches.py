@@ -36,8 +36,8 @@ from engine_cases import (
 )
 
 import hfcount
-from hfcount.verifier.loaders import sglang, vllm
 from hfcount.verifier.loaders.catalogue import loader
+from hfcount.verifier.loaders.engines import sglang, vllm
 from hfcount.verifier.loaders.loader import Checkpoint
 
 ENGINES = (partial(vllm.read, loader("vllm")), partial(sglang.read, loader("sglang")))

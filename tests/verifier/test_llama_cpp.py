@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from gguf_files import laid_out, model, source, whole
 
-from hfcount.verifier.loaders.llama_cpp_gguf import Loading, loading
-from hfcount.verifier.loaders.llama_cpp_versions import versions
+from hfcount.verifier.loaders.llama_cpp.gguf import Loading, loading
+from hfcount.verifier.loaders.llama_cpp.versions import versions
 
 Shapes = dict[str, tuple[int, ...]]
 Edit = Callable[[dict[str, Any], Shapes], None]

@@ -41,7 +41,7 @@ def read(values: Mapping[str, Any], names: Mapping[str, str] | None = None) -> R
     weight_map = {"lm_head.weight": "", "model.norm.weight": ""} if names is None else names
     files = dict.fromkeys(weight_map, "model.safetensors")
     index = Index(files, frozenset(files.values()), None, None)
-    checkpoint = Checkpoint("model", values, agrees=True, index=index, announced=announcements(values))
+    checkpoint = Checkpoint(form="model", values=values, agrees=True, index=index, announced=announcements(values))
     return mlx_lm.read(catalogue.loader("mlx-lm"), checkpoint)
 
 
@@ -104,7 +104,7 @@ def test_a_head_that_is_needed() -> None:
     ],
 )
 def test_the_home_of_a_checkpoint(values: dict[str, Any], library: str | None) -> None:
-    home = catalogue.home(Checkpoint("model", values, announced=announcements(values)))
+    home = catalogue.home(Checkpoint(form="model", values=values, announced=announcements(values)))
     assert [loader.library for loader in home] == ([library] if library else [])
 
 

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator
 
 from hfcount.checkpoints.gguf.summary import Remark, role
 from hfcount.formats.gguf.header import GgufHeader
-from hfcount.verifier.loaders.llama_cpp_gguf import Loading, loading
-from hfcount.verifier.loaders.llama_cpp_versions import versions
+from hfcount.verifier.loaders.llama_cpp.gguf import Loading, loading
+from hfcount.verifier.loaders.llama_cpp.versions import versions
 
 _SIZES = ("attention.head_count", "attention.head_count_kv", "feed_forward_length")
 

@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 from hfcount.mapper.class_defaults import diffusers_version
 from hfcount.mapper.quantization_config import Announcement
-from hfcount.verifier.loaders import engine_facts, llama_cpp_versions
+from hfcount.verifier.loaders.engines import facts as engine_facts
 from hfcount.verifier.loaders.facts import facts, versions
+from hfcount.verifier.loaders.llama_cpp.versions import versions as llama_cpp_versions
 from hfcount.verifier.loaders.loader import Basis, Checkpoint, Loader, Reading
 from hfcount.verifier.loaders.mlx_lm import facts as mlx_lm_facts
 
@@ -48,13 +49,13 @@ LIBRARIES = {
     ),
     "vllm": Library(
         partial(engine_facts.versions, "vllm"),
-        "hfcount.verifier.loaders.vllm",
+        "hfcount.verifier.loaders.engines.vllm",
         "read",
         "classes, files, settings of quantisation, lists of modules, names that it refuses or drops, and LoRA",
     ),
     "sglang": Library(
         partial(engine_facts.versions, "sglang"),
-        "hfcount.verifier.loaders.sglang",
+        "hfcount.verifier.loaders.engines.sglang",
         "read",
         "classes, files, settings of quantisation, lists of modules, ties, and LoRA",
     ),
@@ -65,8 +66,8 @@ LIBRARIES = {
         "keys, defaults, rotary settings, heads, names and quantisers of every type, recorded by loading small models",
     ),
     "llama.cpp": Library(
-        llama_cpp_versions.versions,
-        "hfcount.verifier.loaders.llama_cpp",
+        llama_cpp_versions,
+        "hfcount.verifier.loaders.llama_cpp.reading",
         "read",
         "of GGUF files, by architecture: the metadata and the tensors that its source asks for",
     ),

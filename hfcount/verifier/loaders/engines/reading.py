@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from hfcount.errors import DocumentError
 from hfcount.formats.json import parse_object
 from hfcount.mapper.classes import known
-from hfcount.verifier.loaders.engine_facts import Engine, Registered
+from hfcount.verifier.loaders.engines.facts import Engine, Registered
 from hfcount.verifier.loaders.loader import Checkpoint, Loader, Reading, ReadingOutcome
 
 FUSED = {"qkv_proj": ("q_proj", "k_proj", "v_proj"), "gate_up_proj": ("gate_proj", "up_proj")}

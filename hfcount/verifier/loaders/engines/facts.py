@@ -9,7 +9,7 @@ from hfcount.mapper import json_lines
 from hfcount.spec.record import Record
 from hfcount.verifier.loaders.loader import Loader
 
-_FOLDER = Path(__file__).parent
+_FOLDER = Path(__file__).parents[1]
 
 
 class Registered(Record):

@@ -5,8 +5,8 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from hfcount.verifier.finding import Finding
-from hfcount.verifier.loaders.engine_facts import Engine, Registered, engine
-from hfcount.verifier.loaders.engine_reading import (
+from hfcount.verifier.loaders.engines.facts import Engine, Registered, engine
+from hfcount.verifier.loaders.engines.reading import (
     DOUBTED,
     Difference,
     class_names,
@@ -53,9 +53,9 @@ def read(loader: Loader, checkpoint: Checkpoint) -> Reading:
     """What vLLM makes of a checkpoint."""
     facts = engine(loader)
     if checkpoint.form == "adapter":
-        from hfcount.verifier.loaders import engine_adapters  # few are adapters
+        from hfcount.verifier.loaders.engines import adapters  # few are adapters
 
-        return reading(loader, facts, engine_adapters.of_vllm(checkpoint, facts), "adapter_scaling")
+        return reading(loader, facts, adapters.of_vllm(checkpoint, facts), "adapter_scaling")
     if checkpoint.form == "mistral":
         return Reading(loader, "unknown", "is not known here to read Mistral's own names", evidence="none")
     if checkpoint.form != "model":
@@ -70,7 +70,7 @@ def _differences(checkpoint: Checkpoint, facts: Engine) -> Iterator[Difference]:
     registered, differences = _class(checkpoint, facts)
     yield from differences
     if packed := checkpoint.is_announced:
-        from hfcount.verifier.loaders import vllm_quantization  # few are quantised
+        from hfcount.verifier.loaders.engines import vllm_quantization  # few are quantised
 
         yield from vllm_quantization.settings(checkpoint, facts, registered)
     yield from _files(checkpoint, registered)
@@ -251,7 +251,7 @@ def _ties(checkpoint: Checkpoint) -> Iterator[Difference]:
 
 def _is_settled(checkpoint: Checkpoint, finding: Finding) -> bool:
     """Whether the modules of a finding are packed or dense as vLLM reads its settings."""
-    from hfcount.verifier.loaders import vllm_quantization
+    from hfcount.verifier.loaders.engines import vllm_quantization
 
     return vllm_quantization.settles(checkpoint, finding.tensors)
 

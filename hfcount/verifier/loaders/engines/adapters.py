@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from hfcount.verifier.loaders.engine_facts import Engine
-from hfcount.verifier.loaders.engine_reading import Difference
+from hfcount.verifier.loaders.engines.facts import Engine
+from hfcount.verifier.loaders.engines.reading import Difference
 from hfcount.verifier.loaders.loader import Checkpoint
 
 _INITIALS = ("gaussian", "eva", "orthogonal", "mica", "lora_ga")

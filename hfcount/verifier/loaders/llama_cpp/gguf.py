@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 from hfcount.formats.gguf.header import GgufHeader
 from hfcount.mapper import json_lines
 from hfcount.text import printable
-from hfcount.verifier.loaders.llama_cpp_code import Machine, NotRun
-from hfcount.verifier.loaders.llama_cpp_file import File, Refused
-from hfcount.verifier.loaders.llama_cpp_versions import FOLDER, LIBRARY
+from hfcount.verifier.loaders.llama_cpp.code import Machine, NotRun
+from hfcount.verifier.loaders.llama_cpp.file import File, Refused
+from hfcount.verifier.loaders.llama_cpp.versions import FOLDER, LIBRARY
 
 _VOCABULARY = "src/llama-vocab.cpp"
 _LOADER = "src/llama-model-loader.cpp"

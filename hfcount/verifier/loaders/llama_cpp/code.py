@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from hfcount.verifier.loaders.llama_cpp_file import File, Refused
+from hfcount.verifier.loaders.llama_cpp.file import File, Refused
 
 Variables = dict[str, Any]
 Compiled = Callable[[Variables], Any]

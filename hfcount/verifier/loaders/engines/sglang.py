@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from hfcount.verifier.finding import Finding
-from hfcount.verifier.loaders.engine_facts import Engine, Registered, engine
-from hfcount.verifier.loaders.engine_reading import (
+from hfcount.verifier.loaders.engines.facts import Engine, Registered, engine
+from hfcount.verifier.loaders.engines.reading import (
     DOUBTED,
     Difference,
     by_components,
@@ -38,9 +38,9 @@ def read(loader: Loader, checkpoint: Checkpoint) -> Reading:
     """What SGLang makes of a checkpoint."""
     facts = engine(loader)
     if checkpoint.form == "adapter":
-        from hfcount.verifier.loaders import engine_adapters  # few are adapters
+        from hfcount.verifier.loaders.engines import adapters  # few are adapters
 
-        return reading(loader, facts, engine_adapters.of_sglang(checkpoint, facts), "adapter_scaling")
+        return reading(loader, facts, adapters.of_sglang(checkpoint, facts), "adapter_scaling")
     if checkpoint.form == "gguf":
         says = "reads GGUF in a way that is not known here"
         return Reading(loader, "unknown", says, evidence="none", source=facts.lines["gguf"])

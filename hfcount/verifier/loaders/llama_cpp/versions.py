@@ -4,7 +4,7 @@ from functools import cache
 from pathlib import Path
 
 LIBRARY = "llama.cpp"
-FOLDER = Path(__file__).parent
+FOLDER = Path(__file__).parents[1]
 
 
 @cache

@@ -30,7 +30,7 @@ _WORST = ("refuses", "differs", "unknown", "whole", "foreign")
 
 
 def _files(loader: Loader, checkpoint: Checkpoint) -> Iterator[Reading]:
-    from hfcount.verifier.loaders.llama_cpp_gguf import loading  # what it runs is of use for GGUF alone
+    from hfcount.verifier.loaders.llama_cpp.gguf import loading  # what it runs is of use for GGUF alone
 
     several = len(checkpoint.headers) > 1
     for file, header in checkpoint.headers.items():

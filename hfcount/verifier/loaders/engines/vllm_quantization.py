@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from hfcount.verifier.loaders.engine_facts import Engine, Registered
-from hfcount.verifier.loaders.engine_reading import (
+from hfcount.verifier.loaders.engines.facts import Engine, Registered
+from hfcount.verifier.loaders.engines.reading import (
     Difference,
     Projections,
     by_glob,
