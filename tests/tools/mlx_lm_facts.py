@@ -20,6 +20,7 @@ Without a mark below, absent is none. Keys are full paths.
 - `unexpected`, `wants`: names as transformers saves them that are refused, and those that are wanted in their place.
 - `divides`: the error where a head is not as wide as the heads divide the hidden size.
 - `converts`: methods of quantisation whose tensors its source converts.
+- `patterned`: whether sliding_window_pattern says which layers have a window.
 - `unlike`: how far the logits of its recorded checkpoint are from those of transformers, in standard deviations.
 - `unknown`: what was not found out, and why.
 """
@@ -30,6 +31,7 @@ import gc
 import importlib.util
 import io
 import json
+import re
 import sys
 import warnings
 from importlib.metadata import version
@@ -49,7 +51,7 @@ Json = dict[str, Any]
 
 ORDER = (
     "module lacks needs sizes above absent ignores refuses rope heads tied_by drops disturbs unexpected wants"
-    " divides converts unlike unknown"
+    " divides converts patterned unlike unknown"
 ).split()
 
 
@@ -103,6 +105,14 @@ _WORDS = {
 def _converts(module: str) -> list[str]:
     source = _source(module)
     return [method for word, method in _WORDS.items() if word in source]
+
+
+def _patterned(module: str) -> bool:
+    """Whether sliding_window_pattern says which layers have a window; a model around another has that read it."""
+    source = _source(module)
+    inner = re.findall(r"^from \.? ?(?:import )?(\w+)", source, re.MULTILINE)
+    sources = [source, *(_source(name) for name in inner if f"{name}.Model" in source)]
+    return any("sliding_window_pattern" in each for each in sources)
 
 
 def _source(module: str) -> str:
@@ -175,12 +185,13 @@ def recorded(types: set[str] | None = None) -> Json:
         if types is not None and kind not in types:
             continue
         row = apart(lambda kind=kind, module=module: of_type(kind, module), SECONDS)
-        found[kind] = {"module": module, "converts": _converts(module)} | (
+        found[kind] = {"module": module, "converts": _converts(module), "patterned": _patterned(module)} | (
             row if isinstance(row, dict) else {"unknown": row} | _declared(kind)
         )
         print(kind, json.dumps(found[kind])[:3000], file=sys.stderr, flush=True)
     return {
-        kind: {key: row[key] for key in ORDER if row.get(key) not in (None, [], {}, "")} for kind, row in found.items()
+        kind: {key: row[key] for key in ORDER if row.get(key) not in (None, False, [], {}, "")}
+        for kind, row in found.items()
     }
 
 

@@ -34,6 +34,7 @@ class Facts(NamedTuple):
         unexpected, wants: names as transformers saves them that are refused, and those that are wanted in their place.
         divides: the error where a head is not as wide as the heads divide the hidden size; empty if it may be.
         converts: methods of quantisation whose tensors it converts.
+        patterned: whether sliding_window_pattern says which layers have a window.
         unlike: how far its logits are from those of transformers whatever the config says, in standard deviations.
         unknown: what was not found out, and why.
     """
@@ -55,6 +56,7 @@ class Facts(NamedTuple):
     wants: tuple[str, ...] = ()
     divides: str = ""
     converts: tuple[str, ...] = ()
+    patterned: bool = False
     unlike: float = 0.0
     unknown: str = ""
 

@@ -44,13 +44,23 @@ def _otherwise(row: Facts, values: Values) -> Iterator[_Told]:
     for key, (taken, usual) in row.ignores.items():
         if key.rpartition(".")[2] in _WINDOWS and not _reached(values):
             continue
+        taken = _layers(row, values, key, taken)
         if _other(_value(values, key), taken, usual):
             yield "differs", f"does not read {key}, and takes {_shown(taken)}"
+
+
+def _layers(row: Facts, values: Values, key: str, taken: Any) -> Any:
+    """The kinds of layers that are taken where a pattern says so; what is taken for any other key."""
+    pattern = _text(values).get("sliding_window_pattern")
+    if not row.patterned or not key.endswith("layer_types") or type(pattern) is not int:
+        return taken
+    return [*["sliding_attention"] * (pattern - 1), "full_attention"]
 
 
 def windows(row: Facts, values: Values) -> str:
     """What it does not read of windows, which no context that the config allows reaches; empty if it reads them."""
     for key, (taken, usual) in row.ignores.items():
+        taken = _layers(row, values, key, taken)
         if key.rpartition(".")[2] in _WINDOWS and _other(_value(values, key), taken, usual):
             return f"does not read {key}, which changes nothing within the window"
     return ""

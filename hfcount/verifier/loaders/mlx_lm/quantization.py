@@ -29,7 +29,7 @@ def refusals(row: Facts, checkpoint: Checkpoint) -> Iterator[_Told]:
         return
     beside = next((announced for announced in checkpoint.announced if announced.file != "config.json"), None)
     if beside and beside.file != _CONVERTED and is_packed(checkpoint):
-        yield f"does not read {beside.file}, and refuses the packed tensors", "mlx_lm/utils.py:479"
+        yield f"does not read {beside.file}, and refuses the packed tensors", "mlx_lm/utils.py:484"
 
 
 def _of_mlx(checkpoint: Checkpoint, settings: Any) -> Iterator[_Told]:
@@ -70,15 +70,15 @@ def _settings(checkpoint: Checkpoint) -> Values:
 def _of_others(row: Facts, checkpoint: Checkpoint, settings: Values) -> Iterator[_Told]:
     method = settings.get("quant_method")
     if method is None:
-        yield "needs quantization, or quantization_config.quant_method", "mlx_lm/utils.py:521"
+        yield "needs quantization, or quantization_config.quant_method", "mlx_lm/utils.py:523"
     elif method in ("awq", "gptq"):
         yield from _of_words(checkpoint, settings, str(method))
     elif method == "compressed-tensors" and settings.get("format") not in _FORMATS:
-        yield f"refuses compressed-tensors of the format {settings.get('format')}", "mlx_lm/utils.py:294"
+        yield f"refuses compressed-tensors of the format {settings.get('format')}", "mlx_lm/utils.py:325"
     elif method == "modelopt" and _algorithm(settings) != "NVFP4":
-        yield f"refuses ModelOpt's {_algorithm(settings)}", "mlx_lm/utils.py:563"
+        yield f"refuses ModelOpt's {_algorithm(settings)}", "mlx_lm/utils.py:560"
     elif method not in row.converts and "HF504" not in checkpoint.codes:
-        yield f"does not convert {method} for {row.module}", "mlx_lm/utils.py:519"
+        yield f"does not convert {method} for {row.module}", "mlx_lm/utils.py:569"
 
 
 def _algorithm(settings: Values) -> Any:
@@ -89,7 +89,7 @@ def _algorithm(settings: Values) -> Any:
 def _of_words(checkpoint: Checkpoint, settings: Values, method: str) -> Iterator[_Told]:
     """GPTQ and AWQ, which it unpacks if words hold 4 bits of columns and groups are in order."""
     if settings.get("bits", 4) != 4:
-        yield f"refuses {method} of {settings.get('bits')} bits", "mlx_lm/utils.py:113"
+        yield f"refuses {method} of {settings.get('bits')} bits", "mlx_lm/utils.py:114"
         return
     for name in islice(checkpoint.names(), _MOST):
         if name.endswith(".g_idx"):

@@ -19,6 +19,9 @@ _TIE = "tie_word_embeddings"
 _ABSENT = frozenset("HF201 HF005 HF503".split())
 _FURTHER = frozenset("HF202 HF204 HF208 HF209 HF211".split())
 _UNFIT = frozenset("HF001 HF002 HF003 HF004 HF007 HF301 HF502 HF505 HF706".split())
+_PACKING = frozenset("HF301 HF502 HF503 HF504 HF505".split())
+"""Findings of how weights are packed, which say the same as a refusal of the settings."""
+
 _READ_BY_OTHERS = frozenset("HF101 HF103 HF107 HF109 HF112".split())
 """Errors about keys and classes that transformers reads; what mlx-lm makes of such a config is not known by them."""
 
@@ -73,10 +76,10 @@ def _differences(row: Facts, checkpoint: Checkpoint) -> Iterator[Difference]:
     if row.lacks:
         yield Difference("refuses", f"does not run its {row.module}: {row.lacks}")
     if "model_file" in checkpoint.values:
-        yield Difference("refuses", "needs trust_remote_code for model_file", (), "read", "mlx_lm/utils.py:424")
+        yield Difference("refuses", "needs trust_remote_code for model_file", (), "read", "mlx_lm/utils.py:459")
     yield from _files(checkpoint)
     for says, source in quantization.refusals(row, checkpoint):
-        yield Difference("refuses", says, (), "read", source)
+        yield Difference("refuses", says, tuple(sorted(_PACKING & checkpoint.codes)), "read", source)
     for outcome, says in keys.differences(row, checkpoint):
         yield Difference(outcome, says)
     for outcome, says in rope.differences(row, checkpoint.values, checkpoint.model_type):
@@ -94,7 +97,7 @@ def _files(checkpoint: Checkpoint) -> Iterator[Difference]:
     """Weight files whose names are not those that it looks for."""
     names = list(checkpoint.shards or ())
     if names and not any(re.fullmatch(r"model[^/]*\.safetensors", name) for name in names):
-        yield Difference("refuses", "finds no model*.safetensors", (), "read", "mlx_lm/utils.py:413")
+        yield Difference("refuses", "finds no model*.safetensors", (), "read", "mlx_lm/utils.py:449")
 
 
 def _names(row: Facts, checkpoint: Checkpoint) -> Iterator[Difference]:
