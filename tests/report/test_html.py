@@ -571,7 +571,7 @@ HOSTILE = [
     "x" * 1000,
     "}*{display:none} @import url(https://elsewhere)",
 ]
-_CHOSEN = ("verdict", "source", "depth", "severity", "schema_version", "code")
+_CHOSEN = ("verdict", "source", "depth", "severity", "schema_version", "code", "outcome", "evidence")
 
 
 def _poison(value: Any, text: str) -> Any:

@@ -20,7 +20,7 @@ from hfcount.verifier.policy import Policy
 
 KEYS = (
     "schema model revision source family architecture dtype depth depth_reason verdict parameters components auxiliary"
-    " evidence not_looked_at checks findings allowed storage memory compute"
+    " evidence not_looked_at checks findings allowed loaders storage memory compute"
 ).split()
 
 INNER = {
@@ -34,6 +34,7 @@ INNER = {
         " location url part"
     ),
     "allowed": "code name count",
+    "loaders": "loader version home outcome findings says evidence source",
     "tensors": "name count shape component kind elements",
     "memory": (
         "weights_bytes weights weights_why kv_dtype kv_bytes_per_token state_bytes context batch kv_bytes parts why"
@@ -123,7 +124,9 @@ def test_obsolete_buffers_are_listed_where_they_are_stored(tmp_path: Path) -> No
 def test_values(tmp_path: Path) -> None:
     save(tmp_path / "org" / "name", TINY["llama"])
     (tmp_path / "org" / "name" / "headers.json").write_text(json.dumps({"revision": COMMIT}))
-    assert _dumped(_report(tmp_path, TINY["llama"], {**index(TINY["llama"])})) == {
+    dumped = _dumped(_report(tmp_path, TINY["llama"], {**index(TINY["llama"])}))
+    assert [one["outcome"] for one in dumped["loaders"] if one["home"]] == ["whole"]
+    assert dumped | {"loaders": []} == {
         "schema": 1,
         "model": "org/name",
         "revision": COMMIT,
@@ -159,6 +162,7 @@ def test_values(tmp_path: Path) -> None:
         ],
         "findings": [],
         "allowed": [],
+        "loaders": [],
         "storage": None,
         "memory": {
             "weights_bytes": 9480,
