@@ -31,9 +31,7 @@ COMMANDS: Mapping[str, Command] = {
     "hook": Command("hook [FILE]...", "verify the checkpoints of changed files, for pre-commit", "hook:command"),
     "rules": Command("rules [CODE]", "explain all findings, or one by its code", "info:rules"),
     "architectures": Command("architectures [TYPE]", "list what is described, or one type or class", "info:types"),
-    "loaders": Command(
-        "loaders", "list the loaders that a verdict can be for, and what is known of each", "info:loaders"
-    ),
+    "loaders": Command("loaders", "list the loaders that a verdict can be for", "info:loaders"),
     "schema": Command("schema [diff]", "print the JSON Schema of --format json", "info:schema"),
     "cache": Command("cache [clear]", "show where hfcount's cache is and its size, or empty it", "info:cache"),
     "help": Command("help [COMMAND]", "show this, or the options of a command", "help:command"),
