@@ -112,7 +112,12 @@ CASES: dict[str, Case] = {
     "no metadata": (LLAMA, {"weight_map": listing()["weight_map"]}, "HF402", "mismatch"),
     "total_parameters is off": (LLAMA, listing(total_parameters=4741), "HF403", "explained"),
     "gptq": (config("llama", quantization_config={"quant_method": "gptq"}), listing(), "HF501", "unverified"),
-    "MLX": (config("llama", rms_norm_eps=1e-6, quantization={"group_size": 64, "bits": 4}), listing(), "HF504", "mismatch"),
+    "MLX": (
+        config("llama", rms_norm_eps=1e-6, quantization={"group_size": 64, "bits": 4}),
+        listing(),
+        "HF504",
+        "mismatch",
+    ),
     "gptq, other names": (
         config("llama", quantization_config={"quant_method": "gptq"}),
         listing(add=["model.layers.0.mlp.up_proj.qweight"], drop=["model.layers.0.mlp.up_proj.weight"]),
