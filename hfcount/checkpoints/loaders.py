@@ -16,8 +16,6 @@ from hfcount.verifier.loaders.catalogue import readings
 from hfcount.verifier.loaders.loader import Checkpoint, Loader, Reading
 from hfcount.verifier.policy import Policy
 
-_OF_OTHER_LIBRARIES = ("timm", "open_clip")
-
 
 def read(inspection: Inspection, findings: Sequence[Finding], agrees: bool | None) -> list[Reading]:
     """What each loader makes of an inspected checkpoint, the home loaders first.
@@ -67,8 +65,8 @@ def _form(inspection: Inspection) -> str:
     if is_of_diffusers(family) or layout.reader == "diffusers":
         return "diffusers"
     if layout in (MISTRAL_LAYOUT, OPEN_CLIP_LAYOUT):
-        return "files of Mistral" if layout is MISTRAL_LAYOUT else "open_clip"
-    return family if family in _OF_OTHER_LIBRARIES else "model"
+        return "mistral" if layout is MISTRAL_LAYOUT else "open_clip"
+    return family if family in ("timm", "open_clip") else "model"
 
 
 def _values(inspection: Inspection) -> Mapping[str, Any]:
@@ -108,18 +106,18 @@ def refusals(judges: Sequence[Reading], findings: Sequence[Finding], asked: bool
 
 def naming(findings: Sequence[Finding], read_by: Sequence[Reading]) -> list[Finding]:
     """The findings; HF113 says, too, which loaders of other libraries take other rotary settings, or refuse them."""
-    told = "".join(
+    others = "".join(
         f" {reading.loader} {printable(reading.says, None)}."
         for reading in read_by
         if "HF113" in reading.findings and reading.outcome in ("differs", "refuses")
     )
-    if not told:
+    if not others:
         return list(findings)
     from hfcount.verifier.rules.hf113_rotary_settings_moved import RotarySettingsMoved
 
     named = list(findings)
     at, moved = [pair for pair in enumerate(findings) if isinstance(pair[1], RotarySettingsMoved)][-1]
-    named[at] = moved.replace(statement=f"{moved.text}{told}")
+    named[at] = moved.replace(statement=f"{moved.text}{others}")
     return named
 
 

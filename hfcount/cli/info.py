@@ -31,10 +31,10 @@ def types(name: str) -> None:
 @click.command(context_settings=_SETTINGS)
 def loaders() -> None:
     """List the loaders that a verdict can be for: their versions, what is known of each, and how."""
-    from hfcount.verifier.loaders.catalogue import LIBRARIES
+    from hfcount.verifier.loaders.catalogue import LIBRARIES, versions_of
 
     for name, library in LIBRARIES.items():
-        click.echo(f"{name}: {', '.join(reversed(library.versions()))}")
+        click.echo(f"{name}: {', '.join(versions_of(name))}")
         click.echo(f"  {library.evidence}: {library.knows}")
 
 

@@ -73,6 +73,10 @@ VLLM_RULES = {
         'activation_scheme = cls.get_from_keys(config, ["activation_scheme"])',
     ),
     "fp8_static_blocks": ("model_executor/layers/quantization/fp8.py", "The block-wise quantization only supports "),
+    "fp8_blocks": (
+        "model_executor/layers/quantization/utils/fp8_utils.py",
+        "if output_partition_size % block_n != 0:",
+    ),
     "fp8_ignored": ("model_executor/layers/quantization/fp8.py", "if is_layer_skipped("),
     "fp8_lists": ("model_executor/layers/quantization/fp8.py", "if not ignored_layers:"),
     "fp8_head": ("model_executor/layers/quantization/fp8.py", "elif isinstance(layer, Attention):"),
@@ -161,6 +165,7 @@ SGLANG_RULES = {
     "unknown_method": ("srt/configs/model_config.py", 'f"Unknown quantization method: {self.quantization}. Must "'),
     "gptq_marlin": ("srt/layers/quantization/gptq/gptq.py", "if (num_bits, sym) not in cls.TYPE_MAP:"),
     "gptq_order": ("srt/layers/quantization/gptq/gptq.py", "if desc_act and group_size == -1:"),
+    "fp8_blocks": ("srt/layers/quantization/fp8.py", "if output_partition_size % block_n != 0:"),
     "fp8_lists": ("srt/layers/quantization/fp8.py", '["ignored_layers"'),
     "fused": ("srt/layers/quantization/utils.py", "are quantized. All shards of fused layers "),
     "components": ("srt/layers/quantization/utils.py", "def is_layer_skipped("),

@@ -42,6 +42,7 @@ from pathlib import Path
 from pkgutil import iter_modules
 from typing import Any
 
+import lines
 import loading
 import loading_causes
 import loading_renames
@@ -375,13 +376,6 @@ def differing(before: str, after: str) -> Iterable[str]:
                 yield f"  {kind}: {json.dumps(old[kind].get(fact))} -> {json.dumps(new[kind].get(fact))}"
 
 
-def text(version: str, rows: Json) -> str:
-    """One type a line, so that one can be read without the others."""
-    lines = [f"{json.dumps(kind)}: {json.dumps(row, separators=(',', ':'))}" for kind, row in rows.items()]
-    head = f'{{"library": "transformers", "version": "{version}", "types": {{\n'
-    return head + ",\n".join(lines) + "\n}}\n"
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--types", help="print the lines of these alone")
@@ -399,7 +393,7 @@ def main() -> int:
 
     torch.set_num_threads(1)
     transformers.utils.logging.set_verbosity(60)
-    found = text(transformers.__version__, recorded(set(only.split(",")) if only else None))
+    found = lines.text("transformers", transformers.__version__, recorded(set(only.split(",")) if only else None))
     if only:
         print(found, end="")
     else:

@@ -39,6 +39,7 @@ from pathlib import Path
 from pkgutil import iter_modules
 from typing import Any
 
+import lines
 import mlx_lm_probes as probes
 import mlx_lm_runs as runs
 from loaders import FOLDER, apart
@@ -195,13 +196,6 @@ def recorded(types: set[str] | None = None) -> Json:
     }
 
 
-def text(rows: Json) -> str:
-    """One type a line, so that one can be read without the others."""
-    lines = [f"{json.dumps(kind)}: {json.dumps(row, separators=(',', ':'))}" for kind, row in rows.items()]
-    head = f'{{"library": "mlx-lm", "version": "{version("mlx-lm")}", "types": {{\n'
-    return head + ",\n".join(lines) + "\n}}\n"
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--types", help="print the lines of these alone")
@@ -213,7 +207,7 @@ def main() -> int:
 
     torch.set_num_threads(1)
     transformers.utils.logging.set_verbosity(60)
-    found = text(recorded(set(only.split(",")) if only else None))
+    found = lines.text("mlx-lm", version("mlx-lm"), recorded(set(only.split(",")) if only else None))
     if only:
         print(found, end="")
     else:

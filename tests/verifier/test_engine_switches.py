@@ -421,6 +421,11 @@ row(38, "no scheme", ("refuses", "fp8.py"))(
     lambda: quantised({key: value for key, value in FP8.items() if key != "activation_scheme"}, fp8)
 )
 row(38, "dynamic scheme with blocks", WHOLE)(lambda: quantised(FP8, fp8))
+row(38, "gates that blocks do not divide", ("refuses", "fp8_utils.py"), ("refuses", "fp8.py"), "whole")(
+    lambda: of(
+        llama(intermediate_size=112, quantization_config=FP8), packed(tensors(llama(intermediate_size=112)), fp8)
+    )
+)
 # 39: counts of experts
 row(39, "n_routed_experts", WHOLE)(lambda: glm())
 row(39, "no experts", WHOLE)(lambda: of(llama(num_experts=0)))

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from gguf_files import laid_out, model, source, whole
 
+from hfcount.verifier.loaders import recorded
 from hfcount.verifier.loaders.llama_cpp.gguf import Loading, loading
-from hfcount.verifier.loaders.llama_cpp.versions import versions
 
 Shapes = dict[str, tuple[int, ...]]
 Edit = Callable[[dict[str, Any], Shapes], None]
@@ -77,7 +77,7 @@ def edited(edit: Edit) -> tuple[dict[str, Any], Shapes]:
 
 
 def read(pairs: dict[str, Any], shapes: Shapes) -> Loading:
-    return loading(versions()[-1], source(pairs, laid_out(shapes)).read())
+    return loading(recorded.versions("llama.cpp")[-1], source(pairs, laid_out(shapes)).read())
 
 
 @pytest.mark.parametrize("name", CASES)

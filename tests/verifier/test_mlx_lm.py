@@ -14,12 +14,12 @@ from paths import ROOT
 from hfcount.formats.index import Index
 from hfcount.mapper.quantization_config import announcements
 from hfcount.quantization.schemes.mlx import Grouped
-from hfcount.verifier.loaders import catalogue
+from hfcount.verifier.loaders import catalogue, recorded
 from hfcount.verifier.loaders.loader import Checkpoint, Reading
 from hfcount.verifier.loaders.mlx_lm import facts as mlx_lm_facts
 from hfcount.verifier.loaders.mlx_lm import reading as mlx_lm
 
-VERSION = mlx_lm_facts.versions()[-1]
+VERSION = recorded.versions("mlx-lm")[-1]
 FILE = Path(catalogue.__file__).parent / f"mlx-lm-{VERSION}.json"
 
 LLAMA = {

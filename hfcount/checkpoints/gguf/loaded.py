@@ -4,15 +4,15 @@ from collections.abc import Iterable, Iterator
 
 from hfcount.checkpoints.gguf.summary import Remark, role
 from hfcount.formats.gguf.header import GgufHeader
-from hfcount.verifier.loaders.llama_cpp.gguf import Loading, loading
-from hfcount.verifier.loaders.llama_cpp.versions import versions
+from hfcount.verifier.loaders import recorded
+from hfcount.verifier.loaders.llama_cpp.gguf import LIBRARY, Loading, loading
 
 _SIZES = ("attention.head_count", "attention.head_count_kv", "feed_forward_length")
 
 
 def newest(header: GgufHeader) -> Loading | None:
     """What the newest recorded llama.cpp makes of a model; None of a file that is no model."""
-    return loading(versions()[-1], header) if role(header) in ("model", "vocabulary") else None
+    return loading(recorded.versions(LIBRARY)[-1], header) if role(header) in ("model", "vocabulary") else None
 
 
 def proven(remarks: Iterable[Remark], header: GgufHeader) -> Iterator[Remark]:

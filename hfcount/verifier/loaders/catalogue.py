@@ -1,16 +1,15 @@
 """Lists the loaders that are known, and gives their readings of a checkpoint."""
 
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Callable
 from importlib import import_module
 from typing import NamedTuple
 
 from hfcount.mapper.class_defaults import diffusers_version
 from hfcount.mapper.quantization_config import Announcement
+from hfcount.verifier.loaders import recorded
 from hfcount.verifier.loaders.engines import facts as engine_facts
 from hfcount.verifier.loaders.facts import facts, versions
-from hfcount.verifier.loaders.llama_cpp.versions import versions as llama_cpp_versions
-from hfcount.verifier.loaders.loader import Basis, Checkpoint, Loader, Reading
+from hfcount.verifier.loaders.loader import PEFT, SENTENCE_TRANSFORMERS, Basis, Checkpoint, Loader, Reading
 from hfcount.verifier.loaders.mlx_lm import facts as mlx_lm_facts
 
 
@@ -18,17 +17,19 @@ class Library(NamedTuple):
     """A library that loads checkpoints.
 
     Args:
-        versions: those that are known, the oldest first.
         module: its module in this room, whose `read(loader, checkpoint)` gives a reading.
         evidence: how what it does is known.
         knows: what is known of it.
+        version: gives its one version, where no file of this room records it.
     """
 
-    versions: Callable[[], Sequence[str]]
     module: str
     evidence: Basis
     knows: str
+    version: Callable[[], str] | None = None
 
+
+_OWN = "hfcount.verifier.loaders.own"
 
 _HOMES = {"diffusers": "diffusers", "adapter": "peft", "gguf": "llama.cpp"}
 """The libraries that checkpoints of other forms are made for."""
@@ -42,41 +43,34 @@ def _read(known: Loader, checkpoint: Checkpoint) -> Reading:
 
 LIBRARIES = {
     "transformers": Library(
-        versions,
         "hfcount.verifier.loaders.transformers",
         "run",
         "classes, keys, names, sizes, ties and refused values of every type, recorded by loading small models",
     ),
     "vllm": Library(
-        partial(engine_facts.versions, "vllm"),
         "hfcount.verifier.loaders.engines.vllm",
         "read",
         "classes, files, settings of quantisation, lists of modules, names that it refuses or drops, and LoRA",
     ),
     "sglang": Library(
-        partial(engine_facts.versions, "sglang"),
         "hfcount.verifier.loaders.engines.sglang",
         "read",
         "classes, files, settings of quantisation, lists of modules, ties, and LoRA",
     ),
     "mlx-lm": Library(
-        mlx_lm_facts.versions,
         "hfcount.verifier.loaders.mlx_lm.reading",
         "run",
         "keys, defaults, rotary settings, heads, names and quantisers of every type, recorded by loading small models",
     ),
     "llama.cpp": Library(
-        llama_cpp_versions,
         "hfcount.verifier.loaders.llama_cpp.reading",
         "read",
         "of GGUF files, by architecture: the metadata and the tensors that its source asks for",
     ),
-    "diffusers": Library(
-        lambda: (diffusers_version(),), "hfcount.verifier.loaders.own", "run", "its model classes, as it builds them"
-    ),
-    "peft": Library(lambda: ("0.21.2",), "hfcount.verifier.loaders.own", "run", "adapters, as it loads them"),
+    "diffusers": Library(_OWN, "run", "its model classes, as it builds them", diffusers_version),
+    "peft": Library(_OWN, "run", "adapters, as it loads them", lambda: PEFT),
     "sentence-transformers": Library(
-        lambda: ("6.2",), "hfcount.verifier.loaders.own", "run", "the modules around a model, as it loads them"
+        _OWN, "run", "the modules around a model, as it loads them", lambda: SENTENCE_TRANSFORMERS
     ),
 }
 """The libraries by the name that --for takes."""
@@ -84,7 +78,13 @@ LIBRARIES = {
 
 def loaders() -> list[Loader]:
     """Every loader that is known, of each library the newest first."""
-    return [Loader(name, version) for name, library in LIBRARIES.items() for version in reversed(library.versions())]
+    return [Loader(name, version) for name in LIBRARIES for version in versions_of(name)]
+
+
+def versions_of(name: str) -> tuple[str, ...]:
+    """The versions of a library that are known, the newest first."""
+    library = LIBRARIES[name]
+    return recorded.versions(name)[::-1] if library.version is None else (library.version(),)
 
 
 def loader(text: str) -> Loader:
@@ -106,8 +106,8 @@ def loader(text: str) -> Loader:
 def readings(checkpoint: Checkpoint) -> list[Reading]:
     """What every loader makes of a checkpoint, those first that it is made for."""
     made_for = home(checkpoint)
-    found = [_read(known, checkpoint)._replace(home=known in made_for) for known in loaders()]
-    return sorted(found, key=lambda reading: not reading.home)
+    every = [_read(known, checkpoint)._replace(home=known in made_for) for known in loaders()]
+    return sorted(every, key=lambda reading: not reading.home)
 
 
 def home(checkpoint: Checkpoint) -> tuple[Loader, ...]:
@@ -153,8 +153,8 @@ def _of_scheme(announced: Announcement) -> tuple[Loader, ...]:
         return (loader("transformers"), loader("vllm")) if read else (loader("vllm"),)
     if not method or has_method(versions()[-1], method):
         return (loader("transformers"),)
-    engines = [loader(name) for name in ("vllm", "sglang")]
-    knowing = [one for one in engines if method in (of := engine_facts.engine(one)).methods or method in of.aliases]
+    engines = [(known, engine_facts.engine(known)) for known in map(loader, ("vllm", "sglang"))]
+    knowing = [known for known, engine in engines if method in engine.methods or method in engine.aliases]
     return tuple(knowing) or (() if method in METHODS else (loader("transformers"),))
 
 

@@ -2,16 +2,15 @@
 
 import re
 from collections.abc import Mapping
-from functools import cache, lru_cache
-from pathlib import Path
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from hfcount.mapper import json_lines
 from hfcount.spec.record import Record
+from hfcount.verifier.loaders import recorded
 
 LIBRARY = "transformers"
 
-_FOLDER = Path(__file__).parent
 _NUMBER = re.compile(r"(?:(?<=\.)|^)\d+(?=\.|$)")
 
 
@@ -145,7 +144,7 @@ def facts(version: str, model_type: str) -> Facts | None:
     Raises:
         KeyError: nothing is recorded of this version.
     """
-    row = json_lines.of_kind(_file(version), model_type)
+    row = json_lines.of_kind(recorded.file(LIBRARY, version), model_type)
     if row is None:
         return None
     return Facts(
@@ -171,15 +170,6 @@ def _by_class(rows: Mapping[str, list[Any]], read: Any) -> dict[str, tuple[Any, 
     return {name: tuple(map(read, values)) for names, values in rows.items() for name in names.split()}
 
 
-@cache
 def versions() -> tuple[str, ...]:
     """The versions of transformers that are recorded, the oldest first."""
-    recorded = [path.stem.removeprefix(f"{LIBRARY}-") for path in _FOLDER.glob(f"{LIBRARY}-*.json")]
-    return tuple(sorted(recorded, key=lambda version: [int(part) for part in version.split(".")]))
-
-
-@cache
-def _file(version: str) -> bytes:
-    if version not in versions():
-        raise KeyError(version)
-    return (_FOLDER / f"{LIBRARY}-{version}.json").read_bytes()
+    return recorded.versions(LIBRARY)

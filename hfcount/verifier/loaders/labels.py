@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from hfcount.fetcher.layout import MISTRAL_LAYOUT
 from hfcount.mapper.class_defaults import diffusers_version, is_of_diffusers
+from hfcount.verifier.loaders import loader, recorded
 from hfcount.verifier.loaders.facts import LIBRARY, facts, versions
 from hfcount.verifier.loaders.loader import Loader
 
@@ -21,10 +22,9 @@ VERSIONED = {"transformers": NEWEST, "diffusers": DIFFUSERS}
 """Those of the libraries that files are laid out for."""
 
 CONVERTER = "llama.cpp's converter (llama-cpp-python 0.3.36)"
-LLAMA_CPP = "llama.cpp 0.5"
-MLX = "mlx-lm 0.32"
-PEFT = "PEFT 0.21"
-SENTENCE_TRANSFORMERS = "sentence-transformers 6.2"
+LLAMA_CPP, MLX = (str(Loader(name, recorded.versions(name)[-1])) for name in ("llama.cpp", "mlx-lm"))
+PEFT = str(Loader("peft", loader.PEFT))
+SENTENCE_TRANSFORMERS = str(Loader("sentence-transformers", loader.SENTENCE_TRANSFORMERS))
 TORCH = "torch 2.13"
 
 

@@ -26,13 +26,26 @@ Basis = Literal["run", "read", "none"]
 """How an outcome is known: that version was run on such checkpoints, its source was read, or it is not known."""
 
 
-NAMES = {"vllm": "vLLM", "sglang": "SGLang"}
+NAMES = {"vllm": "vLLM", "sglang": "SGLang", "peft": "PEFT"}
 """How libraries call themselves, where --for has them in small letters."""
+
+PEFT, SENTENCE_TRANSFORMERS = "0.21.2", "6.2"
+"""The versions that what hfcount says of adapters, and of modules around a model, was compared with."""
 
 
 def short(library: str, version: str) -> str:
-    """A version without the patch, for transformers, or without one that is 0."""
-    return ".".join(version.split(".")[:2]) if library == "transformers" else version.removesuffix(".0")
+    """A version without the patch; SGLang's has a meaning."""
+    return version if library == "sglang" else ".".join(version.split(".")[:2])
+
+
+FORMS = {
+    "model": "models with a config of transformers",
+    "gguf": "GGUF",
+    "adapter": "adapters",
+    "mistral": "Mistral's own files",
+    "diffusers": "classes of diffusers",
+}
+"""What messages call the forms of checkpoints that have another name there."""
 
 
 class Loader(NamedTuple):
@@ -76,7 +89,8 @@ class Checkpoint(Record):
     """A checkpoint as far as loaders look at it.
 
     Args:
-        form: `model` for a model of transformers, else `diffusers`, `timm` or another library's, `gguf`, `adapter`.
+        form: `model` for a model with a config of transformers, else `gguf`, `adapter`, `diffusers`, `mistral`, `timm`,
+            `open_clip`.
         values: config.json; empty where there is none.
         findings: the findings of its comparison with its config.
         agrees: whether it is as its config says; None if that is not known.

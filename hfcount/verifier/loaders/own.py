@@ -4,9 +4,13 @@ What hfcount compares such a checkpoint with is how that library, in the version
 are what the library makes of it.
 """
 
-from hfcount.verifier.loaders.loader import Checkpoint, Loader, Reading, ReadingOutcome
+from hfcount.verifier.loaders.by_findings import by_findings, errors_of, of_form
+from hfcount.verifier.loaders.loader import Checkpoint, Loader, Reading
 
 _FORMS = {"diffusers": "diffusers", "peft": "adapter"}
+_UNTRIED = {"diffusers": ("gguf",), "sentence-transformers": ("adapter", "gguf")}
+"""Forms that a library may take besides."""
+
 _SOURCES = {
     "diffusers": "mapper/diffusers.json",
     "peft": "checkpoints/adapter/",
@@ -21,14 +25,12 @@ def read(loader: Loader, checkpoint: Checkpoint) -> Reading:
     """What the library makes of a checkpoint of its own."""
     library = loader.library
     if checkpoint.form != _FORMS.get(library, "model"):
-        return Reading(loader, "foreign", f"is not for {checkpoint.form}", evidence="none")
+        return of_form(loader, checkpoint, _UNTRIED.get(library, ()))
     if library == "sentence-transformers" and _MODULES not in checkpoint.companions:
         return Reading(loader, "unknown", "was not asked what it adds to a model without modules.json", evidence="none")
-    errors = [finding for finding in checkpoint.findings if finding.severity == "error" and not finding.of_serving]
-    codes = tuple(dict.fromkeys(finding.code for finding in errors))
-    if codes:
-        return Reading(loader, "refuses", "as the findings say", codes, source=_SOURCES[library])
+    source = _SOURCES[library]
+    if errors := errors_of(checkpoint):
+        return by_findings(loader, errors, source)
     if checkpoint.agrees is None:
         return Reading(loader, "unknown", "was given nothing that was compared", evidence="none")
-    outcome: ReadingOutcome = "whole" if checkpoint.agrees else "differs"
-    return Reading(loader, outcome, source=_SOURCES[library])
+    return Reading(loader, "whole", source=source)

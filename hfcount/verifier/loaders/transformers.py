@@ -10,13 +10,13 @@ from hfcount.mapper.keys_without_shape import may_bear
 from hfcount.mapper.loader_differences import OLDER, TIE, older_flag
 from hfcount.spec.tree.leaves import Leaf
 from hfcount.verifier.finding import Finding
+from hfcount.verifier.loaders.by_findings import by_findings, errors_of, of_form
+from hfcount.verifier.loaders.config_values import ABSENT, value_at
 from hfcount.verifier.loaders.facts import LIBRARY, Facts, Size, facts, versions
 from hfcount.verifier.loaders.loader import Checkpoint, Loader, Reading, ReadingOutcome
 
-_REFUSED = frozenset(
-    "HF001 HF002 HF003 HF004 HF005 HF007 HF101 HF103 HF104 HF107 HF108 HF109 HF110 HF301 HF706".split()
-)
-"""Findings of what transformers refuses to load; with others it fills or drops tensors, and warns."""
+_REFUSED_BY_4 = ("HF303",)
+"""Findings of what version 4 refuses, and version 5 converts."""
 
 _OF_MODULES = ("HF80", "HF84")
 """Beginnings of codes of what sentence-transformers puts around a model, at which transformers does not look."""
@@ -24,7 +24,6 @@ _OF_MODULES = ("HF80", "HF84")
 _DROPPED = ("HF210",)
 """Notes of what it drops, which is then lost."""
 
-_ABSENT = object()
 
 _Difference = tuple[ReadingOutcome, str, tuple[str, ...]]
 
@@ -33,7 +32,7 @@ def read(loader: Loader, checkpoint: Checkpoint) -> Reading:
     """What a recorded version makes of a checkpoint."""
     version, source = loader.version, f"{LIBRARY}-{loader.version}.json"
     if checkpoint.form != "model":
-        return Reading(loader, "foreign", f"is not for {checkpoint.form}", evidence="none")
+        return of_form(loader, checkpoint, untried=("gguf", "adapter", "timm"))
     kind = _kind(checkpoint)
     recorded = facts(version, kind)
     if recorded is None and not any(facts(other, kind) for other in versions()):
@@ -52,10 +51,10 @@ def read(loader: Loader, checkpoint: Checkpoint) -> Reading:
 def _as_compared(loader: Loader, recorded: Facts, checkpoint: Checkpoint) -> Reading:
     """What a version makes of a checkpoint that it reads as the newest does, by what was compared."""
     version = loader.version
-    errors = [finding for finding in checkpoint.findings if finding.severity == "error" and not finding.of_serving]
-    against = [finding for finding in errors if not _is_taken(version, recorded, checkpoint, finding)]
+    against = [finding for finding in errors_of(checkpoint) if not _is_taken(version, recorded, checkpoint, finding)]
     if against:
-        return _by_findings(loader, against)
+        refused = _REFUSED_BY_4 if version.startswith("4.") else ()
+        return by_findings(loader, against, f"{LIBRARY}-{version}.json", refused)
     if checkpoint.agrees is None:
         return Reading(loader, "unknown", "was given nothing that was compared", evidence="none")
     failed = not recorded.unknown.startswith(("never loaded", "too large"))  # what this version itself would write
@@ -89,12 +88,6 @@ def _kind(checkpoint: Checkpoint) -> str:
     if checkpoint.model_type or checkpoint.blueprint is None:
         return checkpoint.model_type
     return checkpoint.blueprint.spec.family
-
-
-def _by_findings(loader: Loader, against: list[Finding]) -> Reading:
-    codes = tuple(dict.fromkeys(finding.code for finding in against))
-    refused = not _REFUSED.isdisjoint(codes)
-    return Reading(loader, "refuses" if refused else "differs", "as the findings say", codes)
 
 
 def _known_elsewhere(checkpoint: Checkpoint, kind: str) -> bool:
@@ -156,12 +149,12 @@ def _of_config(
 ) -> Iterator[_Difference]:
     for need in recorded.needs:
         key, _, wanted = need.partition("=")
-        value = _value(values, key)
-        if value is None or value is _ABSENT or (wanted and str(value) != wanted):
+        value = value_at(values, key)
+        if value is None or value is ABSENT or (wanted and str(value) != wanted):
             yield "refuses", f"needs {at}{need}", ()
     for refused in recorded.refuses:
-        value = _value(values, refused.key)
-        if value is not _ABSENT and refused.holds(value):
+        value = value_at(values, refused.key)
+        if value is not ABSENT and refused.holds(value):
             yield "refuses", f"refuses {at}{refused.key}: {refused.error}", ()
     for key in recorded.nulls:
         if (at or not isinstance(values.get("text_config"), dict)) and key in values and values[key] is None:
@@ -213,7 +206,7 @@ def _rotary(values: Mapping[str, Any], usual: Mapping[str, Any], older: bool) ->
         yield ("both" if new and form == "rope_scaling" else form), kind
     else:
         yield ("rope_parameters" if inner is settings else "nested"), kind
-    if values.get("head_dim", usual.get("head_dim", _ABSENT)) is None:
+    if values.get("head_dim", usual.get("head_dim", ABSENT)) is None:
         yield "headless", kind
 
 
@@ -294,18 +287,8 @@ def _of_head(recorded: Facts, checkpoint: Checkpoint) -> Iterator[_Difference]:
 
 def _other_size(values: Mapping[str, Any], size: Size) -> Any:
     """The size that is taken in place of the one that is written; None if it is the same, or not known."""
-    written, read_ = _value(values, size.written), _value(values, size.read)
-    if written is _ABSENT or (size.absent is not None and read_ is not _ABSENT):
+    written, read_ = value_at(values, size.written), value_at(values, size.read)
+    if written is ABSENT or (size.absent is not None and read_ is not ABSENT):
         return None
     taken = read_ if size.absent is None else size.absent
-    return taken if taken is not _ABSENT and taken != written else None
-
-
-def _value(values: Mapping[str, Any], key: str) -> Any:
-    """The value of a key by its full path; _ABSENT if it is not there."""
-    value: Any = values
-    for part in key.split("."):
-        if not isinstance(value, Mapping) or part not in value:
-            return _ABSENT
-        value = value[part]
-    return value
+    return taken if taken is not ABSENT and taken != written else None

@@ -2,14 +2,12 @@
 
 from collections.abc import Mapping
 from functools import cache, lru_cache
-from pathlib import Path
 from typing import Any
 
 from hfcount.mapper import json_lines
 from hfcount.spec.record import Record
+from hfcount.verifier.loaders import recorded
 from hfcount.verifier.loaders.loader import Loader
-
-_FOLDER = Path(__file__).parents[1]
 
 
 class Registered(Record):
@@ -91,7 +89,7 @@ class Engine(Record):
 @cache
 def engine(loader: Loader) -> Engine:
     """What is recorded of an engine."""
-    values = json_lines.of_all(_file(loader.library, loader.version))
+    values = json_lines.of_all(recorded.file(loader.library, loader.version))
     return Engine(
         library=values["library"],
         version=values["version"],
@@ -106,26 +104,14 @@ def engine(loader: Loader) -> Engine:
     )
 
 
-@cache
-def versions(library: str) -> tuple[str, ...]:
-    """The versions of an engine that are recorded, the oldest first."""
-    recorded = [path.stem.removeprefix(f"{library}-") for path in _FOLDER.glob(f"{library}-*.json")]
-    return tuple(sorted(recorded, key=lambda version: [int(part) for part in version.split(".")]))
-
-
 def _words(values: Mapping[str, Any], key: str) -> frozenset[str]:
     return frozenset(values.get(key, "").split())
 
 
 @lru_cache(256)
 def _registered(library: str, version: str, name: str) -> Registered | None:
-    row = json_lines.of_kind(_file(library, version), name)
+    row = json_lines.of_kind(recorded.file(library, version), name)
     if row is None:
         return None
     row["drops"], row["modules"] = tuple(row.get("drops", ())), frozenset(row.get("modules", ()))
     return Registered(name=name, **{key: value for key, value in row.items() if key in Registered._fields})
-
-
-@cache
-def _file(library: str, version: str) -> bytes:
-    return (_FOLDER / f"{library}-{version}.json").read_bytes()

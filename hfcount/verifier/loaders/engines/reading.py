@@ -9,7 +9,7 @@ from hfcount.errors import DocumentError
 from hfcount.formats.json import parse_object
 from hfcount.mapper.classes import known
 from hfcount.verifier.loaders.engines.facts import Engine, Registered
-from hfcount.verifier.loaders.loader import Checkpoint, Loader, Reading, ReadingOutcome
+from hfcount.verifier.loaders.loader import FORMS, Checkpoint, Loader, Reading, ReadingOutcome
 
 FUSED = {"qkv_proj": ("q_proj", "k_proj", "v_proj"), "gate_up_proj": ("gate_proj", "up_proj")}
 """Modules that engines make one of, with their parts as they are stored."""
@@ -58,6 +58,35 @@ def reading(loader: Loader, facts: Engine, differences: Iterable[Difference], so
             source = facts.lines.get(found.rule, found.rule)
             return Reading(loader, found.outcome, found.says, found.codes, "read" if source else "none", source)
     return Reading(loader, "whole", evidence="read", source=facts.lines.get(sound, sound))
+
+
+def of_other_form(loader: Loader, checkpoint: Checkpoint, facts: Engine, rule: str) -> Reading:
+    """The reading of what is no model with a config of transformers, by the rule that lists the formats."""
+    if checkpoint.form == "mistral":
+        return Reading(loader, "unknown", "is not known here to read Mistral's own names", evidence="none")
+    says = f"has no loader for {FORMS.get(checkpoint.form, checkpoint.form)}"
+    return Reading(loader, "foreign", says, evidence="read", source=facts.lines[rule])
+
+
+def uneven(checkpoint: Checkpoint, block: object, *, last: bool) -> Difference | None:
+    """A matrix that engines put into one with others, and whose rows blocks of FP8 do not divide.
+
+    Args:
+        block: rows and columns of a block, as settings give them.
+        last: whether the last of the matrices that are put together has to be divided, too.
+    """
+    rows = block[0] if isinstance(block, list) and block and type(block[0]) is int else 0
+    if rows <= 0 or checkpoint.blueprint is None:
+        return None
+    outputs = {leaf.first: int(leaf.shape[0]) for leaf in checkpoint.blueprint.leaves if len(leaf.shape) == 2}
+    for name, size in outputs.items():
+        path, _, part = name.removesuffix(".weight").rpartition(".")
+        parts = FUSED.get(_OF_FUSED.get(part, ""), ())
+        checked = parts if last else parts[:-1]
+        if part in checked and size % rows and all(f"{path}.{other}.weight" in outputs for other in parts):
+            says = f"refuses {path}.{part} of {size:,} rows, which blocks of {rows} rows do not divide"
+            return Difference("refuses", says, "fp8_blocks")
+    return None
 
 
 def settings_beside(checkpoint: Checkpoint, file: str) -> Mapping[str, Any] | None:

@@ -14,12 +14,14 @@ from hfcount.verifier.loaders.engines.reading import (
     in_transformers,
     may_be_mapped,
     of_index,
+    of_other_form,
     part_of,
     projections,
     reading,
     settings_beside,
     split_between,
     strings,
+    uneven,
 )
 from hfcount.verifier.loaders.loader import Checkpoint, Loader, Reading
 
@@ -44,11 +46,8 @@ def read(loader: Loader, checkpoint: Checkpoint) -> Reading:
     if checkpoint.form == "gguf":
         says = "reads GGUF in a way that is not known here"
         return Reading(loader, "unknown", says, evidence="none", source=facts.lines["gguf"])
-    if checkpoint.form == "mistral":
-        return Reading(loader, "unknown", "is not known here to read Mistral's own names", evidence="none")
     if checkpoint.form != "model":
-        source = facts.lines["pattern"]
-        return Reading(loader, "foreign", f"has no loader for {checkpoint.form}", evidence="read", source=source)
+        return of_other_form(loader, checkpoint, facts, "pattern")
     return reading(loader, facts, _differences(checkpoint, facts), "pattern")
 
 
@@ -138,6 +137,8 @@ def _of_method(checkpoint: Checkpoint, facts: Engine, method: str, config: Mappi
 
 def _of_fp8(checkpoint: Checkpoint, config: Mapping[str, Any]) -> Iterator[Difference]:
     """Lists hold for whole components of a module's path."""
+    if wrong := uneven(checkpoint, config.get("weight_block_size"), last=True):
+        yield wrong
     entries = strings(config, "ignored_layers", "modules_to_not_convert")
     for stored in projections(checkpoint, ("weight_scale_inv", "weight_scale")):
         listed = {part: by_components(f"{stored.block}.{part}", entries) for part in (*stored.packed, *stored.dense)}

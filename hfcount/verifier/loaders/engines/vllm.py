@@ -15,6 +15,7 @@ from hfcount.verifier.loaders.engines.reading import (
     mapped,
     may_be_mapped,
     of_index,
+    of_other_form,
     part_of,
     reading,
     refusal,
@@ -56,11 +57,8 @@ def read(loader: Loader, checkpoint: Checkpoint) -> Reading:
         from hfcount.verifier.loaders.engines import adapters  # few are adapters
 
         return reading(loader, facts, adapters.of_vllm(checkpoint, facts), "adapter_scaling")
-    if checkpoint.form == "mistral":
-        return Reading(loader, "unknown", "is not known here to read Mistral's own names", evidence="none")
     if checkpoint.form != "model":
-        source = facts.lines["no_format"]
-        return Reading(loader, "foreign", f"has no loader for {checkpoint.form}", evidence="read", source=source)
+        return of_other_form(loader, checkpoint, facts, "no_format")
     return reading(loader, facts, _differences(checkpoint, facts), "unexpected")
 
 

@@ -18,6 +18,7 @@ from hfcount.verifier.loaders.engines.reading import (
     settings_beside,
     split_between,
     strings,
+    uneven,
 )
 from hfcount.verifier.loaders.loader import Checkpoint
 
@@ -223,6 +224,8 @@ def modules(checkpoint: Checkpoint, registered: Registered) -> Iterator[Differen
     taken = chosen(checkpoint)
     if taken is None or not taken.method or not checkpoint.is_listed:
         return
+    if wrong := uneven(checkpoint, _block(taken.values), last=False):
+        yield wrong
     if checkpoint.has_experts:
         yield Difference("unknown", "is not known here to load quantised experts as they are stored", registered.skips)
     if not checkpoint.is_of_text:
@@ -233,6 +236,15 @@ def modules(checkpoint: Checkpoint, registered: Registered) -> Iterator[Differen
         yield from _of_compressed(checkpoint, taken.values, registered)
     elif taken.method in ("modelopt", "modelopt_fp4"):
         yield from _of_modelopt(checkpoint, taken.values, registered)
+
+
+def _block(values: Mapping[str, Any]) -> object:
+    """Rows and columns of a block of FP8, in the settings of FP8 or in a group of compressed-tensors."""
+    groups = values.get("config_groups")
+    if isinstance(groups, Mapping):
+        every = (part_of(groups, name, "weights") for name in groups)
+        return next((weights["block_structure"] for weights in every if weights and "block_structure" in weights), None)
+    return values.get("weight_block_size")
 
 
 def settles(checkpoint: Checkpoint, names: Iterable[str]) -> bool:

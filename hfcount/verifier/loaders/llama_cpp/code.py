@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Any
 
 from hfcount.verifier.loaders.llama_cpp.file import File, Refused
+from hfcount.verifier.loaders.llama_cpp.operators import FUNCTIONS, METHODS, OPERATORS
 
 Variables = dict[str, Any]
 Compiled = Callable[[Variables], Any]
@@ -33,67 +34,7 @@ class _Continued(Exception):
     pass
 
 
-def _divided(left: Any, right: Any) -> Any:
-    if isinstance(left, int) and isinstance(right, int):
-        if right == 0:
-            raise Refused("aborts, since it divides by zero")
-        return abs(left) // abs(right) * (1 if (left >= 0) == (right > 0) else -1)
-    return left / right if right else float("inf")
-
-
-def _rest(left: Any, right: Any) -> Any:
-    return left - right * _divided(left, right)
-
-
-_OPERATORS: Mapping[str, Callable[[Any, Any], Any]] = {
-    "+": lambda left, right: left + right,
-    "-": lambda left, right: left - right,
-    "*": lambda left, right: left * right,
-    "/": _divided,
-    "%": _rest,
-    "|": lambda left, right: int(left) | int(right),
-    "&": lambda left, right: int(left) & int(right),
-    "<<": lambda left, right: int(left) << int(right) if isinstance(left, int) else left,
-    "==": lambda left, right: left == right,
-    "!=": lambda left, right: left != right,
-    "<": lambda left, right: left < right,
-    ">": lambda left, right: left > right,
-    "<=": lambda left, right: left <= right,
-    ">=": lambda left, right: left >= right,
-}
-
 _PARTS = ("functions", "methods")
-
-_METHODS: Mapping[str, Function] = {
-    "size": len,
-    "empty": lambda values: not values,
-    "insert": lambda values, value: values.append(value) if value not in values else None,
-    "resize": lambda values, *given: None,
-    "set": lambda values, place: values.__setitem__(place, True),
-    "fill": lambda values, value: values.__setitem__(slice(None), [value] * len(values)),
-}
-"""Methods of lists."""
-
-_FUNCTIONS: Mapping[str, Function] = {
-    "std::to_string": str,
-    "std::max": max,
-    "std::min": min,
-    "std::sqrt": lambda value: max(value, 0) ** 0.5,
-    "sqrtf": lambda value: max(value, 0) ** 0.5,
-    "powf": lambda value, exponent: value,
-    "std::fill": lambda values, *given: values.__setitem__(slice(None), [given[-1]] * len(values)),
-    "format": lambda text, *given: _formatted(text, given),
-    "llm_ffn_op_type_from_string": lambda *given: 0,
-}
-
-
-def _formatted(text: str, given: Sequence[Any]) -> str:
-    for length in ("zu", "llu", "lld", "ld", "lu", "u"):
-        text = text.replace(f"%{length}", "%d")
-    try:
-        return text % tuple(given)
-    except (TypeError, ValueError):
-        return text
 
 
 class Machine:
@@ -123,7 +64,7 @@ class Machine:
         self.model |= {name: value for name, (_, _, value) in row.get("members", {}).items()}
         self._functions: dict[str, Function] = {}
         self._plain: Mapping[str, Function] = {
-            **_FUNCTIONS,
+            **FUNCTIONS,
             "arch_name": lambda: file.architecture,
             "llm_arch_is_recurrent": lambda architecture: architecture in common["recurrent"],
             "llama_rope_scaling_type_from_string": lambda word: common["rope_scaling"].get(word, -1),
@@ -208,14 +149,7 @@ class Machine:
                 variables[name] = lambda *given: function(variables, *given)
 
             return define
-        given = self._value(value)
-        if value is None and kind.startswith(("std::vector", "std::array", "std::unordered", "std::set")):
-            length = 64 if "array" in kind else 0
-            given = lambda variables: [0] * length  # noqa: E731 - in place of the one above
-        elif value is None and kind.startswith("std::string"):
-            given = lambda variables: ""  # noqa: E731 - in place of the one above
-        elif value is None:
-            given = lambda variables: 0  # noqa: E731 - in place of the one above
+        given = _begun(kind) if value is None else self._value(value)
 
         def let(variables: Variables) -> None:
             variables[name] = given(variables)
@@ -343,8 +277,8 @@ class Machine:
             return self._name(node)
         if (make := self._values.get(node[0])) is not None:
             return make(*node[1:])
-        if node[0] in _OPERATORS:
-            first, second, operator = self._value(node[1]), self._value(node[2]), _OPERATORS[node[0]]
+        if node[0] in OPERATORS:
+            first, second, operator = self._value(node[1]), self._value(node[2]), OPERATORS[node[0]]
             return lambda variables: operator(first(variables), second(variables))
         raise NotRun(f"the value {node[0]}")
 
@@ -465,9 +399,9 @@ class Machine:
             return lambda variables: getattr(self.file, method)
         if owner == "ml":
             return self._of_loader(method, given)
-        if method not in _METHODS:
+        if method not in METHODS:
             raise NotRun(f"the call of {method}")
-        values, action = self._value(owner), _METHODS[method]
+        values, action = self._value(owner), METHODS[method]
         return lambda variables: action(values(variables), *[one(variables) for one in given])
 
     def _of_loader(self, method: str, given: Sequence[Compiled]) -> Compiled:
@@ -508,12 +442,7 @@ class Machine:
         defaults = {name: int(value) for name, value in defaults.items()}
 
         def call(*values: Any) -> Any:
-            variables = defaults | dict(zip([name for name, _, _ in pairs], values, strict=False))
-            try:
-                body(variables)
-            except _Returned as returned:
-                return returned.value
-            return None
+            return _returned(body, defaults | dict(zip([name for name, _, _ in pairs], values, strict=False)))
 
         return call
 
@@ -523,13 +452,27 @@ class Machine:
 
         def call(variables: Variables, *values: Any) -> Any:
             variables |= dict(zip(names, values, strict=True))
-            try:
-                body(variables)
-            except _Returned as returned:
-                return returned.value
-            return None
+            return _returned(body, variables)
 
         return call
+
+
+def _returned(body: Compiled, variables: Variables) -> Any:
+    """What the body of a function returns; None if it ends without."""
+    try:
+        body(variables)
+    except _Returned as returned:
+        return returned.value
+    return None
+
+
+def _begun(kind: str) -> Compiled:
+    """The value of a variable of this C++ type that is declared without one."""
+    if kind.startswith(("std::vector", "std::array", "std::unordered", "std::set")):
+        length = 64 if "array" in kind else 0
+        return lambda variables: [0] * length
+    value: Any = "" if kind.startswith("std::string") else 0
+    return lambda variables: value
 
 
 def _layer() -> Variables:

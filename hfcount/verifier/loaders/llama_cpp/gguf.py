@@ -8,9 +8,11 @@ from typing import Any, NamedTuple
 from hfcount.formats.gguf.header import GgufHeader
 from hfcount.mapper import json_lines
 from hfcount.text import printable
+from hfcount.verifier.loaders import recorded
 from hfcount.verifier.loaders.llama_cpp.code import Machine, NotRun
 from hfcount.verifier.loaders.llama_cpp.file import File, Refused
-from hfcount.verifier.loaders.llama_cpp.versions import FOLDER, LIBRARY
+
+LIBRARY = "llama.cpp"
 
 _VOCABULARY = "src/llama-vocab.cpp"
 _LOADER = "src/llama-model-loader.cpp"
@@ -36,13 +38,8 @@ class Loading(NamedTuple):
 
 
 @cache
-def _file(version: str) -> bytes:
-    return (FOLDER / f"{LIBRARY}-{version}.json").read_bytes()
-
-
-@cache
 def _common(version: str) -> Mapping[str, Any]:
-    text = _file(version)
+    text = recorded.file(LIBRARY, version)
     common: Mapping[str, Any] = json.loads(text[: text.index(b"\n")] + b"}}")
     return common
 
@@ -51,7 +48,7 @@ def _common(version: str) -> Mapping[str, Any]:
 def loading(version: str, header: GgufHeader) -> Loading:
     """What becomes of a file of which this is the header, in a version of llama.cpp."""
     architecture = header.text("general.architecture")
-    common, row = _common(version), json_lines.of_kind(_file(version), architecture)
+    common, row = _common(version), json_lines.of_kind(recorded.file(LIBRARY, version), architecture)
     if row is None:
         return Loading(False, f"knows no architecture {printable(architecture, 60) or '(none)'}", common["file"])
     if refusal := _refused_file(header, common):

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 
 from hfcount.text import printable
+from hfcount.verifier.loaders.by_findings import of_form
 from hfcount.verifier.loaders.loader import Checkpoint, Loader, Reading
 
 
@@ -15,7 +16,7 @@ def read(loader: Loader, checkpoint: Checkpoint) -> Reading:
         case "model":
             return Reading(loader, "unknown", "is not known here to convert the checkpoint", evidence="none")
         case _:
-            return Reading(loader, "foreign", f"is not for {checkpoint.form}", evidence="none")
+            return of_form(loader, checkpoint, untried=("adapter",))
 
 
 def _gguf(loader: Loader, checkpoint: Checkpoint) -> Reading:

@@ -1,15 +1,13 @@
 """Looks up how mlx-lm reads checkpoints of a type, as tests/tools/mlx_lm_facts.py recorded it."""
 
 from collections.abc import Mapping
-from functools import cache, lru_cache
-from pathlib import Path
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from hfcount.mapper import json_lines
+from hfcount.verifier.loaders import recorded
 
 LIBRARY = "mlx-lm"
-
-_FOLDER = Path(__file__).parents[1]
 
 
 class Facts(NamedTuple):
@@ -66,24 +64,12 @@ def facts(version: str, model_type: str, class_name: str = "") -> Facts | None:
     """How a version reads checkpoints of a type; None if it does not have the type.
 
     Args:
-        version: one of `versions`.
+        version: one that is recorded.
         class_name: the class that the config names, by which some types are told apart.
     """
-    file = _file(version)
+    file = recorded.file(LIBRARY, version)
     row = json_lines.of_kind(file, f"{model_type} {class_name}") or json_lines.of_kind(file, model_type)
     if row is None:
         return None
     lists = {key: tuple(value) for key, value in row.items() if isinstance(value, list)}
     return Facts(**{key: value for key, value in (row | lists).items() if key in Facts._fields})
-
-
-@cache
-def versions() -> tuple[str, ...]:
-    """The versions of mlx-lm that are recorded, the oldest first."""
-    recorded = [path.stem.removeprefix(f"{LIBRARY}-") for path in _FOLDER.glob(f"{LIBRARY}-*.json")]
-    return tuple(sorted(recorded, key=lambda version: [int(part) for part in version.split(".")]))
-
-
-@cache
-def _file(version: str) -> bytes:
-    return (_FOLDER / f"{LIBRARY}-{version}.json").read_bytes()

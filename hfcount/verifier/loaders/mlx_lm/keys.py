@@ -6,10 +6,10 @@ from typing import Any
 
 from hfcount.errors import HfcountError
 from hfcount.mapper.class_defaults import declared
+from hfcount.verifier.loaders.config_values import ABSENT, value_at
 from hfcount.verifier.loaders.loader import Checkpoint, ReadingOutcome
 from hfcount.verifier.loaders.mlx_lm.facts import Facts
 
-_ABSENT = object()
 _TEXT = "text_config"
 _SYNONYMS = ({"silu", "swish"}, {"gelu_pytorch_tanh", "gelu_new", "gelu_fast", "gelu_tanh"})
 _WINDOWS = ("layer_types", "sliding_window", "use_sliding_window", "max_window_layers", "attention_chunk_size")
@@ -23,11 +23,11 @@ def differences(row: Facts, checkpoint: Checkpoint) -> Iterator[_Told]:
     """What it refuses, and what it reads otherwise than transformers."""
     values = checkpoint.values
     for key in row.needs:
-        if _value(values, key) is _ABSENT:
+        if value_at(values, key) is ABSENT:
             yield "refuses", f"needs {key}"
     for key, (error, refused) in row.refuses.items():
-        value = _value(values, key)
-        value = None if value is _ABSENT else value
+        value = value_at(values, key)
+        value = None if value is ABSENT else value
         if value in refused or (isinstance(value, list) and any(word in refused for word in value)):
             yield "refuses", f"refuses {key} = {_shown(value)}: {error}"
     yield from _sizes(row, checkpoint)
@@ -39,13 +39,13 @@ def differences(row: Facts, checkpoint: Checkpoint) -> Iterator[_Told]:
 def _otherwise(row: Facts, values: Values) -> Iterator[_Told]:
     """Keys that bear on no shape, and are read otherwise."""
     for key, (taken, usual) in row.absent.items():
-        if _value(values, key) is _ABSENT:
+        if value_at(values, key) is ABSENT:
             yield "differs", f"takes {taken} where {key} is absent, and transformers {usual}"
     for key, (taken, usual) in row.ignores.items():
         if key.rpartition(".")[2] in _WINDOWS and not _reached(values):
             continue
         taken = _layers(row, values, key, taken)
-        if _other(_value(values, key), taken, usual):
+        if _other(value_at(values, key), taken, usual):
             yield "differs", f"does not read {key}, and takes {_shown(taken)}"
 
 
@@ -61,7 +61,7 @@ def windows(row: Facts, values: Values) -> str:
     """What it does not read of windows, which no context that the config allows reaches; empty if it reads them."""
     for key, (taken, usual) in row.ignores.items():
         taken = _layers(row, values, key, taken)
-        if key.rpartition(".")[2] in _WINDOWS and _other(_value(values, key), taken, usual):
+        if key.rpartition(".")[2] in _WINDOWS and _other(value_at(values, key), taken, usual):
             return f"does not read {key}, which changes nothing within the window"
     return ""
 
@@ -77,7 +77,7 @@ def _sizes(row: Facts, checkpoint: Checkpoint) -> Iterator[_Told]:
         if taken != wanted:
             yield "refuses", f"reads {key} at the top level alone, and takes {taken} for {wanted}"
     for key, size in row.sizes.items():
-        if _value(values, key) is not _ABSENT:
+        if value_at(values, key) is not ABSENT:
             continue
         taken = _size(part, size)
         known = declared(str(part.get("model_type", checkpoint.model_type))).default([key.rpartition(".")[2]])
@@ -132,7 +132,7 @@ def _reached(values: Values) -> bool:
 
 def _other(value: Any, taken: Any, usual: Any) -> bool:
     """Whether a value that is not read is another than the one that is taken in its place."""
-    if value is _ABSENT:
+    if value is ABSENT:
         value = usual
         if usual is None:
             return False
@@ -153,13 +153,3 @@ def _text(values: Values) -> Values:
     """The config of the language model."""
     part = values.get(_TEXT)
     return part if isinstance(part, dict) else values
-
-
-def _value(values: Values, key: str) -> Any:
-    """The value of a key by its full path; _ABSENT if it is not there."""
-    value: Any = values
-    for part in key.split("."):
-        if not isinstance(value, Mapping) or part not in value:
-            return _ABSENT
-        value = value[part]
-    return value

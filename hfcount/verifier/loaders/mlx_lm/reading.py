@@ -6,6 +6,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from hfcount.verifier.finding import Finding
+from hfcount.verifier.loaders.by_findings import of_form
 from hfcount.verifier.loaders.loader import Basis, Checkpoint, Loader, Reading, ReadingOutcome
 from hfcount.verifier.loaders.mlx_lm import keys, quantization, rope
 from hfcount.verifier.loaders.mlx_lm.facts import LIBRARY, Facts, facts
@@ -40,7 +41,7 @@ def read(loader: Loader, checkpoint: Checkpoint) -> Reading:
     """What a recorded version makes of a checkpoint."""
     recorded_file = f"{LIBRARY}-{loader.version}.json"
     if checkpoint.form != "model":
-        return Reading(loader, "foreign", f"is not for {checkpoint.form}", evidence="none")
+        return of_form(loader, checkpoint, untried=("adapter",))
     if not checkpoint.model_type:
         return Reading(loader, "refuses", "needs model_type", source=recorded_file)
     row = facts(loader.version, checkpoint.model_type, checkpoint.class_name)
