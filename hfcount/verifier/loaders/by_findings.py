@@ -1,9 +1,9 @@
-"""Gives the readings that follow from a checkpoint's findings, or from its form, alone."""
+"""Gives the readings that follow from a checkpoint's findings alone."""
 
 from collections.abc import Collection, Iterable
 
 from hfcount.verifier.finding import Finding
-from hfcount.verifier.loaders.loader import FORMS, Checkpoint, Loader, Reading
+from hfcount.verifier.loaders.loader import Checkpoint, Loader, Reading
 
 _REFUSED = frozenset(
     "HF001 HF002 HF003 HF004 HF005 HF007 HF101 HF103 HF104 HF107 HF108 HF109 HF110 HF301 HF706".split()
@@ -26,11 +26,3 @@ def by_findings(loader: Loader, against: Iterable[Finding], source: str, refused
     codes = tuple(dict.fromkeys(finding.code for finding in against))
     is_refused = not (_REFUSED | set(refused)).isdisjoint(codes)
     return Reading(loader, "refuses" if is_refused else "differs", "as the findings say", codes, source=source)
-
-
-def of_form(loader: Loader, checkpoint: Checkpoint, untried: Collection[str] = ()) -> Reading:
-    """The reading of a checkpoint of another form; `untried` are those that the library may take."""
-    name = FORMS.get(checkpoint.form, checkpoint.form)
-    if checkpoint.form in untried:
-        return Reading(loader, "unknown", f"was not run on {name}", evidence="none")
-    return Reading(loader, "foreign", f"is not for {name}", evidence="none")

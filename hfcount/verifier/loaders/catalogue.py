@@ -1,6 +1,6 @@
 """Lists the loaders that are known, and gives their readings of a checkpoint."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from importlib import import_module
 from typing import NamedTuple
 
@@ -9,7 +9,7 @@ from hfcount.mapper.quantization_config import Announcement
 from hfcount.verifier.loaders import recorded
 from hfcount.verifier.loaders.engines import facts as engine_facts
 from hfcount.verifier.loaders.facts import facts, versions
-from hfcount.verifier.loaders.loader import PEFT, SENTENCE_TRANSFORMERS, Basis, Checkpoint, Loader, Reading
+from hfcount.verifier.loaders.loader import FORMS, PEFT, SENTENCE_TRANSFORMERS, Basis, Checkpoint, Loader, Reading
 from hfcount.verifier.loaders.mlx_lm import facts as mlx_lm_facts
 
 
@@ -20,12 +20,16 @@ class Library(NamedTuple):
         module: its module in this room, whose `read(loader, checkpoint)` gives a reading.
         evidence: how what it does is known.
         knows: what is known of it.
+        forms: of checkpoints that the module reads.
+        untried: further forms that the library may take, which is not known; others are foreign to it.
         version: gives its one version, where no file of this room records it.
     """
 
     module: str
     evidence: Basis
     knows: str
+    forms: Collection[str] = ("model",)
+    untried: Collection[str] = ("adapter",)
     version: Callable[[], str] | None = None
 
 
@@ -36,7 +40,13 @@ _HOMES = {"diffusers": "diffusers", "adapter": "peft", "gguf": "llama.cpp"}
 
 
 def _read(known: Loader, checkpoint: Checkpoint) -> Reading:
-    module = import_module(LIBRARIES[known.library].module)
+    library, form = LIBRARIES[known.library], checkpoint.form
+    if form not in library.forms:
+        name = FORMS[form]
+        if form in library.untried:
+            return Reading(known, "unknown", f"was not run on {name}", evidence="none")
+        return Reading(known, "foreign", f"is not for {name}", evidence="none")
+    module = import_module(library.module)
     reading: Reading = module.read(known, checkpoint)
     return reading
 
@@ -46,16 +56,19 @@ LIBRARIES = {
         "hfcount.verifier.loaders.transformers",
         "run",
         "classes, keys, names, sizes, ties and refused values of every type, recorded by loading small models",
+        untried=("gguf", "adapter", "timm"),
     ),
     "vllm": Library(
         "hfcount.verifier.loaders.engines.vllm",
         "read",
         "classes, files, settings of quantisation, lists of modules, names that it refuses or drops, and LoRA",
+        forms=FORMS,
     ),
     "sglang": Library(
         "hfcount.verifier.loaders.engines.sglang",
         "read",
         "classes, files, settings of quantisation, lists of modules, ties, and LoRA",
+        forms=FORMS,
     ),
     "mlx-lm": Library(
         "hfcount.verifier.loaders.mlx_lm.reading",
@@ -66,11 +79,24 @@ LIBRARIES = {
         "hfcount.verifier.loaders.llama_cpp.reading",
         "read",
         "of GGUF files, by architecture: the metadata and the tensors that its source asks for",
+        forms=("gguf",),
+        untried=("model", "adapter"),
     ),
-    "diffusers": Library(_OWN, "run", "its model classes, as it builds them", diffusers_version),
-    "peft": Library(_OWN, "run", "adapters, as it loads them", lambda: PEFT),
+    "diffusers": Library(
+        _OWN,
+        "run",
+        "its model classes, as it builds them",
+        forms=("diffusers",),
+        untried=("gguf",),
+        version=diffusers_version,
+    ),
+    "peft": Library(_OWN, "run", "adapters, as it loads them", forms=("adapter",), untried=(), version=lambda: PEFT),
     "sentence-transformers": Library(
-        _OWN, "run", "the modules around a model, as it loads them", lambda: SENTENCE_TRANSFORMERS
+        _OWN,
+        "run",
+        "the modules around a model, as it loads them",
+        untried=("adapter", "gguf"),
+        version=lambda: SENTENCE_TRANSFORMERS,
     ),
 }
 """The libraries by the name that --for takes."""

@@ -42,10 +42,12 @@ FORMS = {
     "model": "models with a config of transformers",
     "gguf": "GGUF",
     "adapter": "adapters",
-    "mistral": "Mistral's own files",
     "diffusers": "classes of diffusers",
+    "mistral": "Mistral's own files",
+    "open_clip": "models of open_clip",
+    "timm": "models of timm",
 }
-"""What messages call the forms of checkpoints that have another name there."""
+"""The forms of checkpoints, as messages call them."""
 
 
 class Loader(NamedTuple):

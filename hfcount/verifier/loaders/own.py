@@ -4,12 +4,8 @@ What hfcount compares such a checkpoint with is how that library, in the version
 are what the library makes of it.
 """
 
-from hfcount.verifier.loaders.by_findings import by_findings, errors_of, of_form
+from hfcount.verifier.loaders.by_findings import by_findings, errors_of
 from hfcount.verifier.loaders.loader import Checkpoint, Loader, Reading
-
-_FORMS = {"diffusers": "diffusers", "peft": "adapter"}
-_UNTRIED = {"diffusers": ("gguf",), "sentence-transformers": ("adapter", "gguf")}
-"""Forms that a library may take besides."""
 
 _SOURCES = {
     "diffusers": "mapper/diffusers.json",
@@ -24,8 +20,6 @@ _MODULES = "modules.json"
 def read(loader: Loader, checkpoint: Checkpoint) -> Reading:
     """What the library makes of a checkpoint of its own."""
     library = loader.library
-    if checkpoint.form != _FORMS.get(library, "model"):
-        return of_form(loader, checkpoint, _UNTRIED.get(library, ()))
     if library == "sentence-transformers" and _MODULES not in checkpoint.companions:
         return Reading(loader, "unknown", "was not asked what it adds to a model without modules.json", evidence="none")
     source = _SOURCES[library]

@@ -10,7 +10,7 @@ from hfcount.mapper.keys_without_shape import may_bear
 from hfcount.mapper.loader_differences import OLDER, TIE, older_flag
 from hfcount.spec.tree.leaves import Leaf
 from hfcount.verifier.finding import Finding
-from hfcount.verifier.loaders.by_findings import by_findings, errors_of, of_form
+from hfcount.verifier.loaders.by_findings import by_findings, errors_of
 from hfcount.verifier.loaders.config_values import ABSENT, value_at
 from hfcount.verifier.loaders.facts import LIBRARY, Facts, Size, facts, versions
 from hfcount.verifier.loaders.loader import Checkpoint, Loader, Reading, ReadingOutcome
@@ -31,8 +31,6 @@ _Difference = tuple[ReadingOutcome, str, tuple[str, ...]]
 def read(loader: Loader, checkpoint: Checkpoint) -> Reading:
     """What a recorded version makes of a checkpoint."""
     version, source = loader.version, f"{LIBRARY}-{loader.version}.json"
-    if checkpoint.form != "model":
-        return of_form(loader, checkpoint, untried=("gguf", "adapter", "timm"))
     kind = _kind(checkpoint)
     recorded = facts(version, kind)
     if recorded is None and not any(facts(other, kind) for other in versions()):

@@ -64,7 +64,7 @@ def of_other_form(loader: Loader, checkpoint: Checkpoint, facts: Engine, rule: s
     """The reading of what is no model with a config of transformers, by the rule that lists the formats."""
     if checkpoint.form == "mistral":
         return Reading(loader, "unknown", "is not known here to read Mistral's own names", evidence="none")
-    says = f"has no loader for {FORMS.get(checkpoint.form, checkpoint.form)}"
+    says = f"has no loader for {FORMS[checkpoint.form]}"
     return Reading(loader, "foreign", says, evidence="read", source=facts.lines[rule])
 
 

@@ -4,22 +4,11 @@ import re
 from collections.abc import Iterator
 
 from hfcount.text import printable
-from hfcount.verifier.loaders.by_findings import of_form
+from hfcount.verifier.loaders.llama_cpp.gguf import loading
 from hfcount.verifier.loaders.loader import Checkpoint, Loader, Reading
 
 
 def read(loader: Loader, checkpoint: Checkpoint) -> Reading:
-    """What a recorded version of llama.cpp makes of a checkpoint."""
-    match checkpoint.form:
-        case "gguf":
-            return _gguf(loader, checkpoint)
-        case "model":
-            return Reading(loader, "unknown", "is not known here to convert the checkpoint", evidence="none")
-        case _:
-            return of_form(loader, checkpoint, untried=("adapter",))
-
-
-def _gguf(loader: Loader, checkpoint: Checkpoint) -> Reading:
     """The worst reading of the files: one that is refused, then one that is not known."""
     if not checkpoint.headers:
         return Reading(loader, "unknown", "loads models, and there is none in these files", evidence="none")
@@ -31,8 +20,6 @@ _WORST = ("refuses", "differs", "unknown", "whole", "foreign")
 
 
 def _files(loader: Loader, checkpoint: Checkpoint) -> Iterator[Reading]:
-    from hfcount.verifier.loaders.llama_cpp.gguf import loading  # what it runs is of use for GGUF alone
-
     several = len(checkpoint.headers) > 1
     for file, header in checkpoint.headers.items():
         errors = [

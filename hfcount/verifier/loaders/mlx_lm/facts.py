@@ -2,15 +2,16 @@
 
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from hfcount.mapper import json_lines
+from hfcount.spec.record import Record
 from hfcount.verifier.loaders import recorded
 
 LIBRARY = "mlx-lm"
 
 
-class Facts(NamedTuple):
+class Facts(Record):
     """How mlx-lm reads checkpoints of a type; keys are full paths.
 
     Args:

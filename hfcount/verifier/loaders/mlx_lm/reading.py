@@ -6,9 +6,8 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from hfcount.verifier.finding import Finding
-from hfcount.verifier.loaders.by_findings import of_form
 from hfcount.verifier.loaders.loader import Basis, Checkpoint, Loader, Reading, ReadingOutcome
-from hfcount.verifier.loaders.mlx_lm import keys, quantization, rope
+from hfcount.verifier.loaders.mlx_lm import keys, rope
 from hfcount.verifier.loaders.mlx_lm.facts import LIBRARY, Facts, facts
 
 _LAYER = re.compile(r"(?:^|\.)(?:layers|h)\.(?:\{(\d+)|(\d+))")
@@ -40,8 +39,6 @@ class Difference(NamedTuple):
 def read(loader: Loader, checkpoint: Checkpoint) -> Reading:
     """What a recorded version makes of a checkpoint."""
     recorded_file = f"{LIBRARY}-{loader.version}.json"
-    if checkpoint.form != "model":
-        return of_form(loader, checkpoint, untried=("adapter",))
     if not checkpoint.model_type:
         return Reading(loader, "refuses", "needs model_type", source=recorded_file)
     row = facts(loader.version, checkpoint.model_type, checkpoint.class_name)
@@ -79,8 +76,8 @@ def _differences(row: Facts, checkpoint: Checkpoint) -> Iterator[Difference]:
     if "model_file" in checkpoint.values:
         yield Difference("refuses", "needs trust_remote_code for model_file", (), "read", "mlx_lm/utils.py:459")
     yield from _files(checkpoint)
-    for says, source in quantization.refusals(row, checkpoint):
-        yield Difference("refuses", says, tuple(sorted(_PACKING & checkpoint.codes)), "read", source)
+    if checkpoint.is_announced:
+        yield from _settings(row, checkpoint)
     for outcome, says in keys.differences(row, checkpoint):
         yield Difference(outcome, says)
     for outcome, says in rope.differences(row, checkpoint.values, checkpoint.model_type):
@@ -99,6 +96,14 @@ def _files(checkpoint: Checkpoint) -> Iterator[Difference]:
     names = list(checkpoint.shards or ())
     if names and not any(re.fullmatch(r"model[^/]*\.safetensors", name) for name in names):
         yield Difference("refuses", "finds no model*.safetensors", (), "read", "mlx_lm/utils.py:449")
+
+
+def _settings(row: Facts, checkpoint: Checkpoint) -> Iterator[Difference]:
+    """What it makes of the settings of a quantisation, and of the packed tensors."""
+    from hfcount.verifier.loaders.mlx_lm import quantization  # few are quantised
+
+    for says, source in quantization.refusals(row, checkpoint):
+        yield Difference("refuses", says, tuple(sorted(_PACKING & checkpoint.codes)), "read", source)
 
 
 def _names(row: Facts, checkpoint: Checkpoint) -> Iterator[Difference]:
@@ -161,10 +166,17 @@ def _of_finding(row: Facts, checkpoint: Checkpoint, finding: Finding) -> Iterato
         yield from _further(row, checkpoint, finding.tensors, codes)
     elif code in _UNFIT and finding.severity == "error":
         yield Difference("refuses", "takes no other sizes than those of its config", codes)
-    elif code == "HF504" and finding.severity == "error" and quantization.is_packed(checkpoint):
-        yield Difference("refuses", "does not take tensors of packed weights for dense ones", codes)
+    elif code == "HF504" and finding.severity == "error":
+        yield from _packed(checkpoint, codes)
     elif code in _READ_BY_OTHERS and finding.severity == "error" and checkpoint.agrees is False:
         yield Difference("unknown", "is not known to read such a config", codes, "none")
+
+
+def _packed(checkpoint: Checkpoint, codes: tuple[str, ...]) -> Iterator[Difference]:
+    from hfcount.verifier.loaders.mlx_lm import quantization  # few are packed
+
+    if quantization.is_packed(checkpoint):
+        yield Difference("refuses", "does not take tensors of packed weights for dense ones", codes)
 
 
 def _only_head(row: Facts, checkpoint: Checkpoint, names: Sequence[str]) -> bool:
