@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from hfcount.blueprints.blueprint import Blueprint
 from hfcount.blueprints.cache import built
@@ -13,7 +13,6 @@ from hfcount.fetcher.interface import Documents
 from hfcount.fetcher.location import Place
 from hfcount.fetcher.module_files import weight_files
 from hfcount.fetcher.weights import Weights
-from hfcount.formats.gguf.header import GgufHeader
 from hfcount.formats.index import Index, read_index
 from hfcount.formats.json import Document
 from hfcount.formats.safetensors import Shard
@@ -27,6 +26,9 @@ from hfcount.serving.cost import Workload
 from hfcount.verifier.findings import Outcome
 from hfcount.verifier.loaders.loader import Loader
 from hfcount.verifier.policy import Policy
+
+if TYPE_CHECKING:
+    from hfcount.formats.gguf.header import GgufHeader  # few checkpoints are GGUF
 
 
 def unwatched(files: int) -> Callable[[], None]:
@@ -107,7 +109,7 @@ class Contained:
     total: int | None = None
     rows: tuple[TensorRow, ...] | None = None
     unserved: str = ""
-    headers: Mapping[str, GgufHeader | None] = field(default_factory=dict)
+    headers: Mapping[str, "GgufHeader | None"] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
