@@ -1,5 +1,6 @@
 """Reads the files that record what a library does, one for each version: LIBRARY-VERSION.json, in this folder."""
 
+import os
 from functools import cache
 from pathlib import Path
 
@@ -9,9 +10,15 @@ _FOLDER = Path(__file__).parent
 @cache
 def versions(library: str) -> tuple[str, ...]:
     """The versions of a library that are recorded, the oldest first."""
-    names = (path.name.removeprefix(f"{library}-") for path in _FOLDER.glob(f"{library}-*.json"))
-    recorded = (name.removesuffix(".json") for name in names)
+    start, end = f"{library}-", ".json"
+    files = [name for name in _files() if name.startswith(start) and name.endswith(end)]
+    recorded = [name.removeprefix(start).removesuffix(end) for name in files]
     return tuple(sorted(recorded, key=lambda version: [int(part) for part in version.split(".")]))
+
+
+@cache
+def _files() -> list[str]:
+    return os.listdir(_FOLDER)
 
 
 @cache
