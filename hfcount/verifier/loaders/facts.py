@@ -11,7 +11,7 @@ from hfcount.verifier.loaders import recorded
 
 LIBRARY = "transformers"
 
-_NUMBER = re.compile(r"(?:(?<=\.)|^)\d+(?=\.|$)")
+_NUMBER = r"(?:(?<=\.)|^)\d+(?=\.|$)"  # compiled where it is first used
 
 
 class Refused(NamedTuple):
@@ -100,7 +100,7 @@ class Facts(Record):
         """The name that is wanted in place of a stored one that is not read; None if that is read."""
         for prefixes, bare in ((self.renamed.get(class_name, ()), name), *self._of_all(name)):
             for stored, wanted in prefixes:
-                folded = _NUMBER.sub("{}", bare) if "{}" in stored else bare
+                folded = re.sub(_NUMBER, "{}", bare) if "{}" in stored else bare
                 if folded.startswith(stored) and (not folded.startswith(wanted) or stored.startswith(wanted)):
                     return name.removesuffix(bare) + wanted + folded.removeprefix(stored)
         return None
@@ -115,7 +115,7 @@ class Facts(Record):
 
     def keeps_float32(self, name: str) -> bool:
         """Whether the parameter that is saved under this name stays in float32 in a model of bfloat16."""
-        folded = f".{_NUMBER.sub('{}', name)}"
+        folded = f".{re.sub(_NUMBER, '{}', name)}"
         return any(folded.endswith(f".{ending}") for ending in self.float32)
 
     @property

@@ -15,9 +15,12 @@ FUSED = {"qkv_proj": ("q_proj", "k_proj", "v_proj"), "gate_up_proj": ("gate_proj
 """Modules that engines make one of, with their parts as they are stored."""
 
 _OF_FUSED = {part: fused for fused, parts in FUSED.items() for part in parts}
-_PROJECTION = re.compile(
-    r"(?P<block>(?!.*(?:vis|audio)).*\.layers\.(?:\d+|\{[^}]*\})\.(?:self_attn|mlp))\.(?P<part>[qkvo]_proj|gate_proj|up_proj|down_proj)\.(?P<leaf>\w+)"
+_PROJECTION = (
+    r"(?P<block>(?!.*(?:vis|audio)).*\.layers\.(?:\d+|\{[^}]*\})\.(?:self_attn|mlp))"
+    r"\.(?P<part>[qkvo]_proj|gate_proj|up_proj|down_proj)\.(?P<leaf>\w+)"
 )
+"""A pattern, compiled where it is first used: few checkpoints are quantised."""
+
 _ORDER = ("refuses", "differs", "unknown")
 
 
@@ -166,7 +169,7 @@ def projections(checkpoint: Checkpoint, markers: Collection[str]) -> Iterator[Pr
     blocks: dict[str, dict[str, bool]] = {}
     ends = ("_proj.weight", *markers)
     for name in checkpoint.names():
-        if name.endswith(ends) and ".experts." not in name and (match := _PROJECTION.fullmatch(name)):
+        if name.endswith(ends) and ".experts." not in name and (match := re.fullmatch(_PROJECTION, name)):
             parts = blocks.setdefault(match["block"], {})
             parts[match["part"]] = parts.get(match["part"], False) or match["leaf"] in markers
     for block, parts in blocks.items():
@@ -176,7 +179,7 @@ def projections(checkpoint: Checkpoint, markers: Collection[str]) -> Iterator[Pr
 
 def is_projection(name: str) -> bool:
     """Whether a name, which may be folded, is of one of those projections."""
-    return _PROJECTION.fullmatch(name) is not None
+    return re.fullmatch(_PROJECTION, name) is not None
 
 
 def fused_name(block: str, part: str) -> str:

@@ -10,8 +10,10 @@ from hfcount.verifier.loaders.loader import Basis, Checkpoint, Loader, Reading, 
 from hfcount.verifier.loaders.mlx_lm import keys, rope
 from hfcount.verifier.loaders.mlx_lm.facts import LIBRARY, Facts, facts
 
-_LAYER = re.compile(r"(?:^|\.)(?:layers|h)\.(?:\{(\d+)|(\d+))")
-_NUMBERS = re.compile(r"\{[^}]*\}|(?<=\.)\d+(?=\.|$)|^\d+(?=\.)")
+_LAYER = r"(?:^|\.)(?:layers|h)\.(?:\{(\d+)|(\d+))"
+_NUMBERS = r"\{[^}]*\}|(?<=\.)\d+(?=\.|$)|^\d+(?=\.)"
+"""Patterns are compiled where they are first used: few checkpoints need them."""
+
 _HEADS = ("lm_head.weight", "language_model.lm_head.weight", "embed_out.weight", "output.weight")
 _MOST = 20_000
 _TIE = "tie_word_embeddings"
@@ -112,7 +114,7 @@ def _names(row: Facts, checkpoint: Checkpoint) -> Iterator[Difference]:
         return
     wanted, refused = {*row.wants}, {*row.unexpected}
     for name in islice(checkpoint.names(), _MOST):
-        folded = _NUMBERS.sub("{}", name)
+        folded = re.sub(_NUMBERS, "{}", name)
         if folded in refused:
             yield Difference("refuses", f"does not take {name}")
             return
@@ -200,9 +202,9 @@ def _further(row: Facts, checkpoint: Checkpoint, names: Sequence[str], codes: tu
 
 def _pattern(name: str, layers: Any) -> tuple[str, bool]:
     """A name with its numbers as {}, and whether it is of a layer beyond the last."""
-    at = _LAYER.search(name)
+    at = re.search(_LAYER, name)
     number = int(at[1] or at[2]) if at else -1
-    return _NUMBERS.sub("{}", name), type(layers) is int and number >= layers
+    return re.sub(_NUMBERS, "{}", name), type(layers) is int and number >= layers
 
 
 def _dropped(row: Facts, folded: str, beyond: bool) -> bool:
