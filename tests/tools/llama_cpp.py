@@ -425,7 +425,10 @@ def _common(source: Source) -> Json:
     }
     header = source.text("src/llama-model.h")
     for name, (given, _) in common["functions"].items():
-        defaults = dict(re.findall(r"(\w+) = (\w+)", re.search(rf"{name}\(([^;]*?)\);", header)[1]))  # type: ignore[index]
+        declaration = re.search(rf"{name}\(([^;]*?)\);", header)
+        if declaration is None:
+            raise SystemExit(f"src/llama-model.h declares no {name}")
+        defaults = dict(re.findall(r"(\w+) = (\w+)", declaration[1]))
         common["functions"][name][0] = [f"{one}={defaults[one]}" if one in defaults else one for one in given]
     return common
 
