@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 from gguf_files import laid_out, model, source, whole
 
+import hfcount
+from hfcount.report.renderers.loaders import line
 from hfcount.verifier.loaders import recorded
 from hfcount.verifier.loaders.llama_cpp.gguf import Loading, loading
 
@@ -93,6 +95,22 @@ def test_a_refusal_has_its_line() -> None:
 
 def test_what_it_does_without_is_known() -> None:
     assert "blk.1.attn_q.bias" in read(*edited(having({"blk.0.attn_q.bias": (96,)}))).absent
+
+
+@pytest.mark.parametrize(
+    ("left", "asked", "verdict"),
+    [("", (), "verified"), ("", ("llama.cpp",), "mismatch"), ("tokenizer.ggml.tokens", (), "mismatch")],
+)
+def test_a_file_without_a_vocabulary_is_for_other_programs(
+    left: str, asked: tuple[str, ...], verdict: str, tmp_path: Path
+) -> None:
+    gone = [key for key in model()[0] if key.startswith("tokenizer.") and key != left]
+    (tmp_path / "m.gguf").write_bytes(whole(*edited(without(*gone))))
+    report = hfcount.verify(tmp_path, loaders=asked)
+    (outcome,) = (loader.outcome for loader in report.loaders if loader.loader == "llama.cpp")
+    assert (report.verdict, outcome) == (verdict, "refuses")
+    why = "Not known to load whole anywhere: llama.cpp 0.5 needs the key tokenizer.ggml.model"
+    assert line(report) == (why if verdict == "verified" else "")
 
 
 LIBRARY = os.environ.get("LLAMA_LIB", "")

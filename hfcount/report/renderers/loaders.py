@@ -9,11 +9,18 @@ from hfcount.verifier.loaders.loader import NAMES, short
 
 
 def line(report: Report) -> str:
-    """`Loads whole in transformers 5.24 (its own) and 5.23; not in transformers 4.57`; empty if none does."""
+    """`Loads whole in transformers 5.24 (its own) and 5.23; not in transformers 4.57`; empty if nothing is known.
+
+    Where nothing that was compared differs, and none takes it, it is why the first does not.
+    """
     known = [loader for loader in report.loaders if loader.outcome in ("whole", "differs", "refuses")]
     whole = [loader for loader in known if loader.outcome == "whole"]
     rest = [loader for loader in known if loader.outcome != "whole"]
-    if not whole or report.depth == "config":
+    if report.depth == "config":
+        return ""
+    if not whole and rest and report.verdict in ("verified", "explained"):
+        return f"Not known to load whole anywhere: {_names(rest[:1])} {rest[0].says}"
+    if not whole:
         return ""
     return f"Loads whole in {_names(whole)}" + (f"; not in {_names(rest)}" if rest else "")
 

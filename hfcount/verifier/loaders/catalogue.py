@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection
 from importlib import import_module
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from hfcount.mapper.class_defaults import diffusers_version
 from hfcount.mapper.quantization_config import Announcement
@@ -11,6 +11,9 @@ from hfcount.verifier.loaders.engines import facts as engine_facts
 from hfcount.verifier.loaders.facts import facts, versions
 from hfcount.verifier.loaders.loader import FORMS, PEFT, SENTENCE_TRANSFORMERS, Basis, Checkpoint, Loader, Reading
 from hfcount.verifier.loaders.mlx_lm import facts as mlx_lm_facts
+
+if TYPE_CHECKING:
+    from hfcount.formats.gguf.header import GgufHeader
 
 
 class Library(NamedTuple):
@@ -138,6 +141,8 @@ def readings(checkpoint: Checkpoint) -> list[Reading]:
 
 def home(checkpoint: Checkpoint) -> tuple[Loader, ...]:
     """The loaders that a checkpoint is made for, by its container, its scheme and its class."""
+    if checkpoint.form == "gguf" and not any(map(_has_vocabulary, checkpoint.headers.values())):
+        return ()
     if checkpoint.form in _HOMES:
         return (loader(_HOMES[checkpoint.form]),)
     if checkpoint.form != "model":
@@ -149,6 +154,11 @@ def home(checkpoint: Checkpoint) -> tuple[Loader, ...]:
     if _is_of_vllm(checkpoint):
         return (loader("vllm"),)
     return (loader("transformers"),)
+
+
+def _has_vocabulary(header: "GgufHeader | None") -> bool:
+    """Whether a GGUF file has one, or cannot be read; llama.cpp runs no model without, and other programs do."""
+    return header is None or any(key.startswith("tokenizer.") for key in header.metadata)
 
 
 def _is_of_mlx(checkpoint: Checkpoint) -> bool:
