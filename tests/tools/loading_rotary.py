@@ -1,8 +1,8 @@
 """Finds the forms of the settings of rotary positions that a config class of transformers refuses.
 
-A form is PLACE/KIND: rope_parameters, as version 5 writes them; nested, the same for each kind of layers; rope_scaling,
-as version 4 writes them, beside rope_theta; both, these two; type, rope_scaling whose kind is called so; and headless,
-rope_scaling where head_dim is null.
+A form is PLACE/KIND: rope_parameters, as version 5 writes them; nested, the same for each kind of layers, by the names
+that the class itself gives them; rope_scaling, as version 4 writes them, beside rope_theta; both, these two; type,
+rope_scaling whose kind is called so; and headless, rope_scaling where head_dim is null.
 """
 
 import sys
@@ -30,6 +30,7 @@ KINDS: dict[str, Json] = {
 """The kinds of rotary positions, each with the keys that its library wants."""
 
 _BASE = 10_000.0
+_LAYERS = ["full_attention", "sliding_attention"]
 _NAMES = ("rope_theta", "rope_scaling", "rope_parameters")
 
 
@@ -56,13 +57,14 @@ def _forms(usual: Any) -> Iterator[tuple[str, Json]]:
     head = {"head_dim": width} if known else {}
     turned = int(width * _share(usual)) // 2
     settings = getattr(usual, "rope_parameters", None) or {}
+    layers = [name for name, value in settings.items() if isinstance(value, dict)] or _LAYERS
     further = {name: value for name, value in settings.items() if isinstance(value, list | int | bool)}
     for kind, keys in KINDS.items():
         filled = {key: [1.0] * turned if value == [] else value for key, value in keys.items()}
         new = {**further, "rope_type": kind, "rope_theta": _BASE, **filled}
         old = {**further, "rope_type": kind, **filled}
         yield f"rope_parameters/{kind}", {"rope_parameters": new, **head}
-        yield f"nested/{kind}", {"rope_parameters": {"full_attention": new, "sliding_attention": new}, **head}
+        yield f"nested/{kind}", {"rope_parameters": dict.fromkeys(layers, new), **head}
         yield f"rope_scaling/{kind}", {"rope_theta": _BASE, "rope_scaling": old, **head}
         yield f"type/{kind}", {"rope_theta": _BASE, "rope_scaling": {"type": kind, **filled}, **head}
         yield f"both/{kind}", {"rope_theta": _BASE, "rope_scaling": old, "rope_parameters": new, **head}
