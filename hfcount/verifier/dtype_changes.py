@@ -13,6 +13,9 @@ from hfcount.verifier.folded_names import fold
 Retyped = tuple[Leaf, str, str]
 """A leaf, the name of one of its tensors, and the dtype that it is stored in."""
 
+_EXACT = ("F32", "F64")
+"""Floats that hold indices and counts exactly; transformers 4.57 to 5.24 make integers of them again, by a run."""
+
 _TIMES = {0.25: "a quarter of", 0.5: "half", 2: "twice", 4: "four times", 8: "eight times"}
 
 
@@ -69,7 +72,7 @@ def _without_float32(c: Comparison, tensors: Sequence[Retyped]) -> list[Retyped]
 
 def _kind(leaf: Leaf, _name: str, dtype: str) -> str:
     if leaf.whole:
-        return "fine" if dtype in dtypes.INTEGERS else "no whole numbers"
+        return "fine" if dtype in dtypes.INTEGERS or dtype in _EXACT else "no whole numbers"
     if dtype not in dtypes.FLOATING:
         return "no numbers"
     if leaf.kind == "buffer":  # which may have a dtype of its own in any model

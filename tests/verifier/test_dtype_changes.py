@@ -63,7 +63,7 @@ def test_a_buffer_may_have_a_floating_point_dtype_of_its_own(dtype: str, codes: 
     assert _codes(outcome) == ["HF207", *codes]
 
 
-@pytest.mark.parametrize(("dtype", "codes"), [("I64", []), ("I32", []), ("BF16", ["HF303"])])
+@pytest.mark.parametrize(("dtype", "codes"), [("I64", []), ("I32", []), ("F32", []), ("BF16", ["HF303"])])
 def test_indices_are_integers(dtype: str, codes: list[str]) -> None:
     """The table that says which experts a token's id is routed to."""
     outcome = _look(_described("deepseek_v4"), lambda name: dtype if name.endswith("tid2eid") else "BF16")

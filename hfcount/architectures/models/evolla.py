@@ -19,7 +19,7 @@ from hfcount.spec import Dense, Head, Layer, Record, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Repeat, Tensor, block, buffer
 
-MODEL_TYPES = ("evolla",)  # transformers 5.23: modeling_evolla.py
+MODEL_TYPES = ("evolla", "EvollaModel")  # transformers 5.23: modeling_evolla.py; the second is 4.57's
 
 
 class Evolla(Sizes):

@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from hfcount.architectures import registry
 from hfcount.mapper.class_defaults import declared
 from hfcount.mapper.keys_without_shape import may_bear
 from hfcount.mapper.loader_differences import OLDER, TIE, older_flag
@@ -35,7 +36,9 @@ def read(loader: Loader, checkpoint: Checkpoint) -> Reading:
     recorded = facts(version, kind)
     if recorded is None and not any(facts(other, kind) for other in versions()):
         return Reading(loader, "unknown", "has no such model_type, as far as is recorded", evidence="none")
-    lacks = f"has no model_type {kind}" if recorded is None else _lacks(recorded, checkpoint, kind)
+    if recorded is None and not _in_auto_classes(kind):
+        recorded = _renamed(version, checkpoint, kind)
+    lacks = f"has no model_type {kind}" if recorded is None else _lacks(version, recorded, checkpoint, kind)
     if recorded is None or lacks:
         return Reading(loader, "refuses", lacks, source=source)
     if checkpoint.is_announced and (otherwise := _of_settings(loader, checkpoint)):
@@ -73,9 +76,21 @@ def _of_settings(loader: Loader, checkpoint: Checkpoint) -> Reading | None:
     return None
 
 
-def _lacks(recorded: Facts, checkpoint: Checkpoint, kind: str) -> str:
+def _in_auto_classes(kind: str) -> bool:
+    """Whether the auto classes of any recorded version know a type; what they do not know is opened by its class."""
+    return any(known.auto for version in versions() if (known := facts(version, kind)))
+
+
+def _renamed(version: str, checkpoint: Checkpoint, kind: str) -> Facts | None:
+    """What is recorded of the class in a version that calls its type by another name."""
+    names = registry.together(kind) if registry.find(kind) else ()
+    recorded = (facts(version, name) for name in names)
+    return next((known for known in recorded if known and checkpoint.class_name in known.classes), None)
+
+
+def _lacks(version: str, recorded: Facts, checkpoint: Checkpoint, kind: str) -> str:
     """Why a version that has a type cannot open its checkpoint by name; empty if it can."""
-    if not recorded.auto:
+    if not recorded.auto and not _is_saved_by(version, checkpoint) and _in_auto_classes(kind):
         return f"opens no {kind} by its auto classes"
     name = checkpoint.class_name
     missing = name and name not in recorded.classes and _known_elsewhere(checkpoint, kind)
@@ -148,7 +163,7 @@ def _of_config(
     for need in recorded.needs:
         key, _, wanted = need.partition("=")
         value = value_at(values, key)
-        if value is None or value is ABSENT or (wanted and str(value) != wanted):
+        if value is ABSENT or (value is None and not wanted):  # who wrote the key knew what goes with its value
             yield "refuses", f"needs {at}{need}", ()
     for refused in recorded.refuses:
         value = value_at(values, refused.key)
