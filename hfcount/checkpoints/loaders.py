@@ -38,6 +38,7 @@ def read(inspection: Inspection, findings: Sequence[Finding], agrees: bool | Non
         announced=inspection.announced,
         companions=inspection.documents.companions,
         files=_files(inspection),
+        named=(inspection.documents.place and inspection.documents.place.file) or "",
         beside=partial(_beside, inspection),
         headers=evidence.contained.headers if evidence.contained else {},
     )

@@ -112,7 +112,7 @@ def test_raw_cuts_are_to_be_joined(tmp_path: Path, run: Run) -> None:
     [
         pytest.param("", None, id="the folder"),
         pytest.param("a-Q8_0.gguf", "a-Q8_0.gguf", id="a file"),
-        pytest.param("m-00002-of-00003.gguf", "m-00001-of-00003.gguf", id="a part of a set"),
+        pytest.param("m-00001-of-00003.gguf", "m-00001-of-00003.gguf", id="the first part of a set"),
     ],
 )
 def test_what_a_path_means(tmp_path: Path, named: str, file: str | None) -> None:
@@ -122,6 +122,17 @@ def test_what_a_path_means(tmp_path: Path, named: str, file: str | None) -> None
     assert (len(report.variants or ()) == 3) == (file is None)
     assert report.evidence and report.evidence.files
     assert report.evidence.files.opened == (5 if file is None else 3 if file.startswith("m-") else 1)
+
+
+def test_a_later_part_is_no_beginning(tmp_path: Path) -> None:
+    path = folder(tmp_path / "m", {**split()})
+    report = hfcount.verify(path / "m-00002-of-00003.gguf")
+    (finding,) = report.findings
+    assert (report.verdict, finding.code) == ("mismatch", "HF114")
+    assert "by its first part, m-00001-of-00003.gguf, alone" in finding.message
+    assert report.evidence and report.evidence.files and report.evidence.files.opened == 3
+    (reading,) = (reading for reading in report.loaders if reading.loader == "llama.cpp")
+    assert (reading.outcome, reading.evidence) == ("refuses", "read")
 
 
 @pytest.mark.parametrize("spelling", ["{}:Q8_0", "{}:q8_0", "hf.co/{}:Q8_0", "hf://{}/a-Q8_0.gguf"])

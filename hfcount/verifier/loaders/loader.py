@@ -103,6 +103,7 @@ class Checkpoint(Record):
         companions: the documents beside its config, by name.
         headers: of its GGUF files that hold models, by name; None of one that cannot be read.
         files: names of all its files, those in folders below included; empty if they were not listed.
+        named: the file that it was asked for by; empty if it was asked for as a whole.
         beside: gives the names of the tensors in a file beside the model; None if they are not read.
     """
 
@@ -117,6 +118,7 @@ class Checkpoint(Record):
     companions: Mapping[str, Any] = MappingProxyType({})
     headers: "Mapping[str, GgufHeader | None]" = MappingProxyType({})
     files: Collection[str] = ()
+    named: str = ""
     beside: Callable[[str], Collection[str] | None] = lambda file: None
 
     @cached_property

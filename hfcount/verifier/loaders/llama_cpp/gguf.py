@@ -15,7 +15,7 @@ from hfcount.verifier.loaders.llama_cpp.file import File, Refused
 LIBRARY = "llama.cpp"
 
 _VOCABULARY = "src/llama-vocab.cpp"
-_LOADER = "src/llama-model-loader.cpp"
+LOADER = "src/llama-model-loader.cpp"
 _ALIGNED = 32
 """Bytes that the data of a mapped file is aligned to (TENSOR_ALIGNMENT)."""
 _SCALED = (".scale", ".input_scale")
@@ -67,7 +67,7 @@ def loading(version: str, header: GgufHeader) -> Loading:
         path = common["file"]
         if any(name.endswith(_SCALED) for name in header.tensors):
             machine.run(common["scales"])
-        path = _LOADER
+        path = LOADER
         file.check_all_used()
     except Refused as refused:
         return Loading(False, refused.says, f"{path}:{refused.line}" if refused.line else path)
@@ -83,7 +83,7 @@ def _refused_file(header: GgufHeader, common: Mapping[str, Any]) -> tuple[str, s
         if int(kind.removeprefix("type ")) not in common["types"]:
             return f"has no tensors of {kind}, as {printable(name)} is", "ggml/include/ggml.h"
     if (header.number("split.count") or 0) > 1 and "split.tensors.count" not in header.metadata:
-        return "needs the key split.tensors.count of a split file", _LOADER
+        return "needs the key split.tensors.count of a split file", LOADER
     if header.tensors and header.data % _ALIGNED:
         return f"aborts, since the data begins at no multiple of {_ALIGNED} bytes", "ggml/src/ggml-backend.cpp"
     return None

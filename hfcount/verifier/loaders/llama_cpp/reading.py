@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from hfcount.text import printable
-from hfcount.verifier.loaders.llama_cpp.gguf import loading
+from hfcount.verifier.loaders.llama_cpp.gguf import LOADER, loading
 from hfcount.verifier.loaders.loader import Checkpoint, Loader, Reading
 
 
@@ -33,6 +33,11 @@ def _files(loader: Loader, checkpoint: Checkpoint) -> Iterator[Reading]:
         if header is None or broken:
             yield Reading(loader, "refuses", f"refuses the file, as the findings say{place}", broken or codes, "read")
             continue
+        if (part := _LATER_PART.search(checkpoint.named)) is not None:
+            first = f"{checkpoint.named[: part.start()]}-00001-of-{part['count']}.gguf"
+            says = f"loads a set by its first part, {printable(first)}, alone, and refuses to begin with another"
+            yield Reading(loader, "refuses", says, codes, "read", LOADER)
+            continue
         loaded = loading(loader.version, header)
         if loaded.loads is None:
             yield Reading(loader, "unknown", f"{loaded.says}{place}", evidence="none", source=loaded.source)
@@ -47,6 +52,9 @@ def _files(loader: Loader, checkpoint: Checkpoint) -> Iterator[Reading]:
 
 _PART = re.compile(r"-\d{5}-of-\d{5}(?=\.gguf$)")
 """What tells the parts of a set apart."""
+
+_LATER_PART = re.compile(r"-(?!00001)\d{5}-of-(?P<count>\d{5})\.gguf$")
+"""The end of the name of a part of a set, but for the first."""
 
 _BROKEN = ("HF003", "HF004", "HF711")
 """Findings of files that cannot be read, or of sets that are not complete."""
