@@ -94,7 +94,7 @@ def verify(
 
     Raises:
         FetchError: the documents could not be read.
-        UnknownArchitecture: no family describes the config.
+        UnknownArchitecture: no family describes the config, and no `loaders` are named.
         TypeError: an argument is of another type.
         ValueError: there is no such depth, rule, loader, dtype or timeout, a local folder with a revision, or two
             revisions.

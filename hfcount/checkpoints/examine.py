@@ -99,7 +99,7 @@ def examine(documents: Documents, options: Options, changes: Changes | None = No
         changes: config keys to set, with their values.
 
     Raises:
-        UnknownArchitecture: no family describes the config.
+        UnknownArchitecture: no family describes the config, and no loader is asked for.
         BadSetting: a key that is set is neither in the config nor read by its family.
     """
     if (MODULES in documents.companions or documents.layout is MODULES_LAYOUT) and not documents.alone:
@@ -148,6 +148,10 @@ def _inspect_model(documents: Documents, options: Options, changes: Changes) -> 
         evidence = replace(evidence, unseen=_unseen(error) or evidence.unseen)
         name = Path(document.where).name if documents.alone else INDEX if blueprint else CONFIG
         outcome.report(finding_of(error, name))
+    except UnknownArchitecture as error:
+        if changes or not options.loaders:
+            raise
+        evidence = replace(evidence, unseen=Failure(kind=error.kind, message=str(error)))  # loaders may know the class
     outcome.rename_file(CONFIG, documents.layout.config)
     outcome.rename_file(INDEX, documents.layout.listing)
     return Inspection(

@@ -99,10 +99,15 @@ def refusals(judges: Sequence[Reading], findings: Sequence[Finding], asked: bool
         NotLoadedWhole(
             observed=reading.loader.label,
             severity="note" if reading.outcome == "unknown" else "error",
-            statement=f"{reading.loader} {printable(reading.says, None)}.",
+            statement=f"{reading.loader} {printable(reading.says, None)}{_place(reading)}.",
         )
         for reading in against
     ]
+
+
+def _place(reading: Reading) -> str:
+    """The line of a loader's source that says so, in brackets; empty if it was not read."""
+    return f" ({reading.source})" if reading.evidence == "read" and ":" in reading.source else ""
 
 
 def naming(findings: Sequence[Finding], read_by: Sequence[Reading]) -> list[Finding]:

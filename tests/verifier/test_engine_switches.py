@@ -576,3 +576,26 @@ def test_ranks_and_the_engine_are_answered_at_once(ranks: int, code: int, tmp_pa
     assert (result.code, report["read_for"]) == (code, ["vllm@0.33.0"])
     assert {reader["outcome"] for reader in report["loaders"] if reader["loader"] == "vllm"} == {"whole"}
     assert [finding["code"] for finding in report["findings"]] == ["HF601"] * code
+
+
+UNDESCRIBED = {
+    "NobodysForCausalLM": ("vllm", "refuses", "registry.py", 1),
+    "QWenLMHeadModel": ("vllm", "refuses", "had QWenLMHeadModel until", 1),
+    "GptOssForCausalLM": ("vllm", "unknown", "has GptOssForCausalLM", 3),
+    "NobodysForConditionalGeneration": ("sglang", "refuses", "utils.py", 1),
+    "Grok1ForCausalLM": ("sglang", "unknown", "which hfcount does not describe", 3),
+}
+
+
+@pytest.mark.parametrize("name", UNDESCRIBED)
+def test_a_type_that_is_not_described(name: str, tmp_path: Path, run: Run) -> None:
+    library, outcome, text, code = UNDESCRIBED[name]
+    folder = of(llama(model_type="unheard_of", architectures=[name]), tensors(llama())).write(tmp_path / "model")
+    result = run(folder, "--for", library)
+    (finding,), report = result.report["findings"], result.report
+    assert (result.code, finding["code"]) == (code, "HF114")
+    assert text in finding["message"] and ":" in finding["message"].partition("(")[2]
+    assert {reader["outcome"] for reader in report["loaders"] if reader["loader"] == library} == {outcome}
+    assert (report["error"] or {}).get("kind") == "UnknownArchitecture"
+    with pytest.raises(hfcount.UnknownArchitecture):
+        hfcount.verify(folder)

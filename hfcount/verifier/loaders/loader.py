@@ -173,6 +173,13 @@ class Checkpoint(Record):
         return {"vision_config", "audio_config"}.isdisjoint(self.values)
 
     @property
+    def uncompared(self) -> str:
+        """Why nothing of it was compared, as a sentence part whose subject is a loader."""
+        if self.blueprint is None and not self.errors and self.model_type:
+            return f"was given model_type {self.model_type}, which hfcount does not describe, so that nothing was compared"
+        return "was given nothing that was compared"
+
+    @property
     def is_plain(self) -> bool:
         """Whether it is neither quantised nor has experts, nor a tower."""
         return not self.announced and not self.has_experts and self.is_of_text

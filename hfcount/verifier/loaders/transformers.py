@@ -57,7 +57,7 @@ def _as_compared(loader: Loader, recorded: Facts, checkpoint: Checkpoint) -> Rea
         refused = _REFUSED_BY_4 if version.startswith("4.") else ()
         return by_findings(loader, against, f"{LIBRARY}-{version}.json", refused)
     if checkpoint.agrees is None:
-        return Reading(loader, "unknown", "was given nothing that was compared", evidence="none")
+        return Reading(loader, "unknown", checkpoint.uncompared, evidence="none")
     failed = not recorded.unknown.startswith(("never loaded", "too large"))  # what this version itself would write
     if recorded.unknown and (failed or version != versions()[-1]) and not _is_saved_by(version, checkpoint):
         return Reading(loader, "unknown", f"is not known here: {recorded.unknown}", evidence="none")

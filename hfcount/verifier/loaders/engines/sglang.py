@@ -210,7 +210,7 @@ def _stored(checkpoint: Checkpoint, registered: Registered) -> Iterator[Differen
         elif code := next((code for code in DOUBTED if code in finding.codes), None):
             yield Difference("unknown", "is not known here to convert what transformers converts", "", (code,))
     if checkpoint.agrees is None:
-        yield Difference("unknown", "was given nothing that was compared")
+        yield Difference("unknown", f"has {registered.name}, and {checkpoint.uncompared}", registered.line)
     elif not checkpoint.agrees and not checkpoint.errors:
         yield Difference("unknown", "was given a checkpoint that does not agree with its config")
     elif not (checkpoint.is_plain and registered.skips):

@@ -352,7 +352,7 @@ def _missing(
 def _unsettled(checkpoint: Checkpoint, registered: Registered) -> Iterator[Difference]:
     """Why a checkpoint without any difference may yet not be loaded whole."""
     if checkpoint.agrees is None:
-        yield Difference("unknown", "was given nothing that was compared")
+        yield Difference("unknown", f"has {registered.name}, and {checkpoint.uncompared}", registered.line)
     elif not checkpoint.agrees and not checkpoint.errors:
         yield Difference("unknown", "was given a checkpoint that does not agree with its config")
     if not registered.is_strict and registered.module != "transformers":

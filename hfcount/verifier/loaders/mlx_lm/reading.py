@@ -54,7 +54,7 @@ def read(loader: Loader, checkpoint: Checkpoint) -> Reading:
     if differing:
         return _reading(loader, differing, recorded_file)
     if checkpoint.agrees is None:
-        return Reading(loader, "unknown", "was given nothing that was compared", evidence="none")
+        return Reading(loader, "unknown", checkpoint.uncompared, evidence="none")
     if row.unknown:
         return Reading(loader, "unknown", f"is not known here: {row.unknown}", evidence="none")
     return Reading(loader, "whole", keys.windows(row, checkpoint.values), source=recorded_file)
