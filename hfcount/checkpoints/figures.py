@@ -49,6 +49,7 @@ def figures_of(inspection: Inspection) -> tuple[Figures, Sequence[Finding]]:
         held=evidence.contained.bytes if evidence.contained else None,
         total_size=evidence.index.total_size if evidence.index else None,
         engines=evidence.container != "gguf",  # which those that are known do not serve
+        asked=[loader.library for loader in options.loaders],
     )
     findings = outcome.findings
     if options.load.asked:

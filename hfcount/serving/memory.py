@@ -1,6 +1,6 @@
 """Memory and compute that serving a model takes, in bytes and multiply-adds."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -42,6 +42,7 @@ def serve(
     held: Mapping[str, int] | None,
     total_size: int | None,
     engines: bool,
+    asked: Collection[str] = (),
 ) -> Served:
     """All that a report shows about serving a model.
 
@@ -49,6 +50,7 @@ def serve(
         outcome: of comparing the model with its weights.
         limit: the tokens that the config allows; None if it has no limit.
         engines: whether the engines whose defaults are known serve it.
+        asked: the libraries whose verdict is asked for; of engines the rules of sharing are theirs.
         others: as for `costs`.
     """
     storage, sharing = None, None
@@ -59,7 +61,7 @@ def serve(
     if load.asked:
         from hfcount.serving.sharding.sharing import Sharing  # rarely asked for
 
-        sharing = Sharing(blueprint, announced)
+        sharing = Sharing(blueprint, announced, asked)
     memory, compute = costs(
         blueprint,
         load,

@@ -65,6 +65,9 @@ EXPERTS = described(
     "qwen3_moe", 4096, 12288, 64, 4, 151936, head_dim=128, moe_intermediate_size=1536, num_experts=128,
     num_experts_per_tok=8,
 )  # fmt: skip
+FEW_EXPERTS = described(
+    "qwen3_moe", 512, 1024, 8, 4, 512, head_dim=128, moe_intermediate_size=768, num_experts=4, num_experts_per_tok=2,
+)  # fmt: skip
 SMALL_HEADS = described("qwen3", 2048, 8192, 32, 8, 32000, head_dim=64)
 
 
@@ -78,7 +81,7 @@ SMALL_HEADS = described("qwen3", 2048, 8192, 32, 8, 32000, head_dim=64)
         (described("llama", 3072, 8192, 24, 8, 128256), (1, 2, 4, 8)),
         (described("llama", 3072, 8448, 24, 3, 128256), (1, 3, 6, 12, 24)),
         (EXPERTS, (1, 2, 4, 8, 16, 32, 64)),
-        (EXPERTS | {"quantization_config": FP8}, (1, 2, 4)),
+        (EXPERTS | {"quantization_config": FP8}, (1, 2, 4, 8, 16)),  # vLLM makes blocks of 64 and 32 of these experts
         # A group may be as narrow as an expert.
         (EXPERTS | {"quantization_config": AWQ}, (1, 2, 4)),
         (QWEN3 | {"quantization_config": AWQ}, (1, 2, 4, 8)),
@@ -116,6 +119,8 @@ def test_numbers_of_ranks(values: Json, working: tuple[int, ...]) -> None:
         (ODD | {"quantization_config": AWQ}, 8, "2,560 / 128 = 20 groups, and 2,560 / 8 = 320 is no multiple of 128",
          "intermediate_size", 2),
         (EXPERTS | {"quantization_config": FP8}, 8, "1,536 / 128 = 12 blocks, and 1,536 / 8 = 192 is no multiple",
+         "moe_intermediate_size", 1),
+        (EXPERTS | {"quantization_config": FP8}, 32, "1,536 / 32 = 48 is no multiple of 128 (vLLM 0.33 and SGLang",
          "moe_intermediate_size", 2),
         # Twelve heads on three ranks, whose rows of a vocabulary of 64·k are no third of it.
         (described("llama", 768, 3072, 12, 12, 32000), 3, "32,000 / 3 is no whole number (VocabParallelEmbedding of"
@@ -220,6 +225,31 @@ def test_what_one_engine_can_is_a_note(tmp_path: Path) -> None:
     report = verified(described("llama", 768, 3072, 12, 12, 32000), tmp_path, tp=[3])
     assert [(one.code, one.severity) for one in report.findings] == [("HF601", "note")]
     assert "cannot share this model in vLLM" in report.findings[0].message
+
+
+@pytest.mark.parametrize(
+    ("values", "ranks", "severities"),
+    [
+        pytest.param(
+            FEW_EXPERTS | {"quantization_config": FP8}, 4, {"": "note", "vllm": "note", "sglang": "error"}, id="blocks"
+        ),
+        pytest.param(
+            described("llama", 768, 3072, 12, 12, 32000), 3, {"vllm": "error", "sglang": "note", "mlx-lm": "note"},
+            id="rows of a vocabulary",
+        ),
+        pytest.param(FORTY, 3, {"vllm": "error", "sglang": "error"}, id="heads"),
+    ],
+)  # fmt: skip
+def test_the_rules_are_those_of_the_engine_asked_for(
+    values: Json, ranks: int, severities: dict[str, str], tmp_path: Path
+) -> None:
+    for library, severity in severities.items():
+        report = verified(values, tmp_path, tp=[ranks], loaders=[library] if library else [])
+        (finding,) = [finding for finding in report.findings if finding.code == "HF601"]
+        answer = "no" if severity == "error" else "yes"
+        assert (library, finding.severity) == (library, severity)
+        assert report.serving and [one.answer for one in report.serving.answers] == [answer]
+        assert report.memory and [one.works for one in report.memory.ranks] == [severity == "note"]
 
 
 def test_experts_may_be_shared_whole(tmp_path: Path) -> None:

@@ -1,7 +1,8 @@
 """Finds which numbers of ranks can share a model, and why others cannot."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
+from math import gcd
 from typing import NamedTuple
 
 from hfcount.blueprints.blueprint import Blueprint
@@ -16,6 +17,9 @@ from hfcount.serving.sharding.shares import shares, values
 from hfcount.serving.sharding.sizes import ENGINES, EXPERTS, Engine, Shared, padded, sizes, unshared
 from hfcount.spec.tree.leaves import Leaf
 from hfcount.text import printable
+
+_REFINED = 32
+"""The smallest blocks that vLLM cuts blocks of experts into (fused_moe/oracle/fp8.py, refine_fp8_moe_block_shape)."""
 
 MOST = 128
 """Ranks: whether more can share a model is only said where it is asked."""
@@ -35,12 +39,19 @@ class Obstacle(NamedTuple):
 
 
 class Sharing:
-    """How ranks share one model."""
+    """How ranks share one model.
 
-    def __init__(self, blueprint: Blueprint, announced: Sequence[Announcement]) -> None:
+    Args:
+        asked: the libraries whose rules are asked for; engines among them all have to share it, and if there are none,
+            any one that can will do.
+    """
+
+    def __init__(self, blueprint: Blueprint, announced: Sequence[Announcement], asked: Collection[str] = ()) -> None:
         self.blueprint = blueprint
+        self.asked = tuple(engine for engine in ENGINES if engine.lower() in asked)
         self.why = unshared(blueprint.spec) if not blueprint.derived_with else "no family describes it"
         self._announced = announced
+        self._obstacles: dict[int, list[Obstacle]] = {}
 
     @cached_property
     def cost(self) -> Cost:
@@ -68,27 +79,45 @@ class Sharing:
             return None
 
     def works(self, ranks: int) -> bool:
-        """Whether an engine can share the model among so many ranks."""
-        return not any(obstacle.engines == ENGINES for obstacle in self.obstacles(ranks))
+        """Whether the engines that are asked for can share the model among so many ranks, or else any engine can."""
+        return not self.fails(self.refusing(ranks))
+
+    def fails(self, refusing: Collection[Engine]) -> bool:
+        """Whether the answer is no where these engines refuse."""
+        return not set(refusing).isdisjoint(self.asked) if self.asked else set(refusing) == set(ENGINES)
+
+    def refusing(self, ranks: int) -> tuple[Engine, ...]:
+        """The engines that cannot share the model among so many ranks."""
+        obstacles = self.obstacles(ranks)
+        return tuple(engine for engine in ENGINES if any(engine in obstacle.engines for obstacle in obstacles))
 
     @cached_property
     def working(self) -> tuple[int, ...]:
         """The numbers of ranks up to `MOST` that can share the model."""
         return tuple(ranks for ranks in range(1, MOST + 1) if self.works(ranks))
 
+    def working_in(self, engines: Collection[Engine]) -> tuple[int, ...]:
+        """The numbers of ranks up to `MOST` that can share the model in each of some engines."""
+        return tuple(ranks for ranks in range(1, MOST + 1) if set(self.refusing(ranks)).isdisjoint(engines))
+
     def obstacles(self, ranks: int) -> list[Obstacle]:
-        """What keeps ranks from sharing the model: sizes, else groups of weights, else what one engine refuses."""
+        """What keeps ranks from sharing the model: sizes, else groups of weights, and what one engine refuses."""
         if ranks == 1 or self.why:
             return []
-        return (
-            list(
-                {
-                    (obstacle := _of_size(size, ranks)).text: obstacle for size in self.sizes if size.of(ranks) is None
-                }.values()
-            )
-            or [_of_cut(cut, ranks) for cut in self._cuts(ranks)]
-            or list(self._of_one_engine(ranks))
-        )
+        if ranks not in self._obstacles:
+            self._obstacles[ranks] = self._of_ranks(ranks)
+        return self._obstacles[ranks]
+
+    def _of_ranks(self, ranks: int) -> list[Obstacle]:
+        undivided = {
+            (obstacle := _of_size(size, ranks)).text: obstacle for size in self.sizes if size.of(ranks) is None
+        }
+        if undivided:
+            return list(undivided.values())
+        of_cuts = [self._of_cut(cut, ranks) for cut in self._cuts(ranks)]
+        if any(obstacle.engines == ENGINES for obstacle in of_cuts):
+            return of_cuts
+        return [*of_cuts, *self._of_one_engine(ranks)]
 
     def _of_one_engine(self, ranks: int) -> Iterator[Obstacle]:
         for size in self.sizes:
@@ -111,6 +140,20 @@ class Sharing:
             return []
         return cuts(self.leaves, self.rank(ranks), self.scheme, values(self.sizes, ranks))
 
+    def _of_cut(self, cut: Cut, ranks: int) -> Obstacle:
+        engines: Sequence[Engine] = ("SGLang",) if self._is_refined(cut) else ENGINES
+        return _of_cut(cut, ranks, engines)
+
+    def _is_refined(self, cut: Cut) -> bool:
+        """Whether vLLM makes smaller blocks of those of experts, which ranks can share, each with a copy of its scale.
+
+        vLLM 0.33: model_executor/layers/quantization/fp8.py, Fp8MoEMethod, of the method fp8 alone.
+        """
+        if cut.leaf.component != "experts" or "blocks" not in cut.layout.label:
+            return False
+        hidden = int(self.blueprint.spec.hidden or 0)
+        return self._announced[0].method == "fp8" and gcd(*cut.layout.grain, cut.part, hidden) >= _REFINED
+
     def rank(self, ranks: int) -> list[Leaf]:
         """The leaves with the extents that one of so many ranks has."""
         return self.leaves if ranks == 1 else shares(self.blueprint, ranks, self.leaves)
@@ -128,7 +171,11 @@ def _of_size(size: Shared, ranks: int) -> Obstacle:
     return Obstacle(f"{named}: {rest} ({size.where} of {VLLM} and {SGLANG})", size.key, experts=size.where == EXPERTS)
 
 
-def _of_cut(cut: Cut, ranks: int) -> Obstacle:
+_CUTTERS = {1: f"{SGLANG} cuts", 2: f"{VLLM} and {SGLANG} cut"}
+"""Who cuts no group or block, by their number: SGLang alone, or both."""
+
+
+def _of_cut(cut: Cut, ranks: int, engines: Sequence[Engine]) -> Obstacle:
     total, side = int(cut.whole), "inputs" if cut.inputs else "outputs"
     kind = "block" if "blocks" in cut.layout.label else "group"
     if total == cut.part * ranks:
@@ -137,9 +184,9 @@ def _of_cut(cut: Cut, ranks: int) -> Obstacle:
         parts = f"a copy of {cut.part:,} for each rank, which"
     text = (
         f"{total:,} {side} of {printable(cut.leaf.name, 120)}{_in_brackets(cut.key)}, stored as {cut.layout.label}:"
-        f" {parts} is no multiple of {cut.size:,} ({VLLM} and {SGLANG} cut no {kind})"
+        f" {parts} is no multiple of {cut.size:,} ({_CUTTERS[len(engines)]} no {kind})"
     )
-    return Obstacle(text, cut.key, cut.leaf, experts=cut.leaf.component == "experts")
+    return Obstacle(text, cut.key, cut.leaf, engines, experts=cut.leaf.component == "experts")
 
 
 def _in_brackets(key: str | None) -> str:

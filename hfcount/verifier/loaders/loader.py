@@ -176,7 +176,9 @@ class Checkpoint(Record):
     def uncompared(self) -> str:
         """Why nothing of it was compared, as a sentence part whose subject is a loader."""
         if self.blueprint is None and not self.errors and self.model_type:
-            return f"was given model_type {self.model_type}, which hfcount does not describe, so that nothing was compared"
+            return (
+                f"was given model_type {self.model_type}, which hfcount does not describe, so that nothing was compared"
+            )
         return "was given nothing that was compared"
 
     @property
