@@ -107,11 +107,11 @@ def awq(stem: str, rows: int, columns: int) -> Tensors:
     }
 
 
-def fp8(stem: str, rows: int, columns: int) -> Tensors:
+def fp8(stem: str, rows: int, columns: int, block: int = 32) -> Tensors:
     """A matrix in FP8 with a scale for each block."""
     return {
         f"{stem}.weight": ("F8_E4M3", (rows, columns)),
-        f"{stem}.{FP8_SCALE}": ("F32", (-(-rows // 32), -(-columns // 32))),
+        f"{stem}.{FP8_SCALE}": ("F32", (-(-rows // block), -(-columns // block))),
     }
 
 

@@ -118,6 +118,16 @@ LLAVA: Json = {
     },
     "tie_word_embeddings": False,
 }
+QWEN_MOE: Json = {
+    **LLAMA,
+    "architectures": ["Qwen3MoeForCausalLM"],
+    "model_type": "qwen3_moe",
+    "moe_intermediate_size": 64,
+    "num_experts": 4,
+    "num_experts_per_tok": 2,
+    "decoder_sparse_step": 1,
+    "mlp_only_layers": [],
+}
 Q0, K0 = (f"model.layers.0.self_attn.{part}_proj" for part in "qk")
 
 
@@ -308,7 +318,7 @@ def _inner() -> Made:
     return of(LLAVA | {"text_config": LLAVA["text_config"] | {"quantization_config": FP8}}, stored)
 
 
-row(22, "at the top", WHOLE, UNKNOWN)(lambda: quantised(FP8, fp8))
+row(22, "at the top", WHOLE, WHOLE)(lambda: quantised(FP8, fp8))
 row(23, "compression_config", WHOLE, UNKNOWN, "differs")(
     lambda: of(llama(compression_config=CT), packed(tensors(llama()), ct))
 )
@@ -366,6 +376,9 @@ row(29, "full names in the list", WHOLE, UNKNOWN)(
 row(32, "q alone in the list", ("refuses", "quant_utils.py"), ("refuses", "quantization/utils.py"))(
     lambda: quantised({**FP8, "modules_to_not_convert": [Q0]}, fp8, Q0)
 )
+row(29, "a component of a packed module", WHOLE, ("differs", "quantization/utils.py"))(
+    lambda: quantised({**FP8, "modules_to_not_convert": ["layers.0"]}, fp8)
+)
 row(32, "q alone, compressed-tensors", ("refuses", "compressed_tensors/utils.py"))(
     lambda: quantised({**CT, "ignore": ["lm_head", Q0]}, ct, Q0)
 )
@@ -394,6 +407,21 @@ row(31, "a dense head", WHOLE)(lambda: quantised(FP8, fp8))
 row(33, "a cache of 4 bits", ("refuses", "compressed_tensors.py"))(
     lambda: quantised({**CT, "kv_cache_scheme": {"num_bits": 4, "type": "int", "strategy": "tensor"}}, ct)
 )
+
+
+def cached(made: Made, *scales: str, dtype: str = BF) -> Made:
+    more: Tensors = {f"model.layers.{layer}.self_attn.{name}": (dtype, (1,)) for layer in range(2) for name in scales}
+    return of(made.values, {**made.files[SINGLE], **more})
+
+
+CACHE: Json = {"kv_cache_scheme": {"num_bits": 8, "type": "float", "dynamic": False}}
+row(33, "scales of a cache", WHOLE)(lambda: cached(quantised(CT | CACHE, ct), "k_scale", "v_scale"))
+row(33, "a cache without scales", ("differs", "kv_cache.py"))(lambda: quantised(CT | CACHE, ct))
+row(33, "scales of a cache that is not announced", WHOLE)(lambda: cached(quantised(CT, ct), "k_scale", "v_scale"))
+row(33, "scales beside projections", WHOLE, WHOLE)(
+    lambda: cached(quantised(FP8, fp8), "k_proj.k_scale", "v_proj.v_scale", dtype="F32")
+)
+row(33, "a scale of a dense model", ("refuses", NAMES))(lambda: cached(of(llama()), "k_scale", dtype="F32"))
 row(33, "no cache", WHOLE)(lambda: quantised(CT, ct))
 
 
@@ -421,10 +449,30 @@ row(38, "no scheme", ("refuses", "fp8.py"))(
     lambda: quantised({key: value for key, value in FP8.items() if key != "activation_scheme"}, fp8)
 )
 row(38, "dynamic scheme with blocks", WHOLE)(lambda: quantised(FP8, fp8))
-row(38, "gates that blocks do not divide", ("refuses", "fp8_utils.py"), ("refuses", "fp8.py"), "whole")(
-    lambda: of(
-        llama(intermediate_size=112, quantization_config=FP8), packed(tensors(llama(intermediate_size=112)), fp8)
-    )
+
+
+def wide(width: int, rows: int = 4) -> Made:
+    changes = {"intermediate_size": width, "num_key_value_heads": rows}
+    return quantised(FP8, fp8, **changes)
+
+
+def experts(settings: Json, pack: Any, width: int, **changes: int) -> Made:
+    values = QWEN_MOE | {"moe_intermediate_size": width, "quantization_config": settings} | changes
+    return of(values, packed(tensors(values), pack))
+
+
+row(38, "gates whose blocks have no room", ("refuses", "parameter.py"), ("refuses", "fp8.py"), "whole")(
+    lambda: wide(112)
+)
+row(38, "gates that share a block", ("differs", "linear.py"), ("refuses", "fp8.py"), "whole")(lambda: wide(120))
+row(38, "keys that share a block with values", ("refuses", "parameter.py"), ("refuses", "fp8.py"))(
+    lambda: wide(128, rows=1)
+)
+row(38, "experts that blocks do not divide", ("refuses", "fp8_utils.py"), ("refuses", "fp8.py"), "whole")(
+    lambda: experts(FP8, fp8, 48)
+)
+row(38, "experts whose blocks are refined", UNKNOWN, ("refuses", "fp8.py"))(
+    lambda: experts({**FP8, "weight_block_size": [128, 128]}, partial(fp8, block=128), 64, hidden_size=128, head_dim=32)
 )
 # 39: counts of experts
 row(39, "n_routed_experts", WHOLE)(lambda: glm())

@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
-from math import gcd
 from typing import NamedTuple
 
 from hfcount.blueprints.blueprint import Blueprint
@@ -17,9 +16,7 @@ from hfcount.serving.sharding.shares import shares, values
 from hfcount.serving.sharding.sizes import ENGINES, EXPERTS, Engine, Shared, padded, sizes, unshared
 from hfcount.spec.tree.leaves import Leaf
 from hfcount.text import printable
-
-_REFINED = 32
-"""The smallest blocks that vLLM cuts blocks of experts into (fused_moe/oracle/fp8.py, refine_fp8_moe_block_shape)."""
+from hfcount.verifier.loaders.engines.fp8_blocks import refines
 
 MOST = 128
 """Ranks: whether more can share a model is only said where it is asked."""
@@ -145,14 +142,10 @@ class Sharing:
         return _of_cut(cut, ranks, engines)
 
     def _is_refined(self, cut: Cut) -> bool:
-        """Whether vLLM makes smaller blocks of those of experts, which ranks can share, each with a copy of its scale.
-
-        vLLM 0.33: model_executor/layers/quantization/fp8.py, Fp8MoEMethod, of the method fp8 alone.
-        """
-        if cut.leaf.component != "experts" or "blocks" not in cut.layout.label:
+        """Whether vLLM makes smaller blocks of those of experts, which ranks can share."""
+        if cut.leaf.component != "experts" or "blocks" not in cut.layout.label or self._announced[0].method != "fp8":
             return False
-        hidden = int(self.blueprint.spec.hidden or 0)
-        return self._announced[0].method == "fp8" and gcd(*cut.layout.grain, cut.part, hidden) >= _REFINED
+        return refines(*cut.layout.grain, cut.part, int(self.blueprint.spec.hidden))
 
     def rank(self, ranks: int) -> list[Leaf]:
         """The leaves with the extents that one of so many ranks has."""

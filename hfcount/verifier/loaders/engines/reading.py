@@ -24,6 +24,9 @@ _PROJECTION = (
 _ORDER = ("refuses", "differs", "unknown")
 
 
+_CACHE_SCALES = (".kv_scale", ".q_scale", ".k_scale", ".v_scale")
+"""Endings of names of scales of the cache, which engines load where they keep it so, and else drop."""
+
 DOUBTED = ("HF209", "HF211", "HF212", "HF501", "HF502", "HF506")
 """Notes of what transformers converts or passes over when it loads, and engines may not."""
 
@@ -71,27 +74,6 @@ def of_other_form(loader: Loader, checkpoint: Checkpoint, facts: Engine, rule: s
     return Reading(loader, "foreign", says, evidence="read", source=facts.lines[rule])
 
 
-def uneven(checkpoint: Checkpoint, block: object, *, last: bool) -> Difference | None:
-    """A matrix that engines put into one with others, and whose rows blocks of FP8 do not divide.
-
-    Args:
-        block: rows and columns of a block, as settings give them.
-        last: whether the last of the matrices that are put together has to be divided, too.
-    """
-    rows = block[0] if isinstance(block, list) and block and type(block[0]) is int else 0
-    if rows <= 0 or checkpoint.blueprint is None:
-        return None
-    outputs = {leaf.first: int(leaf.shape[0]) for leaf in checkpoint.blueprint.leaves if len(leaf.shape) == 2}
-    for name, size in outputs.items():
-        path, _, part = name.removesuffix(".weight").rpartition(".")
-        parts = FUSED.get(_OF_FUSED.get(part, ""), ())
-        checked = parts if last else parts[:-1]
-        if part in checked and size % rows and all(f"{path}.{other}.weight" in outputs for other in parts):
-            says = f"refuses {path}.{part} of {size:,} rows, which blocks of {rows} rows do not divide"
-            return Difference("refuses", says, "fp8_blocks")
-    return None
-
-
 def settings_beside(checkpoint: Checkpoint, file: str) -> Mapping[str, Any] | None:
     """The object in a file beside the config; None if there is none, or no object in it."""
     document = checkpoint.companions.get(file)
@@ -136,6 +118,11 @@ def has_remote_code(checkpoint: Checkpoint, *, exactly: bool) -> bool:
 def refusal(registered: Registered | None) -> ReadingOutcome:
     """What comes of names that no module has: refused by the shared loader, unknown of a loop of its own."""
     return "refuses" if registered and registered.is_strict else "unknown"
+
+
+def are_of_cache(names: Collection[str]) -> bool:
+    """Whether all of these are scales of keys and values in the cache."""
+    return bool(names) and all(name.endswith(_CACHE_SCALES) for name in names)
 
 
 def of_index(checkpoint: Checkpoint) -> frozenset[str]:

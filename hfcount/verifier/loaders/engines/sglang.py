@@ -4,14 +4,17 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from hfcount.verifier.finding import Finding
+from hfcount.verifier.loaders.engines import fp8_blocks
 from hfcount.verifier.loaders.engines.facts import Engine, Registered, engine
 from hfcount.verifier.loaders.engines.reading import (
     DOUBTED,
     Difference,
+    are_of_cache,
     by_components,
     class_names,
     has_remote_code,
     in_transformers,
+    is_projection,
     may_be_mapped,
     of_index,
     of_other_form,
@@ -21,7 +24,6 @@ from hfcount.verifier.loaders.engines.reading import (
     settings_beside,
     split_between,
     strings,
-    uneven,
 )
 from hfcount.verifier.loaders.loader import Checkpoint, Loader, Reading
 
@@ -137,8 +139,7 @@ def _of_method(checkpoint: Checkpoint, facts: Engine, method: str, config: Mappi
 
 def _of_fp8(checkpoint: Checkpoint, config: Mapping[str, Any]) -> Iterator[Difference]:
     """Lists hold for whole components of a module's path."""
-    if wrong := uneven(checkpoint, config.get("weight_block_size"), last=True):
-        yield wrong
+    yield from fp8_blocks.of_sglang(checkpoint, config.get("weight_block_size"))
     entries = strings(config, "ignored_layers", "modules_to_not_convert")
     for stored in projections(checkpoint, ("weight_scale_inv", "weight_scale")):
         listed = {part: by_components(f"{stored.block}.{part}", entries) for part in (*stored.packed, *stored.dense)}
@@ -147,6 +148,10 @@ def _of_fp8(checkpoint: Checkpoint, config: Mapping[str, Any]) -> Iterator[Diffe
             return
         if part := next((part for part in stored.dense if not listed[part]), None):
             says = f"builds {stored.block}.{part} in FP8, since the list does not have it, without its scale"
+            yield Difference("differs", says, "components")
+            return
+        if part := next((part for part in stored.packed if listed[part]), None):
+            says = f"leaves {stored.block}.{part} out of the quantisation by a component in the list, without its scale"
             yield Difference("differs", says, "components")
             return
 
@@ -205,6 +210,8 @@ def _stored(checkpoint: Checkpoint, registered: Registered) -> Iterator[Differen
             continue
         if finding.codes <= of_index(checkpoint):
             continue
+        if "HF502" in finding.codes and _is_settled(checkpoint, finding):
+            continue
         if finding.severity == "error":
             yield _of_error(checkpoint, registered, finding)
         elif code := next((code for code in DOUBTED if code in finding.codes), None):
@@ -213,8 +220,23 @@ def _stored(checkpoint: Checkpoint, registered: Registered) -> Iterator[Differen
         yield Difference("unknown", f"has {registered.name}, and {checkpoint.uncompared}", registered.line)
     elif not checkpoint.agrees and not checkpoint.errors:
         yield Difference("unknown", "was given a checkpoint that does not agree with its config")
-    elif not (checkpoint.is_plain and registered.skips):
+    elif not registered.skips or not (checkpoint.is_plain or _is_dense_fp8(checkpoint)):
         yield Difference("unknown", f"has a loop of its own for {registered.name}, which is not recorded")
+
+
+def _is_dense_fp8(checkpoint: Checkpoint) -> bool:
+    """Whether every layer of a model of text is dense, and in FP8 by its config: scales then go the way of weights."""
+    config = checkpoint.values.get("quantization_config")
+    method = config.get("quant_method") if isinstance(config, Mapping) else None
+    headless = not any(name.startswith("lm_head.weight_scale") for name in checkpoint.names())
+    return method == "fp8" and headless and checkpoint.is_of_text and not checkpoint.has_experts
+
+
+def _is_settled(checkpoint: Checkpoint, finding: Finding) -> bool:
+    """Whether what a finding says of packed modules is known: by the list as SGLang reads it, or dropped."""
+    if are_of_cache(finding.tensors) and finding.codes == {"HF502"}:
+        return checkpoint.is_announced
+    return _is_dense_fp8(checkpoint) and bool(finding.tensors) and all(map(is_projection, finding.tensors))
 
 
 def _of_error(checkpoint: Checkpoint, registered: Registered, finding: Finding) -> Difference:

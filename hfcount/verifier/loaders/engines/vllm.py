@@ -9,6 +9,7 @@ from hfcount.verifier.loaders.engines.facts import Engine, Registered, engine
 from hfcount.verifier.loaders.engines.reading import (
     DOUBTED,
     Difference,
+    are_of_cache,
     class_names,
     has_remote_code,
     in_transformers,
@@ -264,6 +265,9 @@ def _stored(checkpoint: Checkpoint, registered: Registered) -> Iterator[Differen
         if finding.of_serving:
             continue
         codes = finding.codes
+        if are_of_cache(finding.tensors) and registered.is_strict:
+            yield from _of_cache(checkpoint, finding)
+            continue
         if codes == {"HF502"} and _is_settled(checkpoint, finding):
             continue
         if finding.severity == "error" and not codes <= (_ELSEWHERE | of_index(checkpoint)):
@@ -275,6 +279,16 @@ def _stored(checkpoint: Checkpoint, registered: Registered) -> Iterator[Differen
             yield Difference("unknown", "is not known here without a part that the config announces", "", ("HF207",))
         elif "HF204" in codes and not all(_is_dropped(name, registered.drops) for name in finding.tensors):
             yield Difference("unknown", "is not known here to drop every buffer that is stored", "", ("HF204",))
+
+
+def _of_cache(checkpoint: Checkpoint, finding: Finding) -> Iterator[Difference]:
+    """Scales of the cache: mapped and loaded or dropped where anything is quantised, else names of no module."""
+    codes = tuple(sorted(finding.codes))
+    if not checkpoint.is_announced:
+        stored = next((name for name in checkpoint.names() if are_of_cache([name])), finding.tensors[0])
+        yield Difference("refuses", f"refuses names that no module has, such as {stored}", "unexpected", codes)
+    elif "HF503" in codes:
+        yield Difference("differs", f"takes 1.0 for {finding.tensors[0]}, which is not stored", "cache_default", codes)
 
 
 def _of_error(checkpoint: Checkpoint, registered: Registered, finding: Finding) -> Difference:

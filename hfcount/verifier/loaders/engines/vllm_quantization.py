@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from hfcount.verifier.loaders.engines import fp8_blocks
 from hfcount.verifier.loaders.engines.facts import Engine, Registered
 from hfcount.verifier.loaders.engines.reading import (
     Difference,
@@ -18,7 +19,6 @@ from hfcount.verifier.loaders.engines.reading import (
     settings_beside,
     split_between,
     strings,
-    uneven,
 )
 from hfcount.verifier.loaders.loader import Checkpoint
 
@@ -224,8 +224,7 @@ def modules(checkpoint: Checkpoint, registered: Registered) -> Iterator[Differen
     taken = chosen(checkpoint)
     if taken is None or not taken.method or not checkpoint.is_listed:
         return
-    if wrong := uneven(checkpoint, _block(taken.values), last=False):
-        yield wrong
+    yield from fp8_blocks.of_vllm(checkpoint, _block(taken.values), taken.method)
     if checkpoint.has_experts:
         yield Difference("unknown", "is not known here to load quantised experts as they are stored", registered.skips)
     if not checkpoint.is_of_text:
