@@ -379,6 +379,7 @@ def differing(before: str, after: str) -> Iterable[str]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--types", help="print the lines of these alone")
+    parser.add_argument("--print", action="store_true", help="print the file in place of writing it")
     parser.add_argument("--diff", nargs=2, metavar="VERSION", help="say what differs between two recorded versions")
     asked = parser.parse_args()
     if asked.diff:
@@ -394,7 +395,7 @@ def main() -> int:
     torch.set_num_threads(1)
     transformers.utils.logging.set_verbosity(60)
     found = lines.text("transformers", transformers.__version__, recorded(set(only.split(",")) if only else None))
-    if only:
+    if only or asked.print:
         print(found, end="")
     else:
         (FOLDER / f"transformers-{transformers.__version__}.json").write_text(found)

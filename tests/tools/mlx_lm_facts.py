@@ -199,7 +199,9 @@ def recorded(types: set[str] | None = None) -> Json:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--types", help="print the lines of these alone")
-    only = parser.parse_args().types
+    parser.add_argument("--print", action="store_true", help="print the file in place of writing it")
+    asked = parser.parse_args()
+    only = asked.types
     runs.quiet()
     warnings.simplefilter("ignore")
     import torch
@@ -208,7 +210,7 @@ def main() -> int:
     torch.set_num_threads(1)
     transformers.utils.logging.set_verbosity(60)
     found = lines.text("mlx-lm", version("mlx-lm"), recorded(set(only.split(",")) if only else None))
-    if only:
+    if only or asked.print:
         print(found, end="")
     else:
         (Path(FOLDER) / f"mlx-lm-{version('mlx-lm')}.json").write_text(found)
