@@ -57,30 +57,62 @@ HPARAMS = "architectures/llama/hparams"
     ("record", "edits", "lines"),
     [
         pytest.param(ENGINE, [], ["## vllm 1.0 → 1.1", "Nothing that is recorded differs."], id="nothing"),
-        pytest.param(ENGINE, [("all/methods", "fp8 new")], ["- `methods`: adds `new`", "- `methods`: drops `awq`"], id="methods"),
+        pytest.param(
+            ENGINE, [("all/methods", "fp8 new")], ["- `methods`: adds `new`", "- `methods`: drops `awq`"], id="methods"
+        ),
         pytest.param(
             ENGINE, [("all/max_rank", 32)], ["- `max_rank`: adds `32`", "- `max_rank`: drops `16`"], id="a number"
         ),
-        pytest.param(ENGINE, [("all/aliases", {"gptq": "other"})], ["- `aliases`: has otherwise `gptq`"], id="an alias"),
-        pytest.param(ENGINE, [("all/lines/shape", "a.py:99"), ("classes/A/line", "registry.py:12")],
-                     ["Nothing that is recorded differs."], id="moved lines"),
+        pytest.param(
+            ENGINE, [("all/aliases", {"gptq": "other"})], ["- `aliases`: has otherwise `gptq`"], id="an alias"
+        ),
+        pytest.param(
+            ENGINE,
+            [("all/lines/shape", "a.py:99"), ("classes/A/line", "registry.py:12")],
+            ["Nothing that is recorded differs."],
+            id="moved lines",
+        ),
         pytest.param(ENGINE, [("all/lines/shape", None)], ["- `lines`: drops `shape`"], id="a rule that is gone"),
-        pytest.param(ENGINE, [("classes/B", None), ("classes/C", {})],
-                     ["- classes, new: `C`", "- classes, gone: `B`"], id="classes"),
-        pytest.param(ENGINE, [("classes/A/drops", ["vision."]), ("classes/A/retired", "1.0")],
-                     ["### `drops`: 1 classes", "- A: adds `vision.`; drops `mtp.`", "### `retired`: 1 classes"], id="a class"),
-        pytest.param(TYPES, [("types/llama/needs", "vocab_size")], ["### `needs`: 1 types", "- llama: drops `hidden_size`"],
-                     id="needed keys"),
+        pytest.param(
+            ENGINE,
+            [("classes/B", None), ("classes/C", {})],
+            ["- classes, new: `C`", "- classes, gone: `B`"],
+            id="classes",
+        ),
+        pytest.param(
+            ENGINE,
+            [("classes/A/drops", ["vision."]), ("classes/A/retired", "1.0")],
+            ["### `drops`: 1 classes", "- A: adds `vision.`; drops `mtp.`", "### `retired`: 1 classes"],
+            id="a class",
+        ),
+        pytest.param(
+            TYPES,
+            [("types/llama/needs", "vocab_size")],
+            ["### `needs`: 1 types", "- llama: drops `hidden_size`"],
+            id="needed keys",
+        ),
         pytest.param(TYPES, [("types/llama/keys/eps", 1e-5)], ["- llama: has otherwise `eps`"], id="a default"),
         pytest.param(TYPES, [("types/qwen/unknown", "no config")], ["- qwen: too large → no config"], id="prose"),
-        pytest.param(TRANSLATED, [(HPARAMS, [["do", ["key", "get_key", ["s", "%s.b"], "float", True, None, 4]]])],
-                     ["- llama: adds `%s.b`; drops `%s.a`"], id="metadata"),
-        pytest.param(TRANSLATED, [(HPARAMS, [["do", ["key", "get_key", ["s", "%s.a"], "float", True, None, 9]]])],
-                     ["Nothing that is recorded differs."], id="moved metadata"),
-        pytest.param(TRANSLATED, [(HPARAMS, [["do", ["key", "get_key", ["s", "%s.a"], "float", False, None, 4]]])],
-                     ["- llama: the same words in another order, or other numbers"], id="no longer needed"),
+        pytest.param(
+            TRANSLATED,
+            [(HPARAMS, [["do", ["key", "get_key", ["s", "%s.b"], "float", True, None, 4]]])],
+            ["- llama: adds `%s.b`; drops `%s.a`"],
+            id="metadata",
+        ),
+        pytest.param(
+            TRANSLATED,
+            [(HPARAMS, [["do", ["key", "get_key", ["s", "%s.a"], "float", True, None, 9]]])],
+            ["Nothing that is recorded differs."],
+            id="moved metadata",
+        ),
+        pytest.param(
+            TRANSLATED,
+            [(HPARAMS, [["do", ["key", "get_key", ["s", "%s.a"], "float", False, None, 4]]])],
+            ["- llama: the same words in another order, or other numbers"],
+            id="no longer needed",
+        ),
     ],
-)  # fmt: skip
+)
 def test_what_differs(record: dict[str, Any], edits: list[tuple[str, Any]], lines: list[str]) -> None:
     text = changed(record, *edits).splitlines()
     assert [line for line in lines if line not in text] == []
