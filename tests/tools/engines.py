@@ -150,6 +150,7 @@ VLLM_RULES = {
     "adapter_features": ("lora/peft_helper.py", "if self.alora_invocation_tokens:"),
     "adapter_zero": ("lora/peft_helper.py", "must be a positive integer, got {self.r}"),
     "adapter_names": ("lora/utils.py", "is unsupported LoRA weight"),
+    "adapter_modules": ("lora/lora_model.py", "elif base_name not in expected_lora_modules and base_name not in ("),
     "adapter_heads": ("lora/lora_model.py", "Only one full classification module is supported per "),
     "adapter_scaling": ("lora/peft_helper.py", "if self.use_rslora:"),
 }
@@ -188,6 +189,7 @@ SGLANG_RULES = {
     "adapter_scaling": ("srt/lora/lora.py", "self.scaling: float = self.config.lora_alpha / self.config.r"),
     "adapter_dora": ("srt/lora/lora_manager.py", "doesn't support DoRA adapters"),
     "adapter_saved": ("srt/lora/lora.py", 'module_name = "embed_tokens" if "embed_tokens" in name else "lm_head"'),
+    "adapter_dropped": ("srt/lora/lora.py", "self.layers[layer_id].weights[name] = loaded_weight.cpu()"),
     "adapter_targets": ("srt/lora/lora_manager.py", "SGLang does not recognize target_modules="),
     "adapter_tokens": ("srt/lora/lora_manager.py", "adapters that add tokens to the vocabulary"),
 }

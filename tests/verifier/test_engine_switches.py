@@ -514,6 +514,24 @@ row(45, "a saved embedding", ("refuses", "peft_helper.py"), ("differs", "lora.py
 row(45, "an embedding that settings do not name", ("refuses", "lora/utils.py"))(
     lambda: adapter({f"base_model.model.{EMBED}": (BF, (96, 64))})
 )
+SCORE: Tensors = {"base_model.model.score.weight": (BF, (2, 64))}
+NORM: Tensors = {
+    f"base_model.model.model.layers.0.input_layernorm.lora_{half}.weight": (BF, shape)
+    for half, shape in (("A", (8, 64)), ("B", (64, 8)))
+}
+row(45, "a classifier", UNKNOWN, ("differs", "lora.py"))(
+    lambda: adapter(SCORE, modules_to_save=["score"], task_type="SEQ_CLS")
+)
+row(45, "two heads", ("refuses", "lora/lora_model.py"))(
+    lambda: adapter(
+        SCORE | {"base_model.model.classifier.weight": (BF, (2, 64))},
+        modules_to_save=["score", "classifier"],
+        task_type="SEQ_CLS",
+    )
+)
+row(45, "a norm", ("refuses", "lora/lora_model.py"), UNKNOWN)(
+    lambda: adapter(NORM, target_modules=["q_proj", "input_layernorm"])
+)
 row(46, "PiSSA", ("refuses", "peft_helper.py"), UNKNOWN)(lambda: adapter(init_lora_weights="pissa"))
 row(46, "Gaussian", UNKNOWN, UNKNOWN)(lambda: adapter(init_lora_weights="gaussian"))
 row(47, "an expression", UNKNOWN, ("refuses", "lora_manager.py"))(

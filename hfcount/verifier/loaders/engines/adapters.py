@@ -71,10 +71,21 @@ def _vllm_names(checkpoint: Checkpoint) -> Iterator[Difference]:
         elif not _is_half(parts) and not name.endswith(_BASE_COPIES):
             yield Difference("refuses", f"refuses {name}: it is no half of an adapter", "adapter_names")
             break
+        elif (module := _module(parts)) and "norm" in module:
+            yield Difference(
+                "refuses", f"adapts linear layers and embeddings alone, and refuses {name}", "adapter_modules"
+            )
+            break
     if heads and checkpoint.values.get("task_type") not in _CLASSIFYING:
         yield Difference("unknown", "takes a head for a classification model alone, which the base decides")
     if len(heads) > 1:
         yield Difference("refuses", f"refuses more than one head: {', '.join(sorted(heads))}", "adapter_heads")
+
+
+def _module(parts: list[str]) -> str:
+    """The last part of the name of the module that a half adapts."""
+    rest = parts[:-1] if parts[-1].startswith("lora_embedding_") else parts[:-2]
+    return rest[-1] if rest else ""
 
 
 def _is_half(parts: list[str]) -> bool:
@@ -104,23 +115,27 @@ def of_sglang(checkpoint: Checkpoint, facts: Engine) -> Iterator[Difference]:
     for key in ("rank_pattern", "alpha_pattern"):
         if values.get(key):
             yield Difference("differs", f"does not read {key}, and scales by lora_alpha / r", "adapter_scaling")
-    yield from _sglang_saved(values, targets)
+    yield from _sglang_saved(checkpoint, targets)
     if checkpoint.agrees is not True:
         yield Difference(
             "unknown", "is not known here without the base model, whose modules decide", "", checkpoint.errors
         )
 
 
-def _sglang_saved(values: Mapping[str, Any], targets: Any) -> Iterator[Difference]:
-    """Modules that are stored in full: of the embedding and the head those that target_modules names are read."""
-    saved = values.get("modules_to_save")
-    listed = targets if isinstance(targets, list) else []
-    if isinstance(saved, list) and (others := [name for name in saved if name not in listed]):
-        if all(name in _EMBEDDINGS for name in others):
-            says = f"drops {', '.join(others)}, which target_modules does not name"
-            yield Difference("differs", says, "adapter_saved")
+def _sglang_saved(checkpoint: Checkpoint, targets: Any) -> Iterator[Difference]:
+    """Tensors that are no halves: of these only the embedding and the head are read, where target_modules has them."""
+    listed = targets if isinstance(targets, list) else [*_EMBEDDINGS]
+    for name in checkpoint.names():
+        if _is_half(name.split(".")) or name.endswith(_BASE_COPIES):
+            continue
+        if part := next((part for part in _EMBEDDINGS if f".{part}." in name), None):
+            if part not in listed:
+                says = f"drops {name}, since target_modules does not name {part}"
+                yield Difference("differs", says, "adapter_saved")
+            else:
+                yield Difference("unknown", f"is not known here to use {name}", "adapter_saved")
         else:
-            yield Difference("unknown", f"is not known here to take modules_to_save {', '.join(map(str, others))}")
+            yield Difference("differs", f"drops {name}, which is no half of an adapter", "adapter_dropped")
 
 
 def _ranks(values: Mapping[str, Any]) -> list[Any]:
