@@ -88,6 +88,21 @@ def test_a_key_that_is_needed() -> None:
     assert (reading.outcome, reading.says) == ("refuses", "needs rms_norm_eps")
 
 
+@pytest.mark.parametrize(
+    ("name", "outcome"), [("experts.down_proj", "refuses"), ("experts.0.down_proj.weight", "unknown")]
+)
+def test_names_for_which_a_recorded_checkpoint_was_refused(name: str, outcome: str) -> None:
+    names = {"model.embed_tokens.weight": "", f"model.layers.3.mlp.{name}": ""}
+    reading = read(_all_keys("kimi_k2"), names)
+    assert (reading.outcome, name in reading.says) == (outcome, outcome == "refuses")
+
+
+def _all_keys(kind: str) -> dict[str, Any]:
+    """A config that has every key which its class needs."""
+    row = json.loads(FILE.read_text())["types"][kind]
+    return {"model_type": kind, **dict.fromkeys(row.get("needs", ()), 1)}
+
+
 def test_a_head_that_is_needed() -> None:
     assert read(LLAMA, {"model.norm.weight": ""}).outcome == "refuses"
     assert read({**LLAMA, "tie_word_embeddings": True}, {"model.norm.weight": ""}).outcome == "whole"

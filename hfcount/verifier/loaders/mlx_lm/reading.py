@@ -14,6 +14,9 @@ _LAYER = r"(?:^|\.)(?:layers|h)\.(?:\{(\d+)|(\d+))"
 _NUMBERS = r"\{[^}]*\}|(?<=\.)\d+(?=\.|$)|^\d+(?=\.)"
 """Patterns are compiled where they are first used: few checkpoints need them."""
 
+_NOT_TAKEN = r"Received \d+ parameters not in model: ([\w.]+)"
+"""What the refusal of a recorded checkpoint says of the first name that it does not take."""
+
 _HEADS = ("lm_head.weight", "language_model.lm_head.weight", "embed_out.weight", "output.weight")
 _MOST = 20_000
 _TIE = "tie_word_embeddings"
@@ -110,7 +113,12 @@ def _settings(row: Facts, checkpoint: Checkpoint) -> Iterator[Difference]:
 
 def _names(row: Facts, checkpoint: Checkpoint) -> Iterator[Difference]:
     """Names as transformers saves them that it does not take, or lacks; those that MLX's own tools save it takes."""
-    if not (row.unexpected or row.wants) or "quantization" in checkpoint.values:
+    if "quantization" in checkpoint.values:
+        return
+    if (recorded := re.search(_NOT_TAKEN, row.unknown)) and checkpoint.has(recorded[1]):
+        yield Difference("refuses", f"does not take {recorded[1]}")
+        return
+    if not (row.unexpected or row.wants):
         return
     wanted, refused = {*row.wants}, {*row.unexpected}
     for name in islice(checkpoint.names(), _MOST):
