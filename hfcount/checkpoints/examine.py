@@ -186,7 +186,7 @@ def _compare_weights(model: Model, options: Options) -> tuple[Evidence, Outcome]
     if documents.alone or options.depth == "config":
         alone = documents.alone and options.depth in ("index", "headers")
         unseen = Failure(kind="NoIndex", message=config_alone(documents)) if alone else None
-        return Evidence(unseen=unseen), verify(model.blueprint)
+        return Evidence(unseen=unseen), verify(model.blueprint, announced=model.announced)
     if documents.layout.reader == "diffusers" and documents.index is not None:
         # diffusers renames nothing in files that an index names
         model = model._replace(blueprint=replace(model.blueprint, verbatim_names=True))

@@ -45,7 +45,7 @@ class Comparison:
         view: the merged headers; None if they were not read.
         evidence: the evidence that is available.
         names: how the stored names match the blueprint's; None if they were not compared.
-        scheme: the quantisation of the weights, if it is not described; None if it is, or names were not read.
+        scheme: the quantisation of the weights, if it is not described; None if it is.
         announced: the quantisation configs.
         packed: how packed modules are stored; None if nothing says that weights are packed.
         declared: the config's dtype by the format's name; None if it declares none.
@@ -94,7 +94,9 @@ class Comparison:
             blueprint, index, view, frozenset(evidence), None, None, declared, None, {}, (), None, weights, beside
         )
         if index is None and (view is None or not view.complete):
-            return bare
+            unknown = _undescribed(announced, blueprint.spec.dtype) if announced and view is None else None
+            evidence |= {"scheme"} if unknown else set()
+            return replace(bare, evidence=frozenset(evidence), scheme=unknown, announced=announced) if unknown else bare
         names, packed, scheme = _matched(bare, announced, match)
         evidence |= {"scheme" if scheme else "names", "headers" if view else "index alone"}
         return replace(
@@ -230,6 +232,18 @@ def _packed(
         return match_packed(blueprint, listed, view.entries if view else None, announced, matching, size), None
     except Unmodelled as error:
         return None, str(error)
+
+
+def _undescribed(announced: Sequence[Announcement], dtype: str | None) -> str | None:
+    """The name of an announced scheme of which nothing is known; None if there is a known one."""
+    from hfcount.quantization.layout import Unmodelled
+    from hfcount.quantization.schemes import described  # few checkpoints are quantised
+
+    try:
+        described(announced, dtype)
+    except Unmodelled as error:
+        return str(error)
+    return None
 
 
 def _match(

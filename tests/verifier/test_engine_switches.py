@@ -665,3 +665,10 @@ def test_a_type_that_is_not_described(name: str, tmp_path: Path, run: Run) -> No
     assert (report["error"] or {}).get("kind") == "UnknownArchitecture"
     with pytest.raises(hfcount.UnknownArchitecture):
         hfcount.verify(folder)
+
+
+@pytest.mark.parametrize("depth", ["config", "index", "headers"])
+def test_an_unknown_method_is_named_at_every_depth(depth: Any, tmp_path: Path) -> None:
+    folder = quantised({"quant_method": "w8a8_int8"}, ct).write(tmp_path / "model")
+    messages = [one.message for one in hfcount.verify(folder, depth=depth).findings if one.code == "HF501"]
+    assert len(messages) == 1 and "w8a8_int8" in messages[0]
