@@ -81,9 +81,9 @@ LIBRARIES = {
     "llama.cpp": Library(
         "hfcount.verifier.loaders.llama_cpp.reading",
         "read",
-        "of GGUF files, by architecture: the metadata and the tensors that its source asks for",
-        forms=("gguf",),
-        untried=("model", "adapter"),
+        "of GGUF files, by architecture, the metadata and tensors that its source asks for; of models what its converter"
+        " makes of keys, names, shapes and quantisation, by class, as its source has it",
+        forms=("gguf", "model"),
     ),
     "diffusers": Library(
         _OWN,

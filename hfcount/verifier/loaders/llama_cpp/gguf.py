@@ -66,6 +66,7 @@ def loading(version: str, header: GgufHeader) -> Loading:
         machine.run(row["tensors"])
         path = common["file"]
         if any(name.endswith(_SCALED) for name in header.tensors):
+            machine.model["n_layer_all"] = machine.hparams["n_layer_all"]  # a variable of the function around
             machine.run(common["scales"])
         path = LOADER
         file.check_all_used()

@@ -1,4 +1,4 @@
-"""Says what llama.cpp makes of GGUF files; what its converter makes of other checkpoints is not recorded."""
+"""Says what llama.cpp makes of a checkpoint: of GGUF files its loader, of a folder its converter and then its loader."""
 
 import re
 from collections.abc import Iterator
@@ -9,7 +9,11 @@ from hfcount.verifier.loaders.loader import Checkpoint, Loader, Reading
 
 
 def read(loader: Loader, checkpoint: Checkpoint) -> Reading:
-    """The worst reading of the files: one that is refused, then one that is not known."""
+    """The reading of a folder, or the worst of GGUF files: one that is refused, then one that is not known."""
+    if checkpoint.form == "model":
+        from hfcount.verifier.loaders.llama_cpp.converter import folder  # of no use for GGUF
+
+        return folder.read(loader, checkpoint)
     if not checkpoint.headers:
         return Reading(loader, "unknown", "loads models, and there is none in these files", evidence="none")
     readings = sorted(_files(loader, checkpoint), key=lambda reading: _WORST.index(reading.outcome))
