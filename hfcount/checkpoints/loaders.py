@@ -42,7 +42,7 @@ def read(inspection: Inspection, findings: Sequence[Finding], agrees: bool | Non
         beside=partial(_beside, inspection),
         headers=evidence.contained.headers if evidence.contained else {},
     )
-    return readings(checkpoint)
+    return readings(checkpoint, inspection.options.loaders)
 
 
 def _files(inspection: Inspection) -> Collection[str]:

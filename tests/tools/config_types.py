@@ -1,4 +1,4 @@
-"""Gives what transformers' config classes have where a config lacks a key (extra `oracle`), for llama_cpp_converter.py."""
+"""Gives what transformers' config classes have where a config lacks a key, for llama_cpp_converter.py."""
 
 import inspect
 import json
@@ -9,8 +9,9 @@ from typing import Any
 Json = dict[str, Any]
 
 _OF_ALL = frozenset(
-    "transformers_version architectures output_hidden_states return_dict dtype chunk_size_feed_forward id2label label2id"
-    " problem_type _name_or_path model_type output_attentions is_encoder_decoder use_cache initializer_range".split()
+    "transformers_version architectures output_hidden_states return_dict dtype chunk_size_feed_forward id2label"
+    " label2id problem_type _name_or_path model_type output_attentions is_encoder_decoder use_cache"
+    " initializer_range".split()
 )
 _SIZES = ("hidden_size", "num_attention_heads", "num_key_value_heads", "head_dim", "num_hidden_layers")
 
@@ -36,11 +37,16 @@ def _row(kind: Any) -> Json:
     declared = {key: field.default for key, field in kind.__dataclass_fields__.items()}
     parts = {key: part["model_type"] for key, part in values.items() if isinstance(part, dict) and "model_type" in part}
     derived = {
-        key: _rule(kind, key)
+        key: _rule(kind, key, given)
         for key, given in values.items()
-        if key in declared and declared[key] is None and given is not None and key not in {*parts, *_OF_ALL, "rope_parameters"}
+        if key in declared
+        and declared[key] is None
+        and given is not None
+        and key not in {*parts, *_OF_ALL, "rope_parameters"}
     }
-    kept = {key: given for key, given in values.items() if key not in _OF_ALL and key not in derived and key not in parts}
+    kept = {
+        key: given for key, given in values.items() if key not in _OF_ALL and key not in derived and key not in parts
+    }
     row: Json = {"defaults": kept}
     if derived:
         row["derived"] = derived
@@ -50,7 +56,9 @@ def _row(kind: Any) -> Json:
         row["names"] = dict(kind.attribute_map)
     if hasattr(config, "rope_parameters"):
         settings = values.get("rope_parameters")
-        row["theta"] = settings.get("rope_theta", kind.default_theta) if isinstance(settings, dict) else kind.default_theta
+        row["theta"] = (
+            settings.get("rope_theta", kind.default_theta) if isinstance(settings, dict) else kind.default_theta
+        )
     if taken := dict(_taken(kind, values)):
         row["taken"] = taken
     labels = getattr(config, "_rope_type_labels", None)
@@ -80,8 +88,8 @@ def _taken(kind: Any, values: Json) -> Iterator[tuple[str, list[str]]]:
             yield key, sorted(changed)
 
 
-def _rule(kind: Any, key: str) -> Any:
-    """The keys that a derived value is a copy or the quotient of, or words that go round; None if it is neither."""
+def _rule(kind: Any, key: str, usual: Any) -> Any:
+    """What a derived value comes of: keys that it is a copy or the quotient of, words that go round, or nothing."""
     if key == "layer_types":
         return _cycle(kind)
     sizes = {name: given for name, given in zip(_SIZES, (96, 6, 3, 10, 4), strict=True) if name != key}
@@ -93,7 +101,9 @@ def _rule(kind: Any, key: str) -> Any:
     for name, given in declared.items():
         if result == given:
             return [name]
-    return ["hidden_size", "num_attention_heads"] if result == 16 else None
+    if result == 16:
+        return ["hidden_size", "num_attention_heads"]
+    return {"value": usual} if result == usual and isinstance(usual, list | bool) else None
 
 
 def _cycle(kind: Any) -> Json | None:

@@ -3,7 +3,7 @@
 SOURCE is a folder of its repository, such as vendor/llama.cpp in the source distribution of llama-cpp-python. It writes
 hfcount/verifier/loaders/llama.cpp_converter-VERSION.json, whose lines are
 
-- `NAME`, for each registered class of transformers: the converter's class. `projectors`: those whose towers it converts.
+- `NAME`, for each registered class of transformers: the converter's class. `projectors`: those with towers that it has.
 - `class NAME`: its file, the classes that it inherits from, its attributes, and the names of its methods; what concerns
   vocabularies and towers alone is left out. `types` is what a vocabulary of it says of the count of token types.
 - `CLASS.METHOD`: a method, as python_code.py translates it. `writer.METHOD`: one that writes metadata.
@@ -11,7 +11,7 @@ hfcount/verifier/loaders/llama.cpp_converter-VERSION.json, whose lines are
 - `tensor NAME`: its name in GGUF, the names that are mapped to it, and its place among the tensors: of two that have
   the same name, the later counts. `arch NAME`: its name in GGUF, the tensors that it has, and names in it alone.
 - `type NAME`: what the config class of a type has where a config lacks a key, as the converter asks it. `derived` has
-  keys whose value comes of others: of which keys (a copy, or a quotient), or null.
+  keys whose value comes of others: of which keys (a copy, or a quotient), `cycle` of words, or `value`, or null.
 """
 
 import argparse
@@ -105,7 +105,9 @@ class Classes:
             name = left.pop()
             if name not in result:
                 result.add(name)
-                left += [each for other in _mentioned(self.row(name)) if other in self.nodes for each in self.order(other)]
+                left += [
+                    each for other in _mentioned(self.row(name)) if other in self.nodes for each in self.order(other)
+                ]
         return result - {"LazyTorchTensor"}
 
     def row(self, name: str) -> Json:
@@ -116,7 +118,8 @@ class Classes:
             if isinstance(part, ast.FunctionDef) and not part.name.startswith(_SKIPPED):
                 _translated(row["methods"], part.name, lambda part=part: function(part))
             elif isinstance(part, ast.FunctionDef):
-                row |= {"types": types for types in _type_counts(part)}
+                for types in _type_counts(part):
+                    row["types"] = types
             elif isinstance(part, ast.ClassDef):
                 row["attributes"][part.name] = part.name
             elif isinstance(part, ast.Assign | ast.AnnAssign) and part.value:
@@ -196,7 +199,11 @@ class Constants:
 
     def _constant(self, path: str) -> Any:
         first, *others = path.split(".")
-        if not others or (len(others) > 1 and first != "Keys") or not isinstance(getattr(self.known, first, None), type):
+        if (
+            not others
+            or (len(others) > 1 and first != "Keys")
+            or not isinstance(getattr(self.known, first, None), type)
+        ):
             return None
         found = getattr(self.known, first)
         for name in others:

@@ -112,7 +112,9 @@ def _statement(node: ast.stmt) -> list[list[Node]]:
         case ast.Break() | ast.Continue():
             return [["break" if isinstance(node, ast.Break) else "continue", at]]
         case ast.With(items, inner):
-            pairs = [[value(item.context_expr), value(item.optional_vars) if item.optional_vars else None] for item in items]
+            pairs = [
+                [value(item.context_expr), value(item.optional_vars) if item.optional_vars else None] for item in items
+            ]
             return [["with", at, pairs, body(inner)]]
         case ast.Try(inner, handlers):
             names = [[_kinds(handler.type), handler.name or "", body(handler.body)] for handler in handlers]
@@ -149,7 +151,12 @@ def value(node: ast.expr | None) -> Node:
         case ast.Call(ast.Name("cast"), [_, given]):
             return value(given)
         case ast.Call(called, given, named):
-            return ["()", value(called), [value(one) for one in given], [[one.arg or "", value(one.value)] for one in named]]
+            return [
+                "()",
+                value(called),
+                [value(one) for one in given],
+                [[one.arg or "", value(one.value)] for one in named],
+            ]
         case ast.BinOp(left, operator, right):
             return ["bin", _OPERATORS[type(operator)], value(left), value(right)]
         case ast.BoolOp(operator, values):

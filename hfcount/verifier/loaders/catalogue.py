@@ -25,6 +25,7 @@ class Library(NamedTuple):
         knows: what is known of it.
         forms: of checkpoints that the module reads.
         untried: further forms that the library may take, which is not known; others are foreign to it.
+        on_request: forms that are read only where --for names the library, as that takes longer than all else.
         version: gives its one version, where no file of this room records it.
     """
 
@@ -33,6 +34,7 @@ class Library(NamedTuple):
     knows: str
     forms: Collection[str] = ("model",)
     untried: Collection[str] = ("adapter",)
+    on_request: Collection[str] = ()
     version: Callable[[], str] | None = None
 
 
@@ -42,13 +44,15 @@ _HOMES = {"diffusers": "diffusers", "adapter": "peft", "gguf": "llama.cpp"}
 """The libraries that checkpoints of other forms are made for."""
 
 
-def _read(known: Loader, checkpoint: Checkpoint) -> Reading:
+def _read(known: Loader, checkpoint: Checkpoint, asked: Collection[Loader]) -> Reading:
     library, form = LIBRARIES[known.library], checkpoint.form
     if form not in library.forms:
         name = FORMS[form]
         if form in library.untried:
             return Reading(known, "unknown", f"was not run on {name}", evidence="none")
         return Reading(known, "foreign", f"is not for {name}", evidence="none")
+    if form in library.on_request and known not in asked:
+        return Reading(known, "unknown", f"is asked by --for {known.library} alone", evidence="none")
     module = import_module(library.module)
     reading: Reading = module.read(known, checkpoint)
     return reading
@@ -81,9 +85,10 @@ LIBRARIES = {
     "llama.cpp": Library(
         "hfcount.verifier.loaders.llama_cpp.reading",
         "read",
-        "of GGUF files, by architecture, the metadata and tensors that its source asks for; of models what its converter"
-        " makes of keys, names, shapes and quantisation, by class, as its source has it",
+        "of GGUF files, by architecture, the metadata and tensors that its source asks for; of models, by class, what"
+        " its converter makes of keys, names, shapes and quantisation",
         forms=("gguf", "model"),
+        on_request=("model",),
     ),
     "diffusers": Library(
         _OWN,
@@ -132,10 +137,14 @@ def loader(text: str) -> Loader:
     raise ValueError(f"no loader is called {text}. Known are {labels}: `hfcount loaders` says what is known of each.")
 
 
-def readings(checkpoint: Checkpoint) -> list[Reading]:
-    """What every loader makes of a checkpoint, those first that it is made for."""
+def readings(checkpoint: Checkpoint, asked: Collection[Loader] = ()) -> list[Reading]:
+    """What every loader makes of a checkpoint, those first that it is made for.
+
+    Args:
+        asked: the loaders that --for names.
+    """
     made_for = home(checkpoint)
-    every = [_read(known, checkpoint)._replace(home=known in made_for) for known in loaders()]
+    every = [_read(known, checkpoint, asked)._replace(home=known in made_for) for known in loaders()]
     return sorted(every, key=lambda reading: not reading.home)
 
 

@@ -1,4 +1,4 @@
-"""Says what llama.cpp makes of a checkpoint: of GGUF files its loader, of a folder its converter and then its loader."""
+"""Says what llama.cpp makes of a checkpoint: of GGUF files its loader, of others first its converter."""
 
 import re
 from collections.abc import Iterator

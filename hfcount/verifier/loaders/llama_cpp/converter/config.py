@@ -1,4 +1,4 @@
-"""Gives a config as the converter reads it: as transformers' class of its type writes it, with what is absent filled in.
+"""Gives a config as the converter reads it: as transformers' class of its type writes it again.
 
 Source: conversion/base.py (load_hparams, get_model_architecture); transformers 5.23, configuration_utils.py and
 modeling_rope_utils.py (convert_rope_params_to_dict, standardize_rope_params).
@@ -78,12 +78,13 @@ def written(given: Json, known: Mapping[str, Any], row: Row) -> Json:
             config[names.get(key, key)] = value
     for key in _OF_GENERATION - known["defaults"].keys():
         config.pop(key, None)
-    if isinstance(dtype := config.pop("torch_dtype", None), str):
-        config.setdefault("dtype", dtype)
-    count = config.pop("num_labels", 2)
-    if config.get("id2label") is None and isinstance(count, int) and count < _LABELS:
-        config["id2label"] = {number: f"LABEL_{number}" for number in range(count)}
-    unknown = {target for key, targets in known.get("taken", {}).items() if config.pop(key, None) is not None for target in targets}
+    _of_all(config)
+    unknown = {
+        target
+        for key, targets in known.get("taken", {}).items()
+        if config.pop(key, None) is not None
+        for target in targets
+    }
     config = {**copy.deepcopy(known["defaults"]), **config}
     config |= {key: _Derived(key) for key in unknown - given.keys() - {"rope_parameters"}}
     for key, rule in known.get("derived", {}).items():
@@ -93,10 +94,22 @@ def written(given: Json, known: Mapping[str, Any], row: Row) -> Json:
         part = config.get(key)
         inner = row(f"type {part.get('model_type') or kind if isinstance(part, dict) else kind}")
         if inner and (part is None or isinstance(part, dict)):
-            config[key] = {**written(dict(part or {}), inner, row), "model_type": (part or {}).get("model_type") or kind}
+            config[key] = {
+                **written(dict(part or {}), inner, row),
+                "model_type": (part or {}).get("model_type") or kind,
+            }
     if "theta" in known:
         _rotary(config, given, known)
     return config
+
+
+def _of_all(config: Json) -> None:
+    """Fills in what every class does."""
+    if isinstance(dtype := config.pop("torch_dtype", None), str):
+        config.setdefault("dtype", dtype)
+    count = config.pop("num_labels", 2)
+    if config.get("id2label") is None and isinstance(count, int) and count < _LABELS:
+        config["id2label"] = {number: f"LABEL_{number}" for number in range(count)}
 
 
 class _Derived:
@@ -112,7 +125,7 @@ class _Derived:
     def __bool__(self) -> bool:
         raise NotRun(f"{self.key} is absent, and comes of other keys")
 
-    __int__ = __index__ = __len__ = __iter__ = __bool__  # type: ignore[assignment]  # nothing of it is known
+    __int__ = __index__ = __len__ = __iter__ = __bool__
 
     def __getitem__(self, place: Any) -> Any:
         return bool(self)
@@ -122,12 +135,15 @@ class _Derived:
 
 
 def _derived(config: Json, rule: Any, key: str) -> Any:
+    if isinstance(rule, dict) and "value" in rule:
+        return copy.deepcopy(rule["value"])
     if isinstance(rule, dict):
         count = config.get("num_hidden_layers")
-        plain = isinstance(count, int) and count < _LAYERS and not any(map(_turns, config.items()))
-        return [rule["cycle"][at % len(rule["cycle"])] for at in range(count)] if plain else _Derived(key)
-    given = [config.get(source) for source in rule or ()]
-    if not given or not all(isinstance(value, int) and value for value in given):
+        if not isinstance(count, int) or count > _LAYERS or any(map(_turns, config.items())):
+            return _Derived(key)
+        return [rule["cycle"][at % len(rule["cycle"])] for at in range(count)]
+    given = [size for source in rule or () if isinstance(size := config.get(source), int) and size]
+    if not given or len(given) != len(rule):
         return _Derived(key)
     return given[0] if len(given) == 1 else given[0] // given[1]
 

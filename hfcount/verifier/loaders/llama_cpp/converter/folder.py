@@ -1,4 +1,4 @@
-"""Says what becomes of a folder: whether it comes through llama.cpp's converter, and whether llama.cpp loads the result.
+"""Says whether a folder comes through llama.cpp's converter, and whether llama.cpp loads the result.
 
 The converter is run as tests/tools/llama_cpp_converter.py recorded it; the vocabulary is taken to be sound, and to have
 as many tokens as the config says.
@@ -28,7 +28,9 @@ _TOKENIZER = "tokenizer.json"
 _DOCUMENTS = ("hf_quant_config.json",)
 _BASE = "conversion/base.py"
 _MISSING = frozenset({"HF005", "HF201", "HF503"})
-_TOWER = re.compile(r"vision|visual|audio|projector|image_newline|talker|token2wav|code2wav|connector|merger|patch_embed")
+_TOWER = re.compile(
+    r"vision|visual|audio|projector|image_newline|talker|token2wav|code2wav|connector|merger|patch_embed"
+)
 
 
 class Converted(NamedTuple):
@@ -67,20 +69,25 @@ def read(loader: Loader, checkpoint: Checkpoint) -> Reading:
     if isinstance(stored, Converted):
         return _reading(loader, stored)
     tensors, guessed = stored
-    values, tensors = shallow(checkpoint.values, tensors)
-    result = converted(loader.version, values, tensors, _folder(checkpoint), raw=_is_refused(checkpoint))
+    values, kept = shallow(checkpoint.values, tensors)
+    result = converted(loader.version, values, kept, _folder(checkpoint), raw=_is_refused(checkpoint))
     if guessed and not (result.outcome == "refuses" and any(repr(name) in result.says for name in guessed)):
         name = next(iter(guessed))
         return Reading(loader, "unknown", f"is not known here to map {printable(name)}", evidence="none")
     if result.outcome != "converts" or result.model is None:
-        return _reading(loader, _cured(loader.version, checkpoint, values, tensors, result))
+        return _reading(loader, _cured(loader.version, checkpoint, values, kept, result))
     if checkpoint.shards is None and checkpoint.agrees is None:
         return Reading(loader, "unknown", "was given nothing that was compared", evidence="none")
     return _loaded(loader, checkpoint, result.model)
 
 
 def converted(
-    version: str, values: Mapping[str, Any], stored: Mapping[str, tuple[Sequence[int], str]], folder: Folder, no_mtp: bool = False, raw: bool = False
+    version: str,
+    values: Mapping[str, Any],
+    stored: Mapping[str, tuple[Sequence[int], str]],
+    folder: Folder,
+    no_mtp: bool = False,
+    raw: bool = False,
 ) -> Converted:
     """What becomes of a checkpoint in the converter.
 
@@ -143,7 +150,9 @@ def _reading(loader: Loader, result: Converted) -> Reading:
     says = f"cannot load it, as its converter {printable(result.says, 400)}"
     if result.outcome == "refuses":
         return Reading(loader, "refuses", says, evidence="read", source=result.source)
-    return Reading(loader, "unknown", f"has a converter that {printable(result.says, 300)}", evidence="none", source=result.source)
+    return Reading(
+        loader, "unknown", f"has a converter that {printable(result.says, 300)}", evidence="none", source=result.source
+    )
 
 
 def _cured(
@@ -167,7 +176,9 @@ def _loaded(loader: Loader, checkpoint: Checkpoint, model: Model) -> Reading:
     count = tokens if isinstance(tokens, int) else embedding.shape[0] if embedding else 0
     loaded = loading(loader.version, model.writer.header(count))
     if loaded.loads is None:
-        return Reading(loader, "unknown", f"{loaded.says} with what its converter writes", evidence="none", source=loaded.source)
+        return Reading(
+            loader, "unknown", f"{loaded.says} with what its converter writes", evidence="none", source=loaded.source
+        )
     if not loaded.loads:
         return Reading(loader, "refuses", f"{loaded.says} in what its converter writes", (), "read", loaded.source)
     for says, codes in _losses(checkpoint, model):
@@ -207,7 +218,7 @@ def _stored(checkpoint: Checkpoint) -> "Converted | tuple[dict[str, tuple[Sequen
     blueprint = checkpoint.blueprint
     if blueprint is None or checkpoint.announced:
         return Converted("unknown", "was given no headers", _BASE)
-    shapes = {
+    shapes: dict[str, tuple[Sequence[int], str]] = {
         name: (tuple(map(int, leaf.shape)), "BF16")
         for leaf in blueprint.leaves
         if checkpoint.index is not None or (leaf.presence == "required" and not leaf.tied_to)
@@ -233,7 +244,9 @@ def _in_files(checkpoint: Checkpoint) -> "Converted | tuple[dict[str, tuple[Sequ
     if index and (odd := index.weight_map.keys() ^ tensors.keys()):
         name = min(odd)
         place = "files" if name in index.weight_map else "index"
-        return Converted("refuses", f"needs index and files of the same names, and {name} is not in the {place}", f"{_BASE}:303")
+        return Converted(
+            "refuses", f"needs index and files of the same names, and {name} is not in the {place}", f"{_BASE}:303"
+        )
     if not tensors:
         return Converted("refuses", "finds no model*.safetensors and no pytorch_model*.bin", f"{_BASE}:237")
     return tensors, frozenset()

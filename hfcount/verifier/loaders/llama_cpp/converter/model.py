@@ -8,13 +8,14 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
-from math import log
+from math import log, prod
 from typing import Any
 
 from hfcount.verifier.loaders.llama_cpp.converter.config import architecture
 from hfcount.verifier.loaders.llama_cpp.converter.files import Folder, opened, parsed
+from hfcount.verifier.loaders.llama_cpp.converter.objects import ERRORS, Instance, attribute
 from hfcount.verifier.loaders.llama_cpp.converter.operators import Member, NotRun, Tick
-from hfcount.verifier.loaders.llama_cpp.converter.python import ERRORS, Compiler, Instance, attribute
+from hfcount.verifier.loaders.llama_cpp.converter.python import Compiler
 from hfcount.verifier.loaders.llama_cpp.converter.tensors import DTYPES, TORCH, Tensor, number
 from hfcount.verifier.loaders.llama_cpp.converter.writer import Writer
 
@@ -29,8 +30,8 @@ _FUNCTIONS: Mapping[str, Any] = {
     **{
         function.__name__: function
         for function in (
-            abs, all, any, bool, dict, enumerate, frozenset, int, len, list, max, min, range, reversed, round, set, slice, sorted, str,
-            sum, tuple, zip,
+            abs, all, any, bool, dict, enumerate, frozenset, int, len, list, max, min, range, reversed, round, set,
+            slice, sorted, str, sum, tuple, zip,
         )
     },
     "chain": chain,
@@ -75,7 +76,9 @@ class Model:
         """A class as an object."""
         if name not in self._classes:
             self._classes[name] = Instance(
-                name, lambda attribute: self.looked_up(name, attribute, None), lambda *given, **named: self.made(name, given, named)
+                name,
+                lambda attribute: self.looked_up(name, attribute, None),
+                lambda *given, **named: self.made(name, given, named),
             )
         return self._classes[name]
 
@@ -257,7 +260,9 @@ class TensorMap:
         known = row(f"arch {arch}")
         self.count = count
         self.names: dict[str, tuple[str, str]] = {}
-        for _, tensor, title, mapped in sorted((row(f"tensor {name}")[2], name, *row(f"tensor {name}")[:2]) for name in known["tensors"]):
+        for _, tensor, title, mapped in sorted(
+            (row(f"tensor {name}")[2], name, *row(f"tensor {name}")[:2]) for name in known["tensors"]
+        ):
             for name in (title, *known["names"].get(tensor, mapped)):
                 self.names[name] = (tensor, title)
 
@@ -299,7 +304,15 @@ class TensorMap:
 
 def _init(model: Model, owner: Instance, dir_model: Any, ftype: Any, fname_out: Any, **named: Any) -> None:
     attributes = owner.attributes
-    for name in ("_gate_exp_buffer", "_up_exp_buffer", "_q_buffer", "_k_buffer", "_v_buffer", "_nvfp4_layer_algo", "_prec_a4"):
+    for name in (
+        "_gate_exp_buffer",
+        "_up_exp_buffer",
+        "_q_buffer",
+        "_k_buffer",
+        "_v_buffer",
+        "_nvfp4_layer_algo",
+        "_prec_a4",
+    ):
         attributes[name] = {}
     for name in ("fuse_gate_up_exps", "fuse_qkv", "_is_nvfp4", "_is_mxfp4", "_fp8_as_q8", "dry_run"):
         attributes[name] = False
@@ -418,7 +431,11 @@ class _Namespace:
         """A member of it."""
         for part in self.parts:
             if name in part:
-                return _Namespace(part[name]) if isinstance(part[name], dict) and name not in ("_dtype_str_map",) else part[name]
+                return (
+                    _Namespace(part[name])
+                    if isinstance(part[name], dict) and name not in ("_dtype_str_map",)
+                    else part[name]
+                )
         raise NotRun(f"{name} of a module")
 
 
@@ -463,5 +480,5 @@ _MATH: Mapping[str, Any] = {
     "sqrt": lambda value: value**0.5,
     "ceil": _ceil,
     "floor": lambda value: int(value // 1),
-    "prod": lambda values: __import__("math").prod(values),
+    "prod": prod,
 }

@@ -25,6 +25,7 @@ class Tick:
         self.file, self.line = "", 0
 
     def __call__(self, count: int) -> None:
+        """Counts steps."""
         self.left -= count
         if self.left < 0:
             raise NotRun("it takes too many steps")
@@ -96,7 +97,9 @@ OPERATORS: Mapping[str, Callable[[Any, Any], Any]] = {
 }
 """Operators of two values."""
 
-_TEXT = "endswith startswith replace split rsplit partition rpartition removesuffix removeprefix find lower upper isdecimal"
+_TEXT = (
+    "endswith startswith replace split rsplit partition rpartition removesuffix removeprefix find lower upper isdecimal"
+)
 METHODS: Mapping[type, frozenset[str]] = {
     str: frozenset(f"{_TEXT} isdigit format join strip index count encode".split()),
     bytes: frozenset({"decode"}),

@@ -6,7 +6,7 @@ Source: conversion/base.py (dequant_packed) of llama-cpp-python 0.3.36; compress
 from collections.abc import Mapping
 from typing import Any
 
-from hfcount.verifier.loaders.llama_cpp.converter.python import Instance
+from hfcount.verifier.loaders.llama_cpp.converter.objects import Instance
 from hfcount.verifier.loaders.llama_cpp.converter.tensors import Tensor
 
 _SHAPE, _PACKED, _SCALE = "weight_shape", "weight_packed", "weight_scale"

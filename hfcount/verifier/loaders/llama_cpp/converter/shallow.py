@@ -1,7 +1,7 @@
 """Makes a deep checkpoint shallow: layers that repeat those before them are left out, as they are converted alike.
 
-Layers are alike that have tensors of the same names and shapes, and the same entries in lists of the config with one for
-each layer. What keys say of layers by number, or of every so many layers, stays as it is.
+Layers are alike that have tensors of the same names and shapes, and the same entries in lists of the config with one
+for each layer. What keys say of layers by number, or of every so many layers, stays as it is.
 """
 
 import copy
@@ -90,5 +90,9 @@ def _shortened(values: Mapping[str, Any], key: str, count: int, kept: int) -> di
         elif isinstance(value, list) and len(value) >= count:
             result[name] = [*value[:kept], *value[count:]] if len(value) <= count + _LEAST else value
         else:
-            result[name] = _shortened(value, key, count, kept) if name == "text_config" and isinstance(value, dict) else copy.copy(value)
+            result[name] = (
+                _shortened(value, key, count, kept)
+                if name == "text_config" and isinstance(value, dict)
+                else copy.copy(value)
+            )
     return result

@@ -76,7 +76,7 @@ class Tensor:
     def __bool__(self) -> bool:
         raise NotRun("it asks for values")
 
-    __float__ = __int__ = __index__ = __iter__ = __bool__  # type: ignore[assignment]  # all ask for values
+    __float__ = __int__ = __index__ = __iter__ = __bool__
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -127,7 +127,7 @@ class Numbers(Tensor):
         super().__init__([len(values)], dtype)
         self.values = list(values)
 
-    def __iter__(self) -> Any:  # type: ignore[override]  # they are known here
+    def __iter__(self) -> Any:
         return iter(self.values)
 
     def __truediv__(self, other: Any) -> Tensor:
@@ -242,7 +242,11 @@ def _transpose(tensor: Tensor, first: int, second: int) -> Tensor:
 
 
 def _squeeze(tensor: Tensor, dim: Any = None) -> Tensor:
-    dims = range(len(tensor.shape)) if dim is None else [_at(tensor, one) for one in ([dim] if isinstance(dim, int) else dim)]
+    dims = (
+        range(len(tensor.shape))
+        if dim is None
+        else [_at(tensor, one) for one in ([dim] if isinstance(dim, int) else dim)]
+    )
     return Tensor([size for at, size in enumerate(tensor.shape) if at not in dims or size != 1], tensor.dtype)
 
 
@@ -291,7 +295,9 @@ def _repeated(tensor: Tensor, count: int, dim: int | None = None) -> Tensor:
 
 def _flatten(tensor: Tensor, start: int = 0, end: int = -1) -> Tensor:
     first, last = _at(tensor, start), _at(tensor, end)
-    return Tensor((*tensor.shape[:first], prod(tensor.shape[first : last + 1]), *tensor.shape[last + 1 :]), tensor.dtype)
+    return Tensor(
+        (*tensor.shape[:first], prod(tensor.shape[first : last + 1]), *tensor.shape[last + 1 :]), tensor.dtype
+    )
 
 
 def _to(tensor: Tensor, *given: Any, **named: Any) -> Tensor:
@@ -362,8 +368,8 @@ _METHODS: Mapping[str, Callable[..., Any]] = {
     "tolist": _values,
     **dict.fromkeys(
         (
-            "contiguous clone numpy cpu detach copy copy_ clamp exp log log2 sqrt abs round floor neg div_ mul_ sub_ add_"
-            " astype requires_grad_ flip roll".split()
+            "contiguous clone numpy cpu detach copy copy_ clamp exp log log2 sqrt abs round floor neg div_ mul_ sub_"
+            " add_ astype requires_grad_ flip roll".split()
         ),
         _same,
     ),
@@ -450,8 +456,8 @@ TORCH: Mapping[str, Any] = {
     **{
         name: _METHODS[name]
         for name in (
-            "reshape permute transpose squeeze unsqueeze split chunk flatten exp log sqrt abs sort norm sum mean repeat_interleave"
-            " clamp round floor"
+            "reshape permute transpose squeeze unsqueeze split chunk flatten exp log sqrt abs sort norm sum mean"
+            " repeat_interleave clamp round floor"
         ).split()
     },
     "exp2": _same,
