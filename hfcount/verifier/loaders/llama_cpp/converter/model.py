@@ -6,9 +6,9 @@ Source: conversion/base.py (ModelBase, TextModel), gguf-py (TensorNameMap, GGUFW
 import copy
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain
-from math import log, prod
+from math import ceil, floor, log, pi, prod, sqrt
 from typing import Any
 
 from hfcount.verifier.loaders.llama_cpp.converter.config import architecture
@@ -152,13 +152,13 @@ class Model:
             **ERRORS,
             "super": self._super,
             "ModelType": _Namespace({"TEXT": "TEXT", "MMPROJ": "MMPROJ"}),
-            "get_model_architecture": lambda config, kind: architecture(config),
+            "get_model_architecture": _architecture,
             "type": self._type,
             "isinstance": _isinstance,
             "hasattr": self._has,
             "getattr": self._get,
             "next": _next,
-            "cast": lambda kind, value: value,
+            "cast": _cast,
             "torch": _Namespace(TORCH, {"nn": {"functional": TORCH}}),
             "F": _Namespace(TORCH),
             "np": _Namespace(TORCH),
@@ -169,14 +169,14 @@ class Model:
             "copy": _Namespace({"deepcopy": copy.deepcopy}),
             "open": opened,
             "__file__": Folder((), {}, "conversion"),
-            "Path": lambda path: path,
+            "Path": _same,
             "LazyTorchTensor": _Namespace({"to_eager": _same, "from_eager": _same, "_dtype_str_map": DTYPES}),
             "gguf": _Namespace(
                 {
-                    "MODEL_TENSORS": _Looked(lambda arch: self.row(f"arch {arch}")["tensors"]),
-                    "MODEL_ARCH_NAMES": _Looked(lambda arch: self.row(f"arch {arch}")["name"]),
-                    "TENSOR_NAMES": _Looked(lambda tensor: self.row(f"tensor {tensor}")[0]),
-                    "get_tensor_name_map": lambda arch, count: TensorMap(self.row, arch, count),
+                    "MODEL_TENSORS": _Rows(self.row, "arch", "tensors"),
+                    "MODEL_ARCH_NAMES": _Rows(self.row, "arch", "name"),
+                    "TENSOR_NAMES": _Rows(self.row, "tensor", 0),
+                    "get_tensor_name_map": partial(TensorMap, self.row),
                 }
             ),
         }
@@ -439,14 +439,22 @@ class _Namespace:
         raise NotRun(f"{name} of a module")
 
 
-class _Looked:
-    """A mapping whose values are looked up."""
+class _Rows:
+    """A table of gguf's, whose values are in lines of the record."""
 
-    def __init__(self, look_up: Callable[[str], Any]) -> None:
-        self.look_up = look_up
+    def __init__(self, row: Callable[[str], Any], title: str, part: str | int) -> None:
+        self.row, self.title, self.part = row, title, part
 
     def __getitem__(self, name: str) -> Any:
-        return self.look_up(name)
+        return self.row(f"{self.title} {name}")[self.part]
+
+
+def _architecture(config: Mapping[str, Any], kind: str) -> str:
+    return architecture(config)
+
+
+def _cast(kind: Any, value: Any) -> Any:
+    return value
 
 
 def _same(value: Any, *given: Any, **named: Any) -> Any:
@@ -463,10 +471,6 @@ def _next(values: Iterable[Any] | Iterator[Any], *default: Any) -> Any:
     return next(iter(values), *default)
 
 
-def _ceil(value: float) -> int:
-    return -int(-value // 1)
-
-
 _PATTERNS: Mapping[str, Any] = {
     "match": re.match,
     "search": re.search,
@@ -475,10 +479,10 @@ _PATTERNS: Mapping[str, Any] = {
     "sub": re.sub,
 }
 _MATH: Mapping[str, Any] = {
-    "pi": 3.141592653589793,
+    "pi": pi,
     "log": log,
-    "sqrt": lambda value: value**0.5,
-    "ceil": _ceil,
-    "floor": lambda value: int(value // 1),
+    "sqrt": sqrt,
+    "ceil": ceil,
+    "floor": floor,
     "prod": prod,
 }

@@ -334,8 +334,28 @@ def _sorted(tensor: Tensor, *given: Any, **named: Any) -> tuple[Tensor, Tensor]:
     return tensor, Tensor(tensor.shape, "int64")
 
 
+def _turned(tensor: Tensor) -> Tensor:
+    return _transpose(tensor, 0, -1)
+
+
+def _dimensions(tensor: Tensor) -> int:
+    return len(tensor.shape)
+
+
+def _elements(tensor: Tensor) -> int:
+    return prod(tensor.shape)
+
+
+def _reshape_as(tensor: Tensor, other: Tensor) -> Tensor:
+    return _reshape(tensor, *other.shape)
+
+
 def _values(tensor: Tensor) -> Any:
     raise NotRun("it asks for values")
+
+
+def _equal(left: Tensor, right: Tensor) -> Any:
+    return _values(left)
 
 
 _METHODS: Mapping[str, Callable[..., Any]] = {
@@ -344,7 +364,7 @@ _METHODS: Mapping[str, Callable[..., Any]] = {
     "permute": _permute,
     "transpose": _transpose,
     "swapaxes": _transpose,
-    "t": lambda tensor: _transpose(tensor, 0, -1),
+    "t": _turned,
     "squeeze": _squeeze,
     "unsqueeze": _unsqueeze,
     "expand": _expand,
@@ -359,11 +379,11 @@ _METHODS: Mapping[str, Callable[..., Any]] = {
     "mean": _reduced,
     "norm": _reduced,
     "size": _size,
-    "dim": lambda tensor: len(tensor.shape),
-    "numel": lambda tensor: prod(tensor.shape),
+    "dim": _dimensions,
+    "numel": _elements,
     "index_select": _selected,
     "sort": _sorted,
-    "reshape_as": lambda tensor, other: _reshape(tensor, *other.shape),
+    "reshape_as": _reshape_as,
     "item": _values,
     "tolist": _values,
     **dict.fromkeys(
@@ -449,7 +469,7 @@ TORCH: Mapping[str, Any] = {
     "ones_like": _like,
     "from_numpy": _same,
     "linear": _linear,
-    "equal": lambda left, right: _values(left),
+    "equal": _equal,
     "all": _reduced,
     "any": _reduced,
     **dict.fromkeys("bitwise_and bitwise_or bitwise_right_shift bitwise_left_shift".split(), _both),
