@@ -52,7 +52,7 @@ def _read(known: Loader, checkpoint: Checkpoint, asked: Collection[Loader]) -> R
             return Reading(known, "unknown", f"was not run on {name}", evidence="none")
         return Reading(known, "foreign", f"is not for {name}", evidence="none")
     if form in library.on_request and known not in asked:
-        return Reading(known, "unknown", f"is asked by --for {known.library} alone", evidence="none")
+        return Reading(known, "unknown", f"was not asked; --for {known.library} asks it", evidence="none")
     module = import_module(library.module)
     reading: Reading = module.read(known, checkpoint)
     return reading
