@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from hfcount.errors import FetchError
+from hfcount.fetcher import files
 from hfcount.fetcher.companions import companions
 from hfcount.fetcher.folder import FolderShards, read_folder
 from hfcount.fetcher.interface import TOKENS, Documents, Request, is_commit, label, top_level
@@ -120,7 +121,4 @@ def _commit_of(refs: Path, revision: str) -> str:
     """The commit that a branch or tag was at when it was read; empty where that is not known."""
     if ".." in revision.split("/") or revision.startswith("/"):
         return ""
-    try:
-        return (refs / revision).read_text(encoding="ascii").strip()
-    except (OSError, ValueError):  # no such file, no such name, or no text
-        return ""
+    return files.word(refs / revision)

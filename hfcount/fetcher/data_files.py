@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from hfcount.errors import FetchError
+from hfcount.fetcher import files
 from hfcount.fetcher.files import FolderReader
 from hfcount.fetcher.interface import Documents, Request, label
 from hfcount.text import plural, printable
@@ -76,8 +77,8 @@ def listed_checksum(path: Path) -> ListedChecksum | None:
     for parent in [*path.absolute().parents][:_UP]:
         kept = parent / _DOWNLOADS / f"{path.absolute().relative_to(parent)}.metadata"
         with suppress(OSError, ValueError, IndexError):
-            if kept.stat().st_size <= _SHORT:
-                _, etag, when = kept.read_text("ascii").split()[:3]
+            if (raw := files.beginning(kept, _SHORT)) is not None:
+                _, etag, when = raw.decode("ascii").split()[:3]
                 later = path.stat().st_mtime - _SLACK > float(when)
                 return ListedChecksum(etag, later) if _SHA256.fullmatch(etag) else None
     return None

@@ -119,10 +119,9 @@ def knows(request: Request, endpoint: str) -> bool:
 
 def commit_of(request: Request, endpoint: str) -> str | None:
     """The commit that a branch or tag was at when it was last asked for."""
-    try:
-        return ref_of(request, endpoint).read_text(encoding="ascii").strip()
-    except (OSError, ValueError):
-        return None
+    with suppress(ValueError):
+        return files.word(ref_of(request, endpoint)) or None
+    return None
 
 
 def keep(

@@ -15,6 +15,7 @@ from hfcount.fetcher.layout import CONFIG
 from hfcount.formats.json import Document
 from hfcount.text import printable
 
+_WORD = 1_000  # bytes
 _PATIENCE, _PAUSE = 2.0, 0.02  # seconds that a folder held by others is waited for, and between two looks
 
 
@@ -50,7 +51,9 @@ def opened(path: Path, where: str) -> Iterator[BufferedReader | None]:
     """
     with ExitStack() as stack:
         try:
-            # O_NONBLOCK: opening a FIFO would wait for a writer.
+            if not stat.S_ISREG(os.stat(path).st_mode):  # to open a device may already do something
+                raise FetchError("UnreadableFile", f"{where} is not a regular file.")
+            # It may have become another kind of file since; O_NONBLOCK: opening a FIFO would wait for a writer.
             handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
             if not stat.S_ISREG(os.fstat(handle).st_mode):
                 os.close(handle)
@@ -61,6 +64,18 @@ def opened(path: Path, where: str) -> Iterator[BufferedReader | None]:
         except (OSError, ValueError) as error:
             why = error.strerror if isinstance(error, OSError) else error
             raise FetchError("UnreadableFile", f"{where} cannot be read: {why}.") from None
+
+
+def beginning(path: Path, most: int) -> bytes | None:
+    """The first bytes of a regular file, at most `most`; None where there is none that can be read."""
+    with suppress(FetchError), opened(path, printable(str(path))) as file:
+        return (file.read(most) or b"") if file else None
+    return None
+
+
+def word(path: Path) -> str:
+    """What a short file of ASCII holds, such as a commit; empty where there is none."""
+    return (beginning(path, _WORD) or b"").decode("ascii", "ignore").strip()
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from hfcount.errors import DocumentError, FetchError
+from hfcount.fetcher import files
 from hfcount.fetcher.gitignore import Rules, ignored, rules_above, rules_in
 from hfcount.fetcher.interface import SHORT
 from hfcount.fetcher.layout import ADAPTER, BIN_INDEX, CONFIG, HEADERS, INDEX, MODEL_INDEX, MODULES, layout_of
@@ -94,9 +95,8 @@ def _parts(index: Document | None) -> frozenset[str]:
 
 
 def _document(path: str) -> Document | None:
-    with suppress(OSError), open(path, "rb") as file:
-        return Document(path, file.read(SHORT))
-    return None
+    raw = files.beginning(Path(path), SHORT)
+    return None if raw is None else Document(path, raw)
 
 
 class _Folder(NamedTuple):

@@ -11,7 +11,9 @@ from fnmatch import translate
 from pathlib import Path
 from typing import NamedTuple
 
-_LONGEST, _MOST = 100_000, 2_000  # characters and lines of a file that are read
+from hfcount.fetcher import files
+
+_LONGEST, _MOST = 100_000, 2_000  # bytes and lines of a file that are read
 
 
 class _Pattern(NamedTuple):
@@ -74,11 +76,7 @@ def ignored(folder: str, rules: Rules) -> bool:
 
 
 def _patterns(file: Path, folder: str) -> Rules:
-    try:
-        with file.open(encoding="utf-8", errors="replace") as lines:
-            text = lines.read(_LONGEST)
-    except OSError:
-        return ()
+    text = (files.beginning(file, _LONGEST) or b"").decode("utf-8", "replace")
     patterns = tuple(pattern for line in text.splitlines()[:_MOST] if (pattern := _pattern(line)) is not None)
     return ((folder, patterns),) if patterns else ()
 

@@ -98,7 +98,7 @@ def weights(documents: Documents, index: Index | None) -> Weights:
     names, named = documents.shards.names, index.shards if index else frozenset[str]()
     others = [name for name in names or () if name not in named]
     layout = documents.layout
-    apart = {name: why for name in others if (why := set_apart(name, layout))}
+    apart = {name: why for name in others if name != layout.single and (why := set_apart(name, layout))}
     if index and layout.reader == "diffusers" and layout.single in others:
         apart[layout.single] = "what diffusers does not look at, since there is an index"
     beside = [name for name in others if name not in apart]

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Protocol
 
 from hfcount.errors import HfcountError, SweepError
-from hfcount.fetcher import Request, folder
+from hfcount.fetcher import Request, files, folder
 from hfcount.fetcher.find_checkpoints import checkpoints
 from hfcount.fetcher.layout import HEADERS
 from hfcount.fetcher.model_names import public, understood
@@ -71,9 +71,5 @@ class Online(Protocol):
 
 def _revision(path: str) -> str | None:
     """The commit at the start of a recording."""
-    try:
-        with open(os.path.join(path, HEADERS), "rb") as file:
-            match = _COMMIT.match(file.read(100))
-    except OSError:
-        return None
+    match = _COMMIT.match(files.beginning(Path(path, HEADERS), 100) or b"")
     return match[1].decode() if match else None

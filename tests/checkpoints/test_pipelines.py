@@ -17,6 +17,7 @@ from hfcount.cli.commands import find
 from hfcount.report.renderers import FORMATS, OUTPUTS
 
 FP16 = {path: path.replace(".safetensors", ".fp16.safetensors") for path in WEIGHTS.values()}
+UNET_BIN = "unet/diffusion_pytorch_model.bin"
 
 
 def codes(report: hfcount.Report) -> list[str]:
@@ -88,9 +89,24 @@ def test_a_sound_pipeline_is_verified_part_by_part(tmp_path: Path) -> None:
             id="a name without a dot beside a variant",
         ),
         pytest.param(
-            {"gone": (WEIGHTS["unet"],), "files": {"unet/diffusion_pytorch_model.bin": pickled(described(UNET))}},
+            {"gone": (WEIGHTS["unet"],), "files": {UNET_BIN: pickled(described(UNET))}},
             *("unverified", "HF819", "unet"),
             id="pickled",
+        ),
+        pytest.param(
+            {"gone": (WEIGHTS["unet"],), "files": {UNET_BIN: pickled(described(UNET)), FP16[WEIGHTS["unet"]]: b"x"}},
+            *("unverified", "HF819", "unet"),
+            id="pickled but for a variant",
+        ),
+        pytest.param(
+            {"renamed": FP16, "files": {UNET_BIN: pickled(described(UNET))}},
+            *("verified", "HF816", None),
+            id="all in a variant, and one pickled besides",
+        ),
+        pytest.param(
+            {"renamed": FP16, "files": {FP16[WEIGHTS["unet"]]: b"x", UNET_BIN: pickled(described(UNET))}},
+            *("mismatch", "HF003", "unet"),
+            id="a cut variant beside sound pickled weights",
         ),
         pytest.param(
             {"gone": (WEIGHTS["unet"],), "files": {f"{WEIGHTS['unet']}/": b""}},

@@ -104,7 +104,7 @@ def _loha(adapted: AdaptedModule) -> Shapes:
 
 def _lokr(adapted: AdaptedModule) -> Shapes:
     module, settings, rank = adapted.module, adapted.settings, adapted.rank
-    factor, kernel = settings.number("decompose_factor", -1, least=-1), module.weight[2:]
+    factor, kernel = settings.number("decompose_factor", -1, least=-_WIDEST), module.weight[2:]
     (first, outputs), (second, inputs) = factors(module.outputs, factor), factors(module.inputs, factor)
     if settings.flag("decompose_both") and 2 * rank < max(first, second):
         shapes: dict[str, Shape] = {"lokr_w1_a": (first, rank), "lokr_w1_b": (rank, second)}
@@ -125,7 +125,8 @@ def factors(number: int, factor: int) -> tuple[int, int]:
     if factor > 0 and number % factor == 0:
         return factor, number // factor
     limit = number if factor == -1 else factor
-    first = max(divisor for divisor in _divisors(number) if divisor <= limit and divisor * divisor <= number)
+    near = (divisor for divisor in _divisors(number) if divisor <= limit and divisor * divisor <= number)
+    first = max(near, default=1)  # peft 0.21.2, tuners/lokr/layer.py: below a factor of 1, too, it begins with 1
     return first, number // first
 
 

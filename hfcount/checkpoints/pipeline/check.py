@@ -119,8 +119,8 @@ def check_folders(index: PipelineIndex, entries: Sequence[Entry], folders: Folde
     absent = {gone.part for gone in missing} | lost
     weighty = [entry for entry in entries if not (entry.weightless or entry.name in absent or is_foreign(entry))]
     weights = {entry.name: weight_files(entry, folders[entry.name].names) for entry in weighty}
-    pickled = _pickled(weights, repo)
     variant, more = _variants({name: files for name, files in weights.items() if not files.only_pickled})
+    pickled = _pickled(weights, variant, repo)
     if variants := _all_variants(weights):
         some = [entry.name for entry in entries if entry.weightless or not repo]
         needed = any(isinstance(finding, VariantNeeded) for finding in more)
@@ -128,14 +128,20 @@ def check_folders(index: PipelineIndex, entries: Sequence[Entry], folders: Folde
     return PartFolders(weights, variant, absent, [*unknown, *missing, *pickled, *more])
 
 
-def _pickled(weights: Mapping[str, WeightFiles], repo: bool) -> list[PartPickled]:
-    """HF819: the parts that are pickled where others are not."""
-    names = {name: files.pickled_name for name, files in weights.items() if files.only_pickled}
+def _pickled(weights: Mapping[str, WeightFiles], variant: Mapping[str, str], repo: bool) -> list[PartPickled]:
+    """HF819: the parts that are pickled where others are not, as they are loaded with that variant of each."""
+    loaded = {name: files for name, files in weights.items() if files.loads_pickled(variant.get(name))}
+    names = {name: files.pickled_name for name, files in loaded.items()}
     if len(names) == len(weights):
         return []
-    fails = next((name for name, files in weights.items() if repo and not files.pickled), None)
+    fails = next((name for name, files in weights.items() if repo and "" not in files.pickled), None)
     level: Severity = "error" if fails else "note"
-    return [PartPickled(severity=level, part=name, file=f"{name}/{file}", fails=fails) for name, file in names.items()]
+    return [
+        PartPickled(
+            severity=level, part=name, file=f"{name}/{file}", fails=fails, form=next(iter(weights[name].safe), None)
+        )
+        for name, file in names.items()
+    ]
 
 
 def _all_variants(weights: Mapping[str, WeightFiles]) -> list[str]:

@@ -18,7 +18,7 @@ from hfcount.errors import DocumentError, FetchError, HfcountError
 from hfcount.fetcher import finish
 from hfcount.fetcher.fixtures import record_parts
 from hfcount.fetcher.interface import Documents, Reads, Request
-from hfcount.fetcher.layout import MODEL_INDEX
+from hfcount.fetcher.layout import BIN_INDEX, MODEL_INDEX
 from hfcount.fetcher.pipeline_parts import PartResult, at_root, folder_files, open_parts, root_files
 from hfcount.fetcher.unread_files import beside
 from hfcount.formats.json import parse_object
@@ -218,7 +218,10 @@ def of_variant(part: Documents, files: WeightFiles, variant: str) -> Documents:
         index = part.place.reader.document(layout.listing)
     assert isinstance(part.shards, Reads)
     part.shards.names = [name for name in files.safe[variant] if name.endswith(".safetensors")]
-    return replace(part, layout=layout, index=index)
+    pickled = {BIN_INDEX, *(name for names in files.pickled.values() for name in names)}  # which it is loaded without
+    companions = {name: document for name, document in part.companions.items() if name not in pickled}
+    others = [name for name in part.files if name not in pickled]
+    return replace(part, layout=layout, index=index, files=others, companions=companions)
 
 
 def _unknown(kind: str, message: str) -> Report:
@@ -232,9 +235,9 @@ def _unread(entry: Entry, files: WeightFiles | None, contents: PartFolders, valu
         valued: whether the values of a folder are asked for, of which diffusers loads pickled parts beside others;
             otherwise no word is given for what loads from a folder and not from a repo.
     """
-    if files is None or not files.only_pickled:
+    if files is None or not files.loads_pickled(contents.variant.get(entry.name)):
         return ""
-    if not (valued or all(weights.pickled for weights in contents.weights.values())):
+    if not (valued or all("" in weights.pickled for weights in contents.weights.values())):
         return "its weights are pickled (.bin), and another part has none that are: they were not read"
     if files.sharded and entry.library != "transformers":
         return "its weights are several pickled files (.bin), which were not read"

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from hfcount.checkpoints.inspection import Options
 from hfcount.checkpoints.report import reported, verdict, waived
 from hfcount.fetcher.interface import Documents
+from hfcount.fetcher.layout import MODEL_INDEX
 from hfcount.options import Depth
 from hfcount.report.figures import ComponentCount, Failure, Location, Parameters, TensorStatistics
 from hfcount.report.model import (
@@ -63,6 +64,7 @@ def combined(documents: Documents, options: Options, shared: SharedResults, list
     findings = [*common, *(_named(part.name, finding) for part in parts for finding in part.findings)]
     findings.sort(key=lambda finding: finding.severity)  # an error comes before a note
     verdicts = [verdict(shared.findings, policy, True, True), *(part.verdict for part in parts)]
+    overall = next((part for part in _WORST if part in verdicts), "verified")
     return Report(
         model=printable(documents.model),
         revision=documents.revision,
@@ -70,7 +72,7 @@ def combined(documents: Documents, options: Options, shared: SharedResults, list
         architecture=printable(shared.kind) if shared.kind else None,
         dtype=_alike(part.dtype for part in parts if part.parameters),
         depth=_depth(parts),
-        verdict=next((part for part in _WORST if part in verdicts), "verified"),
+        verdict=overall,
         parameters=_sum(parts),
         components=tuple(_component(part) for part in parts if part.parameters),
         evidence=_evidence([part.evidence for part in parts if part.evidence]),
@@ -80,7 +82,7 @@ def combined(documents: Documents, options: Options, shared: SharedResults, list
         allowed=_allowed([waived(shared.findings, policy), *(report.allowed for report in reports)]),
         memory=_memory(parts, shared),
         serving=shared.serving,
-        error=_failure(parts),
+        error=_failure(parts) or (_nothing(parts, options) if overall == "unverified" else None),
         parts=parts,
         statistics=_statistics(listed),
     )
@@ -242,6 +244,13 @@ def _allowed(several: Iterable[Sequence[Allowed]]) -> tuple[Allowed, ...]:
         for rule in some:
             counts[rule.code, rule.name] += rule.count
     return tuple(Allowed(code=code, name=name, count=count) for (code, name), count in counts.items())
+
+
+def _nothing(parts: Sequence[PipelinePart], options: Options) -> Failure | None:
+    """What is said of a pipeline none of whose parts holds weights, where more than a count was asked for."""
+    if options.depth == "config" or any(part.verdict for part in parts):
+        return None
+    return Failure(kind="NotCompared", message=f"{MODEL_INDEX} lists no part with weights: nothing was compared.")
 
 
 def _failure(parts: Sequence[PipelinePart]) -> Failure | None:

@@ -33,8 +33,8 @@ class WeightFiles(NamedTuple):
 
     @property
     def pickled_name(self) -> str:
-        """The first pickled file."""
-        return next(iter(self.pickled.values()))[0]
+        """The first pickled file of those that are loaded without naming a variant, if there are such."""
+        return (self.pickled.get("") or next(iter(self.pickled.values())))[0]
 
     @property
     def sharded(self) -> bool:
@@ -45,6 +45,10 @@ class WeightFiles(NamedTuple):
     def only_pickled(self) -> bool:
         """Whether all of them are pickled."""
         return bool(self.pickled) and not self.safe
+
+    def loads_pickled(self, variant: str | None) -> bool:
+        """Whether pickled files are what is loaded, with a variant or, where that is None, without one."""
+        return self.only_pickled or (variant is None and "" in self.pickled and "" not in self.safe)
 
 
 def weight_files(entry: Entry, names: Collection[str]) -> WeightFiles:

@@ -103,7 +103,7 @@ class Indices:
     def __str__(self) -> str:
         if isinstance(self.base, range) and not self.without:
             return _span(self.base)
-        if len(self.base) > _LISTED:
+        if len(self.base) > _LISTED and self.without:
             return f"{Indices(self.base, 0)} but " + " and ".join(map(str, self.without))
         spans = []
         # Consecutive numbers have the same difference between a number and its position.

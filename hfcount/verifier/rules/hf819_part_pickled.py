@@ -10,6 +10,7 @@ class PartPickled(Finding):
 
     Args:
         part: its name.
+        form: the variant that it has as safetensors.
         fails: a part without pickled weights, where diffusers would download these alone and find none.
     """
 
@@ -21,11 +22,14 @@ class PartPickled(Finding):
 
     part: str
     fails: str | None = None
+    form: str | None = None
 
     @property
     def text(self) -> str:
+        besides = f" besides those of its variant {printable(self.form)}" if self.form else ""
         text = (
-            f"{printable(self.part)} has pickled weights alone (.bin), and other parts have safetensors. From a folder"
-            f" {DIFFUSERS} loads both; from a repo it then downloads the pickled weights of every part, and no others"
+            f"{printable(self.part)} has pickled weights alone (.bin){besides}, and other parts have safetensors. From"
+            f" a folder {DIFFUSERS} loads both; from a repo it then downloads the pickled weights of every part, and no"
+            " others"
         )
         return f"{text}: {printable(self.fails)} has none, and is not loaded." if self.fails else f"{text}."
