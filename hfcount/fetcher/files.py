@@ -75,7 +75,8 @@ def beginning(path: Path, most: int) -> bytes | None:
 
 def word(path: Path) -> str:
     """What a short file of ASCII holds, such as a commit; empty where there is none."""
-    return (beginning(path, _WORD) or b"").decode("ascii", "ignore").strip()
+    raw = beginning(path, _WORD) or b""
+    return raw.decode("ascii").strip() if raw.isascii() else ""
 
 
 @contextmanager

@@ -1,12 +1,12 @@
 """Locates the configs and weights of the modules in a modules.json of sentence-transformers."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 
 from hfcount.errors import DocumentError
 from hfcount.fetcher.interface import is_inside
 from hfcount.fetcher.layout import CONFIG, MODULES, SINGLE
 from hfcount.formats.json import Document
-from hfcount.formats.modules_json import EMBEDDING, KIND, ROUTERS, TRANSFORMERS, Module, all_modules, read_modules
+from hfcount.formats.modules_json import KIND, Module, all_modules, read_modules
 
 _LEVELS = 4  # of routers within routers
 
@@ -25,21 +25,13 @@ def configs(known: Mapping[str, Document], files: Collection[str], read: Read) -
     for _ in range(_LEVELS if MODULES in known else 0):
         modules = named_modules(documents, files)
         wanted = {*(module.config(files) for module in modules), *(name for module in modules for name in module.inner)}
-        wanted |= set() if _gives_embedding(modules) else {KIND}
-        wanted -= {CONFIG, *documents}
+        wanted = (wanted | {KIND}) - {CONFIG, *documents}
         if not (names := sorted(wanted.intersection(files))):
             break
         documents |= read(names)
         if wanted.isdisjoint(documents):
             break
     return {name: document for name, document in documents.items() if name not in known}
-
-
-def _gives_embedding(modules: Sequence[Module]) -> bool:
-    """Whether a text that goes through all of them in their order has an embedding in the end, whatever they are."""
-    kinds = [module.kind for module in modules]
-    begun = any(kind in TRANSFORMERS for kind in kinds[1:])
-    return not begun and not set(kinds).intersection(ROUTERS) and not set(kinds).isdisjoint(EMBEDDING)
 
 
 def weight_files(documents: Mapping[str, Document], files: Collection[str]) -> list[str]:

@@ -17,10 +17,13 @@ from hfcount.verifier.findings import ModuleResult, Outcome, finding_of
 from hfcount.verifier.headers import check_shards
 from hfcount.verifier.sentence_transformers.chain import Features, begun, joined, wrong_widths
 from hfcount.verifier.sentence_transformers.classes import SENTENCE, TOKENS, ModuleLayout, known, layout
+from hfcount.verifier.sentence_transformers.settings import Settings
 from hfcount.verifier.sentence_transformers.tensors import ModuleWeights, check_tensors
 from hfcount.verifier.sentence_transformers.transformers import running
 
 _ROUTERS = 4  # within each other
+_PROMPTS = ("query", "document")  # names of prompts that every model but a CrossEncoder has
+_LATE = ("MultiVectorEncoder", "ColBERT")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,11 +91,26 @@ class _Walk:
             self._report_unknown(module, foreign=True)
 
     def check_end(self, state: Features) -> None:
-        """HF805: the modules of a model that gives embeddings give one."""
+        """HF805: the modules of a model that gives embeddings give one. HF801: its default prompt is one of its own."""
         values = self._parsed(KIND)
         kind = None if values is None else values.get("model_type", "SentenceTransformer")
+        if values is not None:
+            self._check_prompts(values, kind)
         if kind in ("SentenceTransformer", "SparseEncoder") and state.lacks(SENTENCE):
             self._report_missing(MODULES, str(kind), SENTENCE, state)
+
+    def _check_prompts(self, values: Mapping[str, Any], kind: object) -> None:
+        """HF801: sentence-transformers 6.2, base/model.py, _parse_model_config and _validate_prompts."""
+        prompts, name = values.get("prompts", {}), values.get("default_prompt_name")
+        settings = Settings(str(kind), KIND, values)
+        if prompts is None and kind in _LATE:
+            prompts = {}
+        if not isinstance(prompts, dict):
+            error = settings.refused(f"has {shown(prompts)} for prompts, and must give an object", "prompts")
+            self.outcome.report(finding_of(error, KIND))
+        elif name is not None and name not in (*prompts, *(() if kind == "CrossEncoder" else _PROMPTS)):
+            text = f"has {shown(name)} for default_prompt_name, and prompts has none of that name"
+            self.outcome.report(finding_of(settings.refused(text, "default_prompt_name", "Correct either."), KIND))
 
     def _routed(self, module: Module, state: Features, within: int) -> Features:
         file = self._config(module)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
 from hfcount.text import shown
+from hfcount.verifier.sentence_transformers.activations import is_built, parameters
 from hfcount.verifier.sentence_transformers.settings import Settings
 
 TOKENS, SENTENCE, LENGTHS = "token_embeddings", "sentence_embedding", "sentence_lengths"
@@ -81,14 +82,18 @@ def layout(kind: str, file: str, values: Mapping[str, object]) -> ModuleLayout |
 
 def _dense(s: Settings) -> ModuleLayout:
     wide, out = s.size("in_features"), s.size("out_features")
-    activation = s.get("activation_function", "torch.")
+    activation = s.get("activation_function", "torch.nn.Tanh")
     if not isinstance(activation, str):
         raise s.refused("must name a class of torch for activation_function", "activation_function")
+    if not is_built(activation):
+        text = f"has {shown(activation)} for activation_function, and torch builds no module of that path"
+        raise s.refused(text, "activation_function")
     tensors: dict[str, Shape] = {"linear.weight": (out, wide)}
     if s.get("bias", True):
         tensors["linear.bias"] = (out,)
     if s.get("use_residual", False) and wide != out:
         tensors["residual.weight"] = (out, wide)
+    tensors |= {f"activation_function.{name}": shape for name, shape in parameters(activation).items()}
     reads = s.text("module_input_name", SENTENCE)
     gives = reads if s.get("module_output_name") is None else s.text("module_output_name", reads)
     return ModuleLayout(tensors, reads=reads, width=wide, key="in_features", gives=gives, out=out)

@@ -15,7 +15,7 @@ class Settings:
     Args:
         kind: the module's class.
         file: where the settings are, in the checkpoint.
-        renamed: old names of keys with the ones of today.
+        renamed: old names of keys with the ones of today, which count where both are there.
     """
 
     def __init__(
@@ -24,8 +24,9 @@ class Settings:
         self.kind, self.file = kind, file
         self._values = dict(values)
         for old, new in (renamed or {}).items():
-            if old in self._values and new not in self._values:
-                self._values[new] = self._values.pop(old)
+            if old in self._values:
+                value = self._values.pop(old)
+                self._values.setdefault(new, value)
 
     def check_known(self, known: Collection[str]) -> None:
         """Refuses keys that the class does not take."""
