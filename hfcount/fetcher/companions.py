@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 
-from hfcount.fetcher.interface import COMPANIONS, SHORT, TOKENIZER, TOKENS, top_level
+from hfcount.fetcher.interface import CHAT, COMPANIONS, SHORT, TOKENIZER, TOKENS, top_level
 from hfcount.fetcher.layout import BIN_INDEX, MODEL_INDEX
 
 
@@ -23,5 +23,5 @@ def companions(sizes: Mapping[str, int | None]) -> list[str]:
     if MODEL_INDEX in sizes:
         return []  # each part has its own
     pickled = not any(name.endswith(".safetensors") for name in top_level(sizes) if not _ADAPTER.match(name))
-    left = {*TOKENS} - {_tokens(sizes)} | (set() if pickled else {BIN_INDEX})
+    left = {*TOKENS, *CHAT} - {_tokens(sizes)} | (set() if pickled else {BIN_INDEX})
     return [name for name in COMPANIONS if name in sizes and name not in left]

@@ -7,8 +7,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from hfcount.errors import FetchError
-from hfcount.fetcher.layout import BIN_INDEX, CONFIG, HEADERS, HF_LAYOUT, INDEX, MODULES, OPEN_CLIP, PARAMS, Layout
+from hfcount.fetcher.layout import (
+    BIN_INDEX,
+    CHAT_TEMPLATE,
+    CONFIG,
+    GENERATION,
+    HEADERS,
+    HF_LAYOUT,
+    INDEX,
+    MODULES,
+    OPEN_CLIP,
+    PARAMS,
+    Layout,
+)
 from hfcount.fetcher.location import Place, SourceName
+from hfcount.formats import vocabularies
 from hfcount.formats.json import Document
 from hfcount.formats.safetensors import Shard
 from hfcount.formats.samples import Piece, Samples
@@ -24,11 +37,13 @@ Pickles = Mapping[str, "Pickle | Broken"]
 
 TOKENIZER = "tokenizer.json"
 TOKENS = ("added_tokens.json", "tokenizer_config.json", TOKENIZER)
+CHAT = (GENERATION, CHAT_TEMPLATE, *vocabularies.FILES)
+"""What else is read of how a model is spoken to, where that needs no request."""
 
 PROCESSORS = ("policy_preprocessor.json", "policy_postprocessor.json")
 """What names the statistics that a policy of LeRobot normalises by."""
 
-COMPANIONS = (MODULES, PARAMS, OPEN_CLIP, BIN_INDEX, *SIDE_FILES, *PROCESSORS, *TOKENS)
+COMPANIONS = (MODULES, PARAMS, OPEN_CLIP, BIN_INDEX, *SIDE_FILES, *PROCESSORS, *TOKENS, *CHAT)
 """Further documents, which are read where they bear on the verdict."""
 
 CAPS = {CONFIG: 10_000_000, INDEX: 80_000_000, BIN_INDEX: 80_000_000, HEADERS: 128_000_000}

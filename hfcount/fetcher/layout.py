@@ -14,6 +14,8 @@ MODULES = "modules.json"
 BIN_SINGLE = "pytorch_model.bin"
 BIN_INDEX = "pytorch_model.bin.index.json"
 
+GENERATION = "generation_config.json"
+CHAT_TEMPLATE = "chat_template.jinja"
 PARAMS = "params.json"
 MODEL_INDEX = "model_index.json"
 DIFFUSION = "diffusion_pytorch_model"

@@ -1,60 +1,164 @@
-"""Reads the added tokens of a tokenizer's files, and keeps only that part so that recordings stay small."""
+"""Reads of a tokenizer's files what a checkpoint is held against, and keeps only that so that recordings stay small."""
 
 import json
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from hfcount.errors import DocumentError, FetchError
 from hfcount.fetcher import files
-from hfcount.fetcher.interface import TOKENIZER, TOKENS
+from hfcount.fetcher.interface import SHORT, TOKENIZER, TOKENS
+from hfcount.fetcher.layout import CHAT_TEMPLATE, GENERATION
+from hfcount.formats import vocabularies
 from hfcount.formats.json import Document, parse_object
+from hfcount.formats.vocabularies import Vocabulary
 from hfcount.text import printable
 
 _MOST = 4_000_000  # bytes that are read: thousands of added tokens, which come before the vocabulary
 BEGINNING = 524_288
 """Bytes that are asked of a Hub: some 3,000 added tokens."""
 
-_WHOLE = 64_000_000  # bytes of which the last of the vocabulary is looked for
-_NEAR = 2_000  # bytes before the end of the vocabulary
-_LAST = rb'("(?:[^"\\]|\\.)*")\s*:\s*(\d{1,9})\s*\}[\s,}]*$'
+_WHOLE = 64_000_000  # bytes of a file that has the vocabulary
 _DECODER = json.JSONDecoder()
-_KEYS = {"tokenizer_config.json": "added_tokens_decoder", "tokenizer.json": "added_tokens"}
+SETTINGS = "tokenizer_config.json"
+_KEYS = {
+    "tokenizer_config.json": ("added_tokens_decoder", "eos_token", "chat_template", "tokenizer_class", "auto_map"),
+    TOKENIZER: ("added_tokens",),
+}
 
 
 def read(folder: Path, names: Collection[str], label: str | None) -> dict[str, Document]:
-    """The documents of a folder that name added tokens, by file; what cannot be read is left out.
+    """The documents of a folder about tokens, by file; what cannot be read is left out.
 
     Args:
         names: of the files that the folder has.
         label: what messages call the documents; their paths when None.
     """
-    documents = {}
-    for name in (name for name in TOKENS if name in names):
-        path = folder / name
-        with suppress(FetchError), files.opened(path, name) as file:
-            most = _WHOLE if name == TOKENIZER else _MOST
-            raw = file.read(most) if file else None
-            if raw and (part := excerpt(name, raw, len(raw) == most)):
-                documents[name] = Document((label and f"{label} {name}") or printable(str(path)), part)
-    return documents
+
+    def beginning(name: str, most: int) -> tuple[bytes, bool]:
+        """What is read of a file, and whether that is only its beginning."""
+        with suppress(FetchError), files.opened(folder / name, name) as file:
+            raw = (file.read(most + 1) or b"") if file else b""
+            return raw[:most], len(raw) > most
+        return b"", False
+
+    top = {name: None for name in names if "/" not in name}
+    known, parts = dict[str, int](), dict[str, bytes | None]()
+    vocabulary = TOKENIZER if TOKENIZER in top else vocabularies.file_of(top)
+    if vocabulary is not None:
+        raw, cut = beginning(vocabulary, _WHOLE)
+        known, parts[vocabulary] = (known, None) if not raw else _of_vocabulary(vocabulary, raw, cut)
+    for name in (name for name in TOKENS if name in top and name != TOKENIZER):
+        raw, cut = beginning(name, _MOST)
+        parts[name] = _with_claims(name, excerpt(name, raw, cut), known) if raw else None
+    for name in (name for name in (GENERATION, CHAT_TEMPLATE) if name in top):
+        raw, cut = beginning(name, SHORT)
+        parts[name] = None if cut else raw
+    wanted = [*TOKENS, *(name for name in parts if name not in TOKENS)]
+    return {
+        name: Document((label and f"{label} {name}") or printable(str(folder / name)), part)
+        for name in wanted
+        if (part := parts.get(name))
+    }
 
 
 def excerpt(name: str, raw: bytes, cut: bool) -> bytes | None:
-    """The added tokens and the last vocabulary entry of a file, as a smaller file; None if there are none.
+    """What is kept of a file, as a smaller file; None if that is nothing.
 
     Args:
         cut: whether it is only the beginning of the file.
     """
-    key = _KEYS.get(name)
-    if key is None:
+    if name == TOKENIZER:
+        return _of_vocabulary(name, raw, cut)[1]
+    keys = _KEYS.get(name)
+    if keys is None:
         return raw
-    value = _value(raw[:_MOST].decode("utf-8", "ignore"), key, cut or len(raw) > _MOST)
-    if name == TOKENIZER and not cut and isinstance(value, list | None) and (last := _last(raw)):
-        value = [*(value or ()), last]
-    return json.dumps({key: value}).encode() if value else None
+    if not cut:
+        with suppress(ValueError, RecursionError):
+            value = json.loads(raw)
+            kept = {key: value[key] for key in keys if value.get(key) is not None} if isinstance(value, dict) else None
+            return json.dumps(kept).encode() if kept else None
+    text = raw.decode("utf-8", "ignore")
+    kept = {key: value for key in keys[:1] if (value := _value(text, key, cut))}
+    return json.dumps(kept).encode() if kept else None
+
+
+def _of_vocabulary(name: str, raw: bytes, cut: bool) -> tuple[dict[str, int], bytes | None]:
+    """The words of a file with a vocabulary, empty where it is cut off, and what is kept of it."""
+    if name != TOKENIZER:
+        words = {} if cut else vocabularies.words(name, raw)
+        return words, json.dumps(vocabularies.highest(words)).encode() if words else None
+    text = raw.decode("utf-8", "ignore")
+    words = {} if cut else vocabularies.words_of_tokenizer(text)
+    rows = _value(text[:_MOST], "added_tokens", cut or len(text) > _MOST)
+    if isinstance(rows, list | None):
+        last = vocabularies.highest(words).items()
+        rows = [*(rows or ()), *({"id": number, "content": word} for word, number in last)]
+    return words, _with_claims(name, json.dumps({"added_tokens": rows}).encode() if rows else None, words)
+
+
+class Claim(NamedTuple):
+    """A file gives a token the id of a word of the vocabulary: `word` has it, and the token gets another id."""
+
+    file: str
+    token: str
+    claimed: int
+    word: str
+    number: int
+
+
+def _with_claims(name: str, part: bytes | None, words: Vocabulary) -> bytes | None:
+    """What is kept of a file, with the claims of its added tokens where the words are known."""
+    if part is None or not words:
+        return part
+    document = Document(name, part)
+    try:
+        content = parse_object(document)
+    except DocumentError:
+        return part
+    if _CLAIMS in content:
+        return part
+    free, taken, rows = len(words), {number: word for word, number in words.items()}, list[Any]()
+    for _, token, number in added({name: document}):
+        if token not in words:
+            rows += [[token, number, taken[number], free]] if number in taken else []
+            free += 1
+    return json.dumps({**content, _CLAIMS: rows}).encode() if rows else part
+
+
+_CLAIMS = "claims"
+"""Where an excerpt has them: token, id, word, and the id that the token gets."""
+
+
+def claims(documents: Mapping[str, Document]) -> Iterator[Claim]:
+    """The added tokens that claim the ids of words, which tokenizers 0.23 gives ids behind the vocabulary.
+
+    So do transformers 4.57 and 5.23 with the ids of all three files, whether these are in reach or not (run).
+    """
+    for name in (name for name in TOKENS if name in documents):
+        with suppress(DocumentError):
+            rows = parse_object(documents[name]).get(_CLAIMS)
+            for row in rows if isinstance(rows, list) else ():
+                if isinstance(row, list) and [type(part) for part in row] == [str, int, str, int]:
+                    yield Claim(name, *row)
+
+
+def highest(documents: Mapping[str, Document]) -> Iterator[tuple[str, str, int]]:
+    """The words of the highest ids of a vocabulary in a file of its own: the file, the word, its id."""
+    for name, document in documents.items():
+        if name in vocabularies.FILES or vocabularies.TIKTOKEN.fullmatch(name):
+            with suppress(DocumentError):
+                for word, number in parse_object(document).items():
+                    if type(number) is int:
+                        yield name, word, number
+
+
+def settings(documents: Mapping[str, Document]) -> Mapping[str, Any]:
+    """What tokenizer_config.json says; empty where there is none of its form."""
+    with suppress(DocumentError):
+        return parse_object(documents[SETTINGS]) if SETTINGS in documents else {}
+    return {}
 
 
 def _value(text: str, key: str, cut: bool) -> Any:
@@ -68,19 +172,6 @@ def _value(text: str, key: str, cut: bool) -> Any:
         return _DECODER.raw_decode(text, start)[0]
     except (ValueError, RecursionError):
         return list(_entries(text, start + 1)) if cut and text[start : start + 1] == "[" else None
-
-
-def _last(raw: bytes) -> dict[str, Any] | None:
-    """The last token of a vocabulary that gives ids, which is mostly that of the highest; None if it does not."""
-    end = raw.find(b'"merges":')  # which follow the vocabulary, if there are any
-    end = len(raw) if end < 0 else end
-    match = re.search(_LAST, raw[max(end - _NEAR, 0) : end])
-    if match is None:
-        return None
-    try:
-        return {"id": int(match[2]), "content": json.loads(match[1])}
-    except ValueError:
-        return None
 
 
 def _entries(text: str, place: int) -> Iterator[Any]:
@@ -105,7 +196,7 @@ def added(documents: Mapping[str, Document]) -> Iterator[tuple[str, str, int]]:
 
 
 def _listed(content: Mapping[str, Any]) -> Iterator[tuple[Any, Any]]:
-    """Of tokenizer.json: {"added_tokens": [{"id", "content"}]}."""
+    """Of tokenizer.json: {"added_tokens": [{"id", "content"}]}; in an excerpt the words of the highest ids end it."""
     value = content.get("added_tokens")
     for entry in value if isinstance(value, list) else ():
         if isinstance(entry, dict):

@@ -16,6 +16,7 @@ from hfcount.formats.safetensors import Shard
 from hfcount.formats.samples import Samples
 from hfcount.mapper.quantization_config import Announcement
 from hfcount.verifier import (
+    chat,
     class_names,
     headers,
     loader_conversions,
@@ -102,6 +103,7 @@ CHECKS: tuple[tuple[Callable[[Comparison, Outcome], None], set[Evidence]], ...] 
     (name_checks.check_config, set()),
     (token_ids.check_token_ids, set()),
     (token_ids.check_tokenizer, {"listing"}),
+    (chat.check_chat, {"listing"}),
     (name_checks.check_defaults, set()),
     (name_checks.check_unread_keys, set()),
     # By then it is known what else is wrong.

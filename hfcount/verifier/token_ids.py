@@ -1,15 +1,17 @@
 """Checks that every token id has a row in the embedding."""
 
-import re
 from collections.abc import Iterator
 
 from hfcount.architectures import families
 from hfcount.fetcher import tokens
-from hfcount.fetcher.layout import CONFIG
+from hfcount.fetcher.interface import TOKENIZER
+from hfcount.fetcher.layout import CONFIG, GENERATION
+from hfcount.formats.vocabularies import is_placeholder
 from hfcount.mapper.class_defaults import declared
 from hfcount.mapper.token_ids import TokenId
 from hfcount.spec.tree.dims import Dim
 from hfcount.text import plural, printable
+from hfcount.verifier.chat import generation_ends, is_end
 from hfcount.verifier.comparison import Comparison
 from hfcount.verifier.finding import Severity
 from hfcount.verifier.findings import Outcome
@@ -18,22 +20,26 @@ from hfcount.verifier.loaders.facts import facts, versions
 _VOCABULARIES = ("vocab_size", "text_vocab_size", "padded_vocab_size", "decoder_vocab_size")
 _PLACEHOLDERS = ("image_token", "video_token", "audio_token")
 _ALWAYS = ("pad_token", "decoder_start_token")
-_UNREAD = r"(?i)(?<![a-z])(pad|mask|image|video|audio|vision|reserved|unused|placeholder|extra_id)(?![a-z])"
 _NAMED = 3  # ids that a message gives
 
 
 def check_token_ids(c: Comparison, outcome: Outcome) -> None:
     """HF104: an error where the id is sure to be looked up, a note where it may never be used."""
     tables = list(_tables(c))
-    by_severity: dict[Severity, list[tuple[TokenId, int, str]]] = {}
-    for token_id in c.blueprint.token_ids:
-        known = _table_of(token_id, tables)
-        if known and token_id.value >= known[0] and (severity := _severity(c, token_id)):
-            by_severity.setdefault(severity, []).append((token_id, *known))
-    for severity, group in by_severity.items():
+    generation = [TokenId("eos_token_id", number, False) for number in generation_ends(c.weights.companions)]
+    groups: dict[tuple[Severity, bool, str], list[tuple[TokenId, int, str]]] = {}
+    for file, token_ids in ((CONFIG, c.blueprint.token_ids), (GENERATION, generation)):
+        for token_id in token_ids:
+            known = _table_of(token_id, tables)
+            if known and token_id.value >= known[0] and (severity := _severity(c, token_id)):
+                key = (severity, is_end(token_id.key), file)
+                groups.setdefault(key, []).append((token_id, *known))
+    for (severity, ends, file), group in groups.items():
         from hfcount.verifier.rules.hf104_id_beyond_vocabulary import IdBeyondVocabulary
 
         first, rows, table = group[0]
+        named = c.blueprint.token_ids if file == CONFIG else generation
+        reached = ends and any(is_end(token_id.key) and 0 <= token_id.value < rows for token_id in named)
         ids = [f"{printable(beyond.key)} is {beyond.value:,}" for beyond, _, _ in group[:_NAMED]]
         outcome.report(
             IdBeyondVocabulary(
@@ -41,9 +47,11 @@ def check_token_ids(c: Comparison, outcome: Outcome) -> None:
                 expected=rows,
                 observed=first.value,
                 key=first.key,
-                file=CONFIG,
+                file=file,
                 tensors=(table,),
                 fix=IdBeyondVocabulary.remedy if severity == "error" else None,
+                ends=ends,
+                reached=reached,
                 ids=", ".join(ids) + (f" and {plural(len(group) - _NAMED, 'more id')}" if len(group) > _NAMED else ""),
                 table=table,
             )
@@ -51,8 +59,20 @@ def check_token_ids(c: Comparison, outcome: Outcome) -> None:
 
 
 def check_tokenizer(c: Comparison, outcome: Outcome) -> None:
-    """HF105: added tokens without a row; a note where they only pad, or another input takes their place."""
-    added = list(tokens.added(c.weights.companions))
+    """HF105: words and added tokens without a row; a note where they only pad, or another input takes their place.
+
+    HF127: added tokens of other files than the vocabulary's with the ids of words.
+    """
+    claims = list(tokens.claims(c.weights.companions))
+    added = [*tokens.added(c.weights.companions), *((claim.file, claim.token, claim.number) for claim in claims)]
+    added += tokens.highest(c.weights.companions)
+    claims = [claim for claim in claims if claim.file != TOKENIZER]
+    if claims:
+        from hfcount.verifier.rules.hf127_token_renumbered import TokenRenumbered
+
+        file, token, number, word, given = claims[0]
+        more = len(claims) - 1
+        outcome.report(TokenRenumbered(file=file, token=token, observed=number, word=word, expected=given, more=more))
     largest = max((table[1:] for table in _tables(c)), default=None) if added else None
     if largest is None:
         return
@@ -60,7 +80,7 @@ def check_tokenizer(c: Comparison, outcome: Outcome) -> None:
     groups: dict[Severity, dict[int, tuple[str, str]]] = {}
     for file, token, number in added:
         if number >= rows:
-            groups.setdefault("note" if re.search(_UNREAD, token) else "error", {}).setdefault(number, (file, token))
+            groups.setdefault("note" if is_placeholder(token) else "error", {}).setdefault(number, (file, token))
     for severity, by_id in groups.items():
         from hfcount.verifier.rules.hf105_token_beyond_embedding import TokenBeyondEmbedding
 

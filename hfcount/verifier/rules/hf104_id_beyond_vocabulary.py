@@ -10,6 +10,7 @@ class IdBeyondVocabulary(Finding):
     Args:
         ids: the keys, and the ids that they give.
         table: the embedding that has no such row; `expected` is how many it has.
+        ends: whether generation is to end at these ids; reached: whether it also ends at one that has a row.
     """
 
     code = "HF104"
@@ -21,9 +22,17 @@ class IdBeyondVocabulary(Finding):
     expected: int
     ids: str
     table: str
+    ends: bool = False
+    reached: bool = False
 
     @property
     def text(self) -> str:
+        if self.ends:
+            never = "" if self.reached else ", and goes on to the limit of its length"
+            return (
+                f"{printable(self.ids)}, and {printable(self.table)} has {plural(self.expected, 'row')}: generate of"
+                f" transformers 5.23 never meets such an end{never}."
+            )
         return (
             f"{printable(self.ids)}, and {printable(self.table)} has {plural(self.expected, 'row')}: an input with such"
             " a token fails when the model runs."
