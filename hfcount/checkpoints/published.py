@@ -1,10 +1,16 @@
 """Builds two parts of the report: `evidence`, the files that were read, and `not_looked_at`, those that were not."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from typing import Any
 
 from hfcount.checkpoints.inspection import Inspection
-from hfcount.fetcher.unread_files import beside
+from hfcount.errors import DocumentError
+from hfcount.fetcher import tokens
+from hfcount.fetcher.interface import Documents
+from hfcount.fetcher.unread_files import CODE, beside, code
 from hfcount.fetcher.weights import Weights
+from hfcount.formats.json import parse_object
 from hfcount.report.model import Beside, Evidence, Files
 from hfcount.text import printable
 
@@ -56,7 +62,17 @@ def unread(inspection: Inspection) -> tuple[Beside, ...]:
     if weights is not None:
         read.update(weights.named if evidence.index else ())
         names = {*weights.files, *(weights.sizes or ()), *weights.apart}
-    return kinds(beside(names, read, documents.companions))
+    files = beside(names, read, documents.companions)
+    if any(name.endswith(".py") for name in names) and (named := code(names, _settings(documents))):
+        files[CODE] = named
+    return kinds(files)
+
+
+def _settings(documents: Documents) -> Iterator[Mapping[str, Any]]:
+    """The config, and what the tokenizer's config says, as far as they can be read."""
+    with suppress(DocumentError):
+        yield parse_object(documents.config, endless=True)
+    yield tokens.settings(documents.companions)
 
 
 def kinds(files: Mapping[str, list[str]]) -> tuple[Beside, ...]:

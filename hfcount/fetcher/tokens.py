@@ -1,6 +1,7 @@
 """Reads of a tokenizer's files what a checkpoint is held against, and keeps only that so that recordings stay small."""
 
 import json
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any, NamedTuple
 from hfcount.errors import DocumentError, FetchError
 from hfcount.fetcher import files
 from hfcount.fetcher.interface import SHORT, TOKENIZER, TOKENS
-from hfcount.fetcher.layout import CHAT_TEMPLATE, GENERATION
+from hfcount.fetcher.layout import CHAT_TEMPLATE, GENERATION, HEADERS
 from hfcount.formats import vocabularies
 from hfcount.formats.json import Document, parse_object
 from hfcount.formats.vocabularies import Vocabulary
@@ -22,8 +23,15 @@ BEGINNING = 524_288
 _WHOLE = 64_000_000  # bytes of a file that has the vocabulary
 _DECODER = json.JSONDecoder()
 SETTINGS = "tokenizer_config.json"
+WORDLESS = "wordless"
+"""Where an excerpt of the settings says that no file in the folder may have the tokenizer's words."""
+
+_WORDS = re.compile(
+    r".*(vocab|tokenizer\.(?!jinja)|tekken|tiktoken|spiece|sentencepiece|bpe|merges|dict\.txt).*|.*\.(model|spm|codes)",
+    re.IGNORECASE,
+)
 _KEYS = {
-    "tokenizer_config.json": ("added_tokens_decoder", "eos_token", "chat_template", "tokenizer_class", "auto_map"),
+    SETTINGS: ("added_tokens_decoder", "eos_token", "chat_template", "tokenizer_class", "auto_map", WORDLESS),
     TOKENIZER: ("added_tokens",),
 }
 
@@ -52,6 +60,8 @@ def read(folder: Path, names: Collection[str], label: str | None) -> dict[str, D
     for name in (name for name in TOKENS if name in top and name != TOKENIZER):
         raw, cut = beginning(name, _MOST)
         parts[name] = _with_claims(name, excerpt(name, raw, cut), known) if raw else None
+    if (settings := parts.get(SETTINGS)) and HEADERS not in top and not any(map(_WORDS.fullmatch, top)):
+        parts[SETTINGS] = json.dumps({**json.loads(settings), WORDLESS: True}).encode()
     for name in (name for name in (GENERATION, CHAT_TEMPLATE) if name in top):
         raw, cut = beginning(name, SHORT)
         parts[name] = None if cut else raw
@@ -119,11 +129,15 @@ def _with_claims(name: str, part: bytes | None, words: Vocabulary) -> bytes | No
         return part
     if _CLAIMS in content:
         return part
-    free, taken, rows = len(words), {number: word for word, number in words.items()}, list[Any]()
-    for _, token, number in added({name: document}):
-        if token not in words:
-            rows += [[token, number, taken[number], free]] if number in taken else []
-            free += 1
+    new = [(token, number) for _, token, number in added({name: document}) if token not in words]
+    last = max(words.values())
+    claimed = {number for _, number in new if number <= last}
+    taken = {number: word for word, number in words.items() if number in claimed} if claimed else {}
+    rows = [
+        [token, number, taken[number], place]
+        for place, (token, number) in enumerate(new, len(words))
+        if number in taken
+    ]
     return json.dumps({**content, _CLAIMS: rows}).encode() if rows else part
 
 

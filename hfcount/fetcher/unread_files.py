@@ -1,9 +1,10 @@
 """Classifies the files next to a model that are not read: other formats, adapters, training state."""
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from functools import cache
+from typing import Any
 
 from hfcount.errors import DocumentError
 from hfcount.fetcher.layout import MODULES
@@ -12,6 +13,7 @@ from hfcount.formats.modules_json import read_modules
 
 TRAINING = "the state of a training"
 PICKLES, OWN = "pickled weights", "the author's own layout"
+CODE = "code that trust_remote_code runs"
 _STEPS, _FOLDERS = "sentence-transformers modules", "safetensors of other folders"
 
 # Paths, of which the first that fits says the kind.
@@ -65,6 +67,17 @@ def beside(names: Collection[str], read: Collection[str], companions: Mapping[st
         if (params := f"{place}/params.json".lstrip("/")) in names:
             by_kind[OWN].append(params)
     return by_kind
+
+
+def code(names: Collection[str], settings: Iterable[Mapping[str, Any]]) -> list[str]:
+    """The files with code that the auto_map of any of these settings names, as far as they are there."""
+    modules = set[str]()
+    for values in settings:
+        classes = values.get("auto_map")
+        for named in classes.values() if isinstance(classes, dict) else ():
+            paths = named if isinstance(named, list) else [named]
+            modules |= {path.partition(".")[0] for path in paths if isinstance(path, str) and "--" not in path}
+    return sorted(name for module in modules if (name := f"{module}.py") in names)
 
 
 def module_folders(companions: Mapping[str, Document]) -> set[str]:

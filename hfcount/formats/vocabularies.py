@@ -41,7 +41,8 @@ def words(name: str, raw: bytes) -> dict[str, int]:
     """The words of a file by its name; empty where it is of another form."""
     if raw[:1] == b"{":
         with suppress(ValueError, RecursionError):
-            return _numbered(json.loads(raw))
+            if numbered := _numbered(json.loads(raw)):
+                return numbered
     with suppress(ValueError):
         if name == "vocab.txt":
             return _lines(raw)

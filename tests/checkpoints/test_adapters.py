@@ -428,8 +428,11 @@ def test_a_base_is_for_adapters_alone(tmp_path: Path) -> None:
 
 
 def test_factors() -> None:
-    found = [factors(number, factor) for number, factor in ((127, -1), (128, -1), (128, 4), (250, 3), (12, 5))]
-    assert found == [(1, 127), (8, 16), (4, 32), (2, 125), (3, 4)]
+    found = [
+        factors(number, factor)
+        for number, factor in ((127, -1), (128, -1), (128, 4), (250, 3), (12, 5), (12, 0), (12, -2))
+    ]
+    assert found == [(1, 127), (8, 16), (4, 32), (2, 125), (3, 4), (1, 12), (1, 12)]
 
 
 ATOMS = ["a", "b", ".", r"\.", r"\d", r"\w", "[ab]", "[^a]", "(?:a|b)", "(ab|c)", r"\b", "^", "$", "1", r"\D", r"[\d_]"]

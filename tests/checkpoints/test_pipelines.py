@@ -358,3 +358,13 @@ def test_a_recording_says_the_same(tmp_path: Path) -> None:
     assert report.parameters == hfcount.verify(tmp_path / "pipe").parameters
     shutil.rmtree(tmp_path / "saved" / "pipe" / "vae")
     assert hfcount.verify("pipe", fixtures=tmp_path / "saved").verdict == "unverified"
+
+
+def test_a_pipeline_without_weights_is_counted_only_where_that_is_asked(tmp_path: Path) -> None:
+    (tmp_path / INDEX).write_text(json.dumps({"_class_name": "OwnPipeline"}))
+    report = hfcount.verify(str(tmp_path))
+    assert (report.verdict, report.exit_code, report.error and report.error.kind) == ("unverified", 3, "NotCompared")
+    assert hfcount.verify(str(tmp_path), depth="config").exit_code == 0
+    (tmp_path / INDEX).write_text("{")
+    assert [finding.code for finding in hfcount.verify(str(tmp_path)).findings] == ["HF001"]
+    assert hfcount.verify(str(tmp_path)).error is None

@@ -18,6 +18,7 @@ from hfcount.fetcher.fixtures import all_fixtures
 from hfcount.report.renderers import table
 from hfcount.sweeping.prefilter import screened
 
+KIND = "config_sentence_transformers.json"
 STATIC, LINEAR = {"embedding.weight": ("F32", (9, 12))}, {"linear.weight": ("F32", (4, 12))}
 ROUTES = {"query": ["query_0_StaticEmbedding"], "document": ["document_0_Transformer", "document_1_Pooling"]}
 Files = dict[str, Any]
@@ -133,6 +134,26 @@ def _without(made: Callable[[], Files], *names: str) -> Files:
     return {name: held for name, held in made().items() if name not in names}
 
 
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"1_Pooling/config.json": POOLING | {"word_embedding_dimension": 12, "embedding_dimension": 12}},
+        {"1_Pooling/config.json": {"word_embedding_dimension": 5, "embedding_dimension": 12}},
+        *(
+            {"2_Dense/config.json": DENSE | {"activation_function": path}}
+            for path in ("torch.nn.modules.linear.Identity", "torch.nn.GELU", "torch.nn.modules.SiLU", "odd.Tanh")
+        ),
+        {KIND: {"default_prompt_name": "query", "prompts": {"a": "b"}}},
+        {KIND: {"default_prompt_name": "a", "prompts": {"a": "b"}}},
+        {KIND: {"default_prompt_name": None}},
+    ],
+    ids=str,
+)
+def test_settings_that_are_taken(tmp_path: Path, files: Files) -> None:
+    report = hfcount.verify(str(_write(_old() | files, tmp_path)))
+    assert (report.verdict, report.findings) == ("verified", ()), str(report)
+
+
 INNER = single(num_hidden_layers=4)
 INNER.shards = single().shards
 ROUTER = _routed()["router_config.json"]
@@ -169,6 +190,21 @@ ROUTER = _routed()["router_config.json"]
             "module_output_name",
         ),
         (_two() | {"query_0_StaticEmbedding": INNER}, ["HF201"], "query_0_StaticEmbedding: "),
+        (
+            _old() | {"2_Dense/config.json": DENSE | {"activation_function": "torch.nn.Odd"}},
+            ["HF801"],
+            "torch.nn.Odd",
+        ),
+        (
+            _old() | {"2_Dense/config.json": DENSE | {"activation_function": "torch.nn.modules.linear.Tanh"}},
+            ["HF801"],
+            "",
+        ),
+        (_old() | {"2_Dense/config.json": DENSE | {"activation_function": "torch.relu"}}, ["HF801"], "torch.relu"),
+        (_old() | {"2_Dense/config.json": DENSE | {"activation_function": "torch.nn.PReLU"}}, ["HF802"], "activation"),
+        (_old() | {KIND: {"prompts": {"a": ""}, "default_prompt_name": "b"}}, ["HF801"], "for default_prompt_name"),
+        (_old() | {KIND: {"prompts": None}}, ["HF801"], "null for prompts"),
+        (_old() | {KIND: {"model_type": "CrossEncoder", "default_prompt_name": "query"}}, ["HF801"], "query"),
         (MADE["words"]() | {"wordembedding_config.json": {"tokenizer_class": "odd"}}, ["HF801"], "tokenizer_class"),
     ],
 )

@@ -16,8 +16,10 @@ import hfcount
 from hfcount.checkpoints.inspect import Options, inspect
 from hfcount.errors import FetchError
 from hfcount.fetcher import Request, fetch
+from hfcount.fetcher.find_checkpoints import checkpoints
 from hfcount.fetcher.fixtures import all_fixtures
 from hfcount.fetcher.interface import CAPS
+from hfcount.fetcher.layout import MODEL_INDEX, MODULES
 from hfcount.options import AskedDepth
 
 CONFIG, INDEX, HEADERS = "config.json", "model.safetensors.index.json", "headers.json"
@@ -371,3 +373,12 @@ def test_weights_that_are_elsewhere(names: tuple[str, ...], says: str, tmp_path:
         (folder / name).write_bytes(b"{}")
     report = hfcount.verify(str(folder))
     assert (report.verdict, report.error is not None and says in report.error.message) == ("unverified", True)
+
+
+@pytest.mark.parametrize("name", [MODULES, MODEL_INDEX, "router_config.json", ".gitignore", HEADERS])
+@pytest.mark.parametrize("put", [put for put in IN_ITS_PLACE.values() if put is not _sparse])
+def test_a_walk_opens_regular_files_alone(tmp_path: Path, put: Callable[[Path], None], name: str) -> None:
+    (tmp_path / ".git").mkdir()
+    save_tiny(tmp_path / "a" / "b")
+    put(tmp_path / "a" / name)
+    assert str(tmp_path / "a" / "b") in list(checkpoints(tmp_path))

@@ -23,6 +23,8 @@ BILLION = Indices.below(10**9)
         (Indices.below(6).difference(Indices.of([5])), "0-4"),
         (Indices.below(6).difference(Indices.of([])), "0-5"),
         (Indices.of(range(0, 40, 2)).difference(Indices.of([2])), "0,4,6,8,10,12,14,... (19 in all)"),
+        (Indices.of(range(100_002)).shifted(0), "0-100001"),
+        (Indices.of([*range(100_001), 100_002]), "0-100000,100002"),
         (BILLION, "0-999999999"),
         (BILLION.difference(Indices.of([3])), "0-999999999 but 3"),
         (BILLION.difference(BILLION.difference(Indices.of([3]))), "0-999999999 but 0-999999999 but 3"),

@@ -705,6 +705,17 @@ def adds(tokens: Json) -> Callable[[Checkpoint], None]:
     return lambda checkpoint: checkpoint.others.update({"added_tokens.json": json.dumps(tokens).encode()})
 
 
+def spoken(template: str = "", ends: int = 2, **files: bytes) -> Callable[[Checkpoint], object]:
+    """Lays a tokenizer and a generation config beside the model; `files` are further ones, by the name before .json."""
+    decoder = {"2": {"content": "</s>"}, "48": {"content": "<|im_end|>"}}
+    settings = {"tokenizer_class": "T", "eos_token": "</s>", "chat_template": template, "added_tokens_decoder": decoder}
+    documents = {"tokenizer_config.json": settings, "generation_config.json": {"eos_token_id": ends}}
+    others = {name: json.dumps(document).encode() for name, document in documents.items()}
+    return lambda checkpoint: checkpoint.others.update(
+        others | {f"{name}.json": content for name, content in ({"tokenizer": b"{}"} | files).items() if content}
+    )
+
+
 def masks(checkpoint: Checkpoint) -> None:
     """What transformers once wrote beside each layer's attention, and how it then took booleans."""
     checkpoint.metadata["total_size"] = checkpoint.data + 2 * 8 * 8 / 8
@@ -766,6 +777,16 @@ class Piped(Checkpoint):
 UNET, VARIANT = pipeline_repos.WEIGHTS["unet"], "fp16.safetensors"
 IN_VARIANT = {path: path.replace("safetensors", VARIANT) for path in pipeline_repos.WEIGHTS.values()}
 
+
+ON_DISK = (
+    "a turn that ends with another token",
+    "another eos of the tokenizer",
+    "an eos without a row",
+    "a template that is cut off",
+    "an added token with the id of a word",
+    "a tokenizer without its words",
+)
+"""Cases that files tell of which a Hub is not asked for."""
 
 CASES: dict[str, Case] = {
     # Nothing is wrong
@@ -1588,6 +1609,20 @@ CASES: dict[str, Case] = {
     "a token without a row": Case("mismatch", "HF105", ("<|im_end|> the id 50",), spoil=adds({"<|im_end|>": 50})),
     "padding without a row": Case("explained", "HF105", ("<pad> the id 50",), spoil=adds({"<pad>": 50, "<s>": 1})),
     "tokens with rows": Case("verified", spoil=adds({"<|im_end|>": 49})),
+    "a turn that ends with another token": Case(
+        "verified", "HF124", ("turns with <|im_end|> (48)",), spoil=spoken("{{ m.content + '<|im_end|>' }}")
+    ),
+    "a turn that ends with the eos": Case("verified", spoil=spoken("{{ m.content + eos_token }}")),
+    "another eos of the tokenizer": Case("verified", "HF125", ("eos_token </s> 2",), spoil=spoken(ends=48)),
+    "an eos without a row": Case("explained", "HF104 HF125", ("never meets such an end",), spoil=spoken(ends=50)),
+    "a template that is cut off": Case("verified", "HF126", ("{{ is not closed",), spoil=spoken("{{ m.content")),
+    "an added token with the id of a word": Case(
+        "explained",
+        "HF127",
+        ("gives <x> the id 1, which is that of b", "the id 2 instead"),
+        spoil=spoken(vocab=b'{"a": 0, "b": 1}', tokenizer=b"", added_tokens=b'{"<x>": 1}'),
+    ),
+    "a tokenizer without its words": Case("verified", "HF128", ("names T",), spoil=spoken(tokenizer=b"")),
     "a placeholder without a row": Case("mismatch", "HF104", ("image_token_id is 50",), spoil=says(image_token_id=50)),
     "heads that cannot be shared": Case(
         "unverified", "HF103", ("num_key_value_heads", "cannot run"), make=lambda: sharded(num_key_value_heads=3)

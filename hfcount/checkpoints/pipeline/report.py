@@ -64,7 +64,7 @@ def combined(documents: Documents, options: Options, shared: SharedResults, list
     findings = [*common, *(_named(part.name, finding) for part in parts for finding in part.findings)]
     findings.sort(key=lambda finding: finding.severity)  # an error comes before a note
     verdicts = [verdict(shared.findings, policy, True, True), *(part.verdict for part in parts)]
-    overall = next((part for part in _WORST if part in verdicts), "verified")
+    overall: Verdict = next((part for part in _WORST if part in verdicts), "verified")
     return Report(
         model=printable(documents.model),
         revision=documents.revision,

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, get_args
 
-from hfcount.fetcher.unread_files import TRAINING
+from hfcount.fetcher.unread_files import CODE, TRAINING
 from hfcount.report.figures import AdapterFigures, ClosedForm, FormulaPart, Storage
 from hfcount.report.model import Report, ReportedFinding, Verdict
 from hfcount.report.renderers.amounts import binary
@@ -25,7 +25,11 @@ def outcome(report: Report) -> str:
 def verdict(report: Report) -> str:
     """The verdict in words, such as `verified: 8 parameters = 16 bytes / 2`."""
     by = f" (names and shapes by {report.derived_with})" if report.derived_with else ""
-    left = ", ".join(other.kind for other in report.not_looked_at if other.kind != TRAINING) if report.ok else ""
+    left = (
+        ", ".join(other.kind for other in report.not_looked_at if other.kind not in (CODE, TRAINING))
+        if report.ok
+        else ""
+    )
     closed = f"; not opened: {left}" if left else ""
     answers = "".join(f"; {answer}" for answer in answered(report))
     more = f"{by}{closed}{answers}"

@@ -16,7 +16,7 @@ class TokenBeyondEmbedding(Finding):
     code = "HF105"
     name = "token-beyond-embedding"
     level = "error"
-    why = "Tokens were added to the tokenizer without resizing the embedding."
+    why = "Tokens were added to the tokenizer without resizing the embedding, or the tokenizer is another model's."
     remedy = "Resize the embedding (model.resize_token_embeddings) and save again, or drop the token."
 
     expected: int

@@ -22,7 +22,9 @@ _BUILT = {
 _NAMES = {name for names in _BUILT.values() for name in names}
 _PATH = re.compile(r"torch\.nn\.(?:modules\.(?:(?P<file>\w+)\.)?)?(?P<name>\w+)")
 _FUNCTION = re.compile(r"torch\.\w+|torch\.(nn\.)?functional\.\w+")
-_OF_TORCH = re.compile(r"torch\.(nn|ao|distributed|export|fx|jit|package|quantization|sparse|testing|utils)\..+")
+_OF_TORCH = re.compile(
+    r"torch\.(nn\.(?!modules\.|functional\.)\w+|ao|distributed|export|fx|jit|package|quantization|sparse|testing|utils)\.\w.*"
+)
 
 
 def is_built(path: str) -> bool:

@@ -1,0 +1,143 @@
+"""What ends a generation, the chat template, the words of a tokenizer: beside a sound model."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from build import save_tiny
+
+import hfcount
+from hfcount.checkpoints.inspect import Options, inspect
+from hfcount.fetcher import Request
+
+ADDED = {"2": {"content": "</s>"}, "48": {"content": "<|im_end|>"}, "49": {"content": "<|im_start|>"}}
+TEMPLATE = "{{ '<|im_start|>' + m.content + '<|im_end|>' }}"
+SETTINGS = {"eos_token": "</s>", "added_tokens_decoder": ADDED}
+Files = dict[str, Any]
+
+
+def said(folder: Path, files: Files, **changes: Any) -> list[str]:
+    """Codes of what is said of a sound model with these files."""
+    save_tiny(folder, **changes)
+    for name, held in files.items():
+        (folder / name).write_bytes(held if isinstance(held, bytes) else json.dumps(held).encode())
+    report = hfcount.verify(str(folder))
+    assert report.ok or any(finding.severity == "error" for finding in report.findings), str(report)
+    return [finding.code for finding in report.findings]
+
+
+def settings(**changes: Any) -> Files:
+    return {"tokenizer_config.json": SETTINGS | changes}
+
+
+ENDS: dict[str, tuple[Files, Any, list[str]]] = {
+    "announced nowhere": (settings(chat_template=TEMPLATE, eos_token=None), None, []),
+    "by the tokenizer alone": (settings(chat_template=TEMPLATE, eos_token="<|im_end|>"), None, []),
+    "by an object": (settings(chat_template=TEMPLATE, eos_token={"content": "<|im_end|>"}), 48, []),
+    "by the config": (settings(chat_template=TEMPLATE), [2, 48], []),
+    "by the generation config": (
+        {**settings(chat_template=TEMPLATE), "generation_config.json": {"eos_token_id": 48}},
+        2,
+        ["HF125"],
+    ),
+    "by none": (settings(chat_template=TEMPLATE), 2, ["HF124"]),
+    "by none of several": (settings(chat_template=[{"name": "default", "template": TEMPLATE}]), [2, 3], ["HF124"]),
+    "in a file": ({**settings(), "chat_template.jinja": TEMPLATE.encode()}, 2, ["HF124"]),
+    "by the variable": (settings(chat_template="{{ m.content + eos_token }}"), 2, []),
+    "by a word that is no token": (settings(chat_template="{{ m.content }}### User"), 2, []),
+    "of another tokenizer": (settings(), 48, ["HF125"]),
+    "of an unknown id": (settings(eos_token="<odd>"), 48, []),
+    "two configs": ({"generation_config.json": {"eos_token_id": [3]}}, 2, ["HF125"]),
+    "two configs that share one": ({"generation_config.json": {"eos_token_id": [3, 2]}}, 2, []),
+    "of another form": ({"generation_config.json": [], "tokenizer_config.json": b"{"}, 2, []),
+}
+
+
+@pytest.mark.parametrize(("files", "ends", "codes"), ENDS.values(), ids=ENDS)
+def test_what_ends_a_generation(tmp_path: Path, files: Files, ends: Any, codes: list[str]) -> None:
+    assert said(tmp_path, files, **({} if ends is None else {"eos_token_id": ends})) == codes
+
+
+def test_an_end_without_a_row_is_never_met(tmp_path: Path) -> None:
+    assert said(tmp_path, {"generation_config.json": {"eos_token_id": [50, 2]}}) == ["HF104"]
+    (finding,) = hfcount.verify(str(tmp_path)).findings
+    assert (finding.file, finding.severity, finding.observed) == ("generation_config.json", "note", 50)
+    assert finding.message.endswith("generate of transformers 5.23 never meets such an end.")
+
+
+@pytest.mark.parametrize(
+    ("files", "codes"),
+    [
+        ({"vocab.json": {f"w{number}": number for number in range(50)}}, []),
+        ({"vocab.json": {f"w{number}": number for number in range(51)}}, ["HF105"]),
+        ({"vocab.json": {"[unused1]": 50, "a": 49}}, ["HF105"]),
+        ({"vocab.txt": "\n".join(f"w{number}" for number in range(50)).encode() + b"\n"}, []),
+        ({"vocab.txt": "\n".join(f"w{number}" for number in range(51)).encode()}, ["HF105"]),
+        ({"vocab.txt": "\n".join(f"w{number}" for number in range(51)).encode(), "tokenizer.json": {}}, []),
+        ({"tokenizer.json": {"model": {"vocab": {"a": 70, "b": 1}}}}, ["HF105"]),
+        ({"tokenizer.json": {"model": {"vocab": [[f"w{number}", 0.0] for number in range(51)]}}}, ["HF105"]),
+        ({"qwen.tiktoken": b"YQ== 50\n"}, ["HF105"]),
+        ({"tokenizer.model": b"\x0a\x03\x0a\x01a" * 51}, ["HF105"]),
+        ({"tokenizer.model": b"\x0a\x03\x0a\x01a" * 51, "dict.txt": b"a 1\n"}, []),
+    ],
+    ids=str,
+)
+def test_every_word_needs_a_row(tmp_path: Path, files: Files, codes: list[str]) -> None:
+    assert said(tmp_path, files) == codes
+
+
+FULL = {f"w{number}": number for number in range(50)}
+
+
+@pytest.mark.parametrize(
+    ("files", "codes"),
+    [
+        ({"vocab.json": {"a": 0, "b": 1}, "added_tokens.json": {"<x>": 1}}, ["HF127"]),
+        ({"vocab.json": {"a": 0, "b": 1}, "added_tokens.json": {"b": 1, "<x>": 2}}, []),
+        ({"vocab.json": {"a": 0, "b": 5}, "added_tokens.json": {"<x>": 3}}, []),
+        ({"vocab.json": FULL, "added_tokens.json": {"<x>": 3}}, ["HF105", "HF127"]),  # which gets the next free id
+        ({"tokenizer.json": {"model": {"vocab": FULL}, "added_tokens": [{"id": 3, "content": "<x>"}]}}, ["HF105"]),
+        (
+            {"vocab.txt": b"a\nb\n", "tokenizer_config.json": {"added_tokens_decoder": {"0": {"content": "x"}}}},
+            ["HF127"],
+        ),
+    ],
+    ids=str,
+)
+def test_an_added_token_with_the_id_of_a_word(tmp_path: Path, files: Files, codes: list[str]) -> None:
+    assert sorted(said(tmp_path, files)) == codes
+
+
+@pytest.mark.parametrize(
+    ("files", "codes"),
+    [
+        (settings(tokenizer_class="LlamaTokenizer"), ["HF128"]),
+        ({**settings(tokenizer_class="LlamaTokenizer"), "tokenizer.model": b""}, []),
+        ({**settings(tokenizer_class="MarianTokenizer"), "source.spm": b""}, []),
+        (settings(tokenizer_class="ByT5Tokenizer"), []),
+        (settings(tokenizer_class="Own", auto_map={"AutoTokenizer": ["own.Own", None]}), []),
+        (settings(), []),
+    ],
+    ids=str,
+)
+def test_a_tokenizer_without_its_words(tmp_path: Path, files: Files, codes: list[str]) -> None:
+    assert said(tmp_path, files) == codes
+
+
+def test_code_that_would_run_is_named(tmp_path: Path) -> None:
+    own = {"auto_map": {"AutoTokenizer": ["own_tokens.Own", None], "AutoProcessor": "org/other--far.Own"}}
+    assert said(tmp_path, {"tokenizer_config.json": own, "own_tokens.py": b"", "far.py": b"", "other.py": b""}) == []
+    (row,) = hfcount.verify(str(tmp_path)).not_looked_at
+    assert (row.kind, row.files) == ("code that trust_remote_code runs", ("own_tokens.py",))
+
+
+def test_a_recording_says_the_same(tmp_path: Path) -> None:
+    files = settings(chat_template=TEMPLATE, tokenizer_class="T") | {"added_tokens.json": {"<x>": 0}}
+    codes = said(tmp_path / "m", {**files, "vocab.txt": b"a\nb\n"}, eos_token_id=50)
+    assert codes == ["HF104", "HF127", "HF125", "HF124"]
+    inspect(Request(str(tmp_path / "m")), Options(save=tmp_path / "saved"))
+    saved = hfcount.verify("m", fixtures=tmp_path / "saved")
+    assert [finding.code for finding in saved.findings] == codes
+    assert os.path.getsize(tmp_path / "saved" / "m" / "vocab.txt") < 20
