@@ -19,8 +19,7 @@ _BLOCK_SET = re.compile(r"[-+]?\s*set\s+[\w.]+\s*(\|.*)?", re.DOTALL)
 _KEY = re.compile(r"\[\s*(['\"])content\1\s*\]")
 _WORD = re.compile(rf"{_STRING.pattern}|\w+|[\[({{]|[\])}}]|\S", re.DOTALL)
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r"}
-LONGEST = 200_000
-"""Characters of a template that is looked at; the longest known has 20,000."""
+_NEAR = 200  # parts behind a message of which the next text is looked for
 
 
 class TemplateError(Exception):
@@ -139,7 +138,7 @@ def _next(parts: Sequence[tuple[str, str]], place: int) -> str | None:
     """The text that follows; None where that depends on more than is looked at."""
     passed = 0  # blocks within an `else` that is passed over
     skipping = False
-    for kind, text in parts[place:]:
+    for kind, text in parts[place : place + _NEAR]:
         if kind == "open":
             if not skipping:
                 return None

@@ -2,7 +2,6 @@
 
 import json
 import re
-from base64 import b64decode
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any
@@ -20,6 +19,9 @@ _NOT_ITS_WORDS = ("dict.txt",)
 """Files beside which the pieces of sentencepiece are not the words: their ids are in these (transformers: bartpho)."""
 
 _UNREAD = re.compile(r"(?i)(?<![a-z])(pad|mask|image|video|audio|vision|reserved|unused|placeholder|extra_id)(?![a-z])")
+_MOST, _MOST_PIECES = 3_000_000, 1_000_000
+"""Entries of a file, and pieces of sentencepiece, beyond which nothing is made of it; vocabularies have 300,000."""
+
 _DECODER = json.JSONDecoder()
 _SPACE = re.compile(r"[ \t\r\n]*")
 
@@ -39,6 +41,8 @@ def file_of(names: Mapping[str, object]) -> str | None:
 
 def words(name: str, raw: bytes) -> dict[str, int]:
     """The words of a file by its name; empty where it is of another form."""
+    if max(raw.count(b"\n"), raw.count(b",")) > _MOST:
+        return {}
     if raw[:1] == b"{":
         with suppress(ValueError, RecursionError):
             if numbered := _numbered(json.loads(raw)):
@@ -52,6 +56,8 @@ def words(name: str, raw: bytes) -> dict[str, int]:
 
 def words_of_tokenizer(text: str) -> dict[str, int]:
     """The words of a tokenizer.json, of which what follows them is not parsed; empty where it is of another form."""
+    if text.count(",") > _MOST:
+        return {}
     with suppress(ValueError, RecursionError):
         start = _value_of(text, _begin(text, 0), "model")
         place = start if start is None else _value_of(text, _begin(text, start), "vocab")
@@ -61,11 +67,12 @@ def words_of_tokenizer(text: str) -> dict[str, int]:
     return {}
 
 
-def highest(vocabulary: Vocabulary) -> dict[str, int]:
+def highest(vocabulary: dict[str, int]) -> dict[str, int]:
     """The word with the highest id and, where that is a placeholder, the highest of the others."""
     if not vocabulary:
         return {}
-    chosen = [max(vocabulary, key=vocabulary.__getitem__)]
+    top = max(vocabulary.values())
+    chosen = [next(word for word, number in reversed(vocabulary.items()) if number == top)]
     if is_placeholder(chosen[0]):
         falling = sorted(vocabulary, key=vocabulary.__getitem__, reverse=True)
         chosen += [word for word in falling if not is_placeholder(word)][:1]
@@ -108,6 +115,8 @@ def _skipped(text: str, place: int) -> int:
 def _numbered(value: Any) -> dict[str, int]:
     if not isinstance(value, dict):
         return {}
+    if {*map(type, value.values())} == {int} and min(value.values()) >= 0:
+        return value  # as nearly all are
     return {word: number for word, number in value.items() if type(number) is int and number >= 0}
 
 
@@ -129,6 +138,8 @@ def _lines(raw: bytes) -> dict[str, int]:
 
 def _ranks(raw: bytes) -> dict[str, int]:
     """Of tiktoken: a word in base64 and its id a line; raises ValueError for a line of another form."""
+    from base64 import b64decode  # few have such a file
+
     ranks = {}
     for line in raw.split(b"\n"):
         if line.strip():
@@ -145,6 +156,8 @@ def _pieces(raw: bytes) -> dict[str, int]:
         if field == 1 and value is not None:
             pieces[_word(raw, *value).decode("utf-8", "backslashreplace")] = number
             number += 1
+            if number > _MOST_PIECES:
+                raise ValueError("too many pieces")
     return pieces
 
 

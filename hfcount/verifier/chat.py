@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 from hfcount.errors import DocumentError
 from hfcount.fetcher import tokens
 from hfcount.fetcher.layout import CHAT_TEMPLATE, CONFIG, GENERATION
-from hfcount.formats.chat_template import EOS, LONGEST, TemplateError, text_after_messages
 from hfcount.formats.json import Document, parse_object
 from hfcount.text import printable
 from hfcount.verifier.comparison import Comparison
@@ -18,6 +17,7 @@ _WITHOUT_WORDS = re.compile(r"(Byt5|ByT5|Canine|Perceiver)Tokenizer(Fast)?")
 """Classes that have no file with words (transformers 5.23, vocab_files_names)."""
 
 _GENERATING = ("ForCausalLM", "ForConditionalGeneration", "LMHeadModel")
+_LONGEST = 200_000  # characters of a template that is looked at; the longest known has 20,000
 _NAMED = 4  # ids that a message gives
 
 
@@ -66,6 +66,8 @@ def check_chat(c: Comparison, outcome: Outcome) -> None:
             EndsDiffer(file=GENERATION if ends.generation else CONFIG, key="eos_token_id", announced=ends.text)
         )
     for file, template in _templates(documents, settings):
+        from hfcount.formats.chat_template import TemplateError, text_after_messages  # many have none
+
         try:
             texts = [*text_after_messages(template)]
         except TemplateError as error:
@@ -79,6 +81,8 @@ def check_chat(c: Comparison, outcome: Outcome) -> None:
 
 def _check_turns(file: str, texts: Sequence[str], ends: Ends, ids: Mapping[str, int], outcome: Outcome) -> None:
     """HF124: a template none of whose turns ends with a token at which generation ends."""
+    from hfcount.formats.chat_template import EOS
+
     known = {*ends.config, *ends.generation, *ends.tokenizer}
     last = [ends.word if text == EOS else _first(text, ids) for text in texts]
     told = dict.fromkeys(token for token in last if token)
@@ -127,7 +131,7 @@ def _templates(documents: Mapping[str, Document], settings: Mapping[str, Any]) -
         several = value if isinstance(value, list) else [value]
         templates = [(tokens.SETTINGS, row.get("template") if isinstance(row, dict) else row) for row in several]
     for file, template in templates:
-        if isinstance(template, str) and len(template) <= LONGEST:
+        if isinstance(template, str) and len(template) <= _LONGEST:
             yield file, template
 
 
