@@ -1609,6 +1609,7 @@ CASES: dict[str, Case] = {
     "a token without a row": Case("mismatch", "HF105", ("<|im_end|> the id 50",), spoil=adds({"<|im_end|>": 50})),
     "padding without a row": Case("explained", "HF105", ("<pad> the id 50",), spoil=adds({"<pad>": 50, "<s>": 1})),
     "tokens with rows": Case("verified", spoil=adds({"<|im_end|>": 49})),
+    "a placeholder without a row": Case("mismatch", "HF104", ("image_token_id is 50",), spoil=says(image_token_id=50)),
     "a turn that ends with another token": Case(
         "verified", "HF124", ("turns with <|im_end|> (48)",), spoil=spoken("{{ m.content + '<|im_end|>' }}")
     ),
@@ -1623,7 +1624,6 @@ CASES: dict[str, Case] = {
         spoil=spoken(vocab=b'{"a": 0, "b": 1}', tokenizer=b"", added_tokens=b'{"<x>": 1}'),
     ),
     "a tokenizer without its words": Case("verified", "HF128", ("names T",), spoil=spoken(tokenizer=b"")),
-    "a placeholder without a row": Case("mismatch", "HF104", ("image_token_id is 50",), spoil=says(image_token_id=50)),
     "heads that cannot be shared": Case(
         "unverified", "HF103", ("num_key_value_heads", "cannot run"), make=lambda: sharded(num_key_value_heads=3)
     ),

@@ -23,5 +23,5 @@ class EndsDiffer(Finding):
     def text(self) -> str:
         return (
             f"The eos is not the same everywhere: {self.announced}. generate of transformers 5.23 ends at the ids of"
-            " generation_config.json or, without that file, of config.json; others also end at the tokenizer's."
+            " generation_config.json or, without that file, of config.json; vLLM 0.33 at the tokenizer's, too."
         )
