@@ -19,7 +19,7 @@ from zlib import crc32
 from hfcount.errors import DocumentError, FetchError
 from hfcount.fetcher import files
 from hfcount.fetcher.fixtures import RecordedShards, recorded_pickles
-from hfcount.fetcher.interface import COMPANIONS, TOKENS, Documents, Pickles, Request, Shards, is_inside, label
+from hfcount.fetcher.interface import CHAT, COMPANIONS, TOKENS, Documents, Pickles, Request, Shards, is_inside, label
 from hfcount.fetcher.layout import CONFIG, HEADERS, INDEX
 from hfcount.formats.json import Document, parse_object
 from hfcount.formats.recording import read_recording, recorded_shard, recording
@@ -61,7 +61,8 @@ class CachedEvidence:
 
     def under(self, listed: Mapping[str, int | None]) -> "CachedEvidence":
         """The evidence that a fresh listing of the commit does not contradict, with the listed sizes."""
-        sizes = {name: None if name in TOKENS else len(document.raw) for name, document in self.documents.items()}
+        excerpts = {*TOKENS, *CHAT}
+        sizes = {name: None if name in excerpts else len(document.raw) for name, document in self.documents.items()}
         documents = {name: document for name, document in self.documents.items() if _alike(listed, name, sizes[name])}
         files = {name: entry for name, entry in self.files.items() if _alike(listed, name, entry.get("bytes"))}
         pickles = {name: entry for name, entry in self.pickles.items() if _alike(listed, name, entry.get("bytes"))}

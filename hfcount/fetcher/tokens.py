@@ -60,11 +60,10 @@ def read(folder: Path, names: Collection[str], label: str | None) -> dict[str, D
     for name in (name for name in TOKENS if name in top and name != TOKENIZER):
         raw, cut = beginning(name, _MOST)
         parts[name] = _with_claims(name, excerpt(name, raw, cut), known) if raw else None
-    if (settings := parts.get(SETTINGS)) and HEADERS not in top and not any(map(_WORDS.fullmatch, top)):
-        parts[SETTINGS] = json.dumps({**json.loads(settings), WORDLESS: True}).encode()
+    parts[SETTINGS] = marked(SETTINGS, parts.get(SETTINGS), top)
     for name in (name for name in (GENERATION, CHAT_TEMPLATE) if name in top):
         raw, cut = beginning(name, SHORT)
-        parts[name] = None if cut else raw
+        parts[name] = excerpt(name, raw, cut)
     wanted = [*TOKENS, *(name for name in parts if name not in TOKENS)]
     return {
         name: Document((label and f"{label} {name}") or printable(str(folder / name)), part)
@@ -79,7 +78,9 @@ def excerpt(name: str, raw: bytes, cut: bool) -> bytes | None:
     Args:
         cut: whether it is only the beginning of the file.
     """
-    if name == TOKENIZER:
+    if name in (GENERATION, CHAT_TEMPLATE):
+        return None if cut else raw
+    if name == TOKENIZER or name in vocabularies.FILES:
         return _of_vocabulary(name, raw, cut)[1]
     keys = _KEYS.get(name)
     if keys is None:
@@ -92,6 +93,17 @@ def excerpt(name: str, raw: bytes, cut: bool) -> bytes | None:
     text = raw.decode("utf-8", "ignore")
     kept = {key: value for key in keys[:1] if (value := _value(text, key, cut))}
     return json.dumps(kept).encode() if kept else None
+
+
+def marked(name: str, part: bytes | None, names: Collection[str]) -> bytes | None:
+    """The excerpt of the settings with what it says where no file has the words; any other as it is.
+
+    Args:
+        names: of all files beside it; those of a recording are not all that there were.
+    """
+    if name != SETTINGS or part is None or HEADERS in names or any(map(_WORDS.fullmatch, names)):
+        return part
+    return json.dumps({**json.loads(part), WORDLESS: True}).encode()
 
 
 def _of_vocabulary(name: str, raw: bytes, cut: bool) -> tuple[dict[str, int], bytes | None]:

@@ -16,7 +16,7 @@ from hfcount.fetcher.hub.files import HubFiles
 from hfcount.fetcher.hub.listing import ListingQuery, read_listing, tree, with_modules
 from hfcount.fetcher.hub.refusals import refusal, unlike_a_hub
 from hfcount.fetcher.hub.shards import HubShards, begun
-from hfcount.fetcher.interface import CAPS, TOKENS, Documents, Request, Shards, label, top_level
+from hfcount.fetcher.interface import CAPS, CHAT, TOKENS, Documents, Request, Shards, label, top_level
 from hfcount.fetcher.layout import ADAPTER, CONFIG, MODULES, PIPELINE_LAYOUT, Layout, layout_of, others_of
 from hfcount.fetcher.listing import COMMIT, Listing
 from hfcount.fetcher.location import Place
@@ -161,7 +161,8 @@ class _Repo:
         """The documents to read, as far as they may be there."""
         layout = layout_of(self.sizes or ())
         wanted = [name for name in (layout.config, layout.listing) if self.sizes is None or name in self.sizes]
-        return [*dict.fromkeys(wanted + companions(self.sizes or {}))]
+        spoken = self.request.headers == "all" and self.request.meter is None  # else a run asks no more than it must
+        return [*dict.fromkeys(wanted + companions(self.sizes or {}, spoken))]
 
     def _read(self, names: Collection[str], ahead: bool) -> dict[str, Document]:
         """Documents by name, as far as there are such; config.json last, since the Hub counts who asks for it.
@@ -277,7 +278,9 @@ class _Repo:
 
     def _companion(self, name: str) -> Document | None:
         """A further document."""
-        return self.files.of_tokenizer(name, self.label) if name in TOKENS else self.document(name)
+        if name not in (*TOKENS, *CHAT):
+            return self.document(name)
+        return self.files.of_tokenizer(name, self.label, top_level(self.sizes or ()))
 
     def _learn(self, commit: str) -> None:
         if self.commit is None and COMMIT.fullmatch(commit):

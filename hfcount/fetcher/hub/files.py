@@ -1,6 +1,6 @@
 """Reads any file of a repo of the Hub, by ranges."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -46,12 +46,13 @@ class HubFiles:
             pass  # there is something, which cannot be read
         return True
 
-    def of_tokenizer(self, name: str, label: str) -> Document | None:
-        """The added tokens in the beginning of a tokenizer file, if it can be read."""
+    def of_tokenizer(self, name: str, label: str, names: Collection[str]) -> Document | None:
+        """What is kept of the beginning of a file of tokens, if it can be read; `names` are all at the top."""
         with suppress(FetchError, Denied, Empty):
             end = tokens.BEGINNING if name == TOKENIZER else SHORT
             raw, size = self.client.range(self.named(name), self.url(name), 0, end)
-            return Document(f"{label} {name}", tokens.excerpt(name, raw, len(raw) < size) or b"{}")
+            kept = tokens.marked(name, tokens.excerpt(name, raw, len(raw) < size), names)
+            return Document(f"{label} {name}", kept or b"{}")
         return None
 
     def close(self) -> None:
