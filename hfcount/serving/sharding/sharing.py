@@ -16,7 +16,6 @@ from hfcount.serving.sharding.shares import shares, values
 from hfcount.serving.sharding.sizes import ENGINES, EXPERTS, Engine, Shared, padded, sizes, unshared
 from hfcount.spec.tree.leaves import Leaf
 from hfcount.text import printable
-from hfcount.verifier.loaders.engines.fp8_blocks import refines
 
 MOST = 128
 """Ranks: whether more can share a model is only said where it is asked."""
@@ -145,6 +144,8 @@ class Sharing:
         """Whether vLLM makes smaller blocks of those of experts, which ranks can share."""
         if cut.leaf.component != "experts" or "blocks" not in cut.layout.label or self._announced[0].method != "fp8":
             return False
+        from hfcount.verifier.loaders.engines.fp8_blocks import refines  # few are in blocks of FP8
+
         return refines(*cut.layout.grain, cut.part, int(self.blueprint.spec.hidden))
 
     def rank(self, ranks: int) -> list[Leaf]:
