@@ -1,7 +1,9 @@
 """Compares the values of tensors in files: how many differ, and by how much."""
 
+import os
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
+from io import BufferedReader
 from itertools import chain
 from math import inf, isfinite, prod
 from pathlib import Path
@@ -25,6 +27,7 @@ from hfcount.formats.gguf.types import BLOCKS
 
 Flags = NDArray[np.bool]
 
+_PIECE = 1 << 17  # bytes that are compared at once
 _TASK = 32  # steps of a chunk that a core takes at once
 _WHOLE = 256  # elements that are whole blocks and bytes in every dtype
 _PART = 1 << 14  # elements of which the difference is computed at once
@@ -129,23 +132,41 @@ def _part(span: Span, other: Span, begin: int, count: int) -> Span:
 
 
 def _compared(a: Span, b: Span, worker: Worker) -> Difference:
-    """The difference of parts that a core takes at once."""
-    difference, step, units = Difference(), _step(a, b), a.shape[0]
+    """The difference of parts that a core takes at once: of bytes first, and of values in chunks whose bytes differ."""
+    difference, step, units = Difference(elements=a.shape[0]), _step(a, b), a.shape[0]
     buffers = [np.empty(max(_bytes(span, other, min(step, units)), 1), np.uint8) for span, other in ((a, b), (b, a))]
+    bytewise = a.dtype == b.dtype and a.head == b.head and hasattr(os, "pread")
     with opened(a.path) as first, opened(b.path) as second:
-        first.seek(a.offset)
-        second.seek(b.offset)
         for begin in range(0, units, step):
             count = min(step, units - begin)
-            sizes = _bytes(a, b, count), _bytes(b, a, count)
-            chunk = _in_order(filled(first, buffers[0][: sizes[0]], a.path), a)
-            other = _in_order(filled(second, buffers[1][: sizes[1]], b.path), b)
-            difference.elements += count
-            if a.dtype != b.dtype or not _same(chunk, other):
-                _differ(difference, begin, (a, b), chunk, other)
-            worker.went(sum(sizes))
+            chunk, other = _part(a, b, begin, count), _part(b, a, begin, count)
+            if not (bytewise and _same_bytes(first, chunk, second, other)):
+                raw = [
+                    _in_order(_filled(file, part, buffer), part)
+                    for file, part, buffer in ((first, chunk, buffers[0]), (second, other, buffers[1]))
+                ]
+                if a.dtype != b.dtype or not _same(*raw):
+                    _differ(difference, begin, (a, b), *raw)
+            worker.went(chunk.size + other.size)
     worker.went(0)
     return difference
+
+
+def _same_bytes(first: BufferedReader, a: Span, second: BufferedReader, b: Span) -> bool:
+    """Whether both files hold the same bytes there; read in pieces that stay in the cache of a core."""
+    for begin in range(0, a.size, _PIECE):
+        size = min(_PIECE, a.size - begin)
+        piece = os.pread(first.fileno(), size, a.offset + begin)
+        if len(piece) != size:
+            raise changed(a.path)
+        if piece != os.pread(second.fileno(), size, b.offset + begin):
+            return False
+    return True
+
+
+def _filled(file: BufferedReader, span: Span, buffer: Bytes) -> Bytes:
+    file.seek(span.offset)
+    return filled(file, buffer[: span.size], span.path)
 
 
 def _in_order(raw: Bytes, span: Span) -> Bytes:
@@ -202,6 +223,8 @@ def _part_differs(difference: Difference, start: int, spans: tuple[Span, Span], 
         finite = np.isfinite(gap)
         beyond = apart & ~finite.reshape(len(apart), -1).all(axis=1)
         difference.beyond += int(np.count_nonzero(beyond))
+        lost = np.isfinite(x) & ~np.isfinite(y)
+        difference.introduced += int(np.count_nonzero(lost.reshape(len(apart), -1).any(axis=1)))
         largest, squares = _squares(gap[finite])
         x, y = x[finite], y[finite]
     difference.largest, difference.squares = max(difference.largest, largest), difference.squares + squares

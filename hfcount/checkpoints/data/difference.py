@@ -17,6 +17,7 @@ class Difference:
         differing: how many are not the same: in their bits, or of different dtypes in their values. Of dtypes that are
             not known, how many bytes.
         beyond: how many of these are NaN or infinite on either side; they are in none of the following figures.
+        introduced: how many of these are NaN or infinite in the second tensor alone.
         largest: the largest absolute difference.
         squares: the sum of the squares of differences.
         base: the sum of the squares of the first tensor's values, of those chunks in which something differs.
@@ -32,6 +33,7 @@ class Difference:
     elements: int = 0
     differing: int = 0
     beyond: int = 0
+    introduced: int = 0
     largest: float = 0.0
     squares: float = 0.0
     base: float = 0.0
@@ -85,6 +87,7 @@ class Difference:
         self.elements += other.elements
         self.differing += other.differing
         self.beyond += other.beyond
+        self.introduced += other.introduced
         self.largest = max(self.largest, other.largest)
         self.squares += other.squares
         self.base += other.base
