@@ -264,6 +264,9 @@ def diff(
     expect: Expected | None = None,
     adapter: str | PathLike[str] | None = None,
     derive_with: DerivedWith | None = None,
+    structure: bool = False,
+    allow_nan: bool = False,
+    scale: float | None = None,
 ) -> "Diff":
     """Says what checkpoint `b` is to `a`, and what differs.
 
@@ -277,6 +280,9 @@ def diff(
         sample: whether the first and last 64 KiB of each tensor are compared, where they can be read by ranges.
         expect: what `b` has to be: the report is then `ok` if it is.
         adapter: the adapter of PEFT that was merged into `a`, for `expect="merge"`.
+        structure: whether the report is `ok` by the structure alone, although `depth="data"` compares values.
+        allow_nan: whether what is expected may hold NaN and infinite values that `a` does not have.
+        scale: how many times the adapter's delta was added on purpose; without it, more than 0 and at most 4 times.
         others: as for `verify`.
 
     Raises:
@@ -294,6 +300,8 @@ def diff(
     check_choice("derive_with", derive_with, (None, *get_args(DerivedWith)))
     if (adapter is None) is (expect == "merge"):
         raise ValueError("expect='merge' needs adapter, and adapter needs expect='merge'. Give both or neither.")
+    if scale is not None and expect != "merge":
+        raise ValueError("scale is for expect='merge'")
     sides: list[Request | HfcountError] = []
     for name, model in (("a", a), ("b", b)):
         try:
@@ -303,5 +311,7 @@ def diff(
             sides.append(replace(request, headers=early(depth)))
         except HfcountError as error:
             sides.append(error)
-    wanted = DiffOptions(sample, expect, None if adapter is None else fspath(adapter))
+    wanted = DiffOptions(
+        sample, expect, None if adapter is None else fspath(adapter), None, structure, allow_nan, scale
+    )
     return differing(sides[0], sides[1], Options(depth, derive_with=derive_with), wanted)

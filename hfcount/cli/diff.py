@@ -32,8 +32,9 @@ Examples:
   hfcount diff ./before ./after --depth data      every value of local files
 
 \b
-Exit codes: 0 the same structure, or what --expect names; 1 they differ, or it
-is not that; 2 wrong usage; 3 a side could not be looked at.
+Exit codes: 0 the same structure, with --depth data the same values too, or
+what --expect names; 1 they differ, or it is not that; 2 wrong usage; 3 a side
+could not be looked at. --structure: values do not count.
 """
 
 
@@ -58,6 +59,16 @@ _LOOK = (
         " quantised; merge: what --adapter adapts has other values, and nothing else.",
     ),
     click.option("--adapter", metavar="MODEL", help="The adapter of PEFT that was merged into A, for --expect merge."),
+    click.option(
+        "--scale",
+        type=float,
+        metavar="X",
+        help="How many times the adapter was added, for --expect merge. Without it, more than 0 and at most 4 times.",
+    ),
+    click.option(
+        "--allow-nan", is_flag=True, help="For --expect: B may hold NaN and infinite values that A does not have."
+    ),
+    click.option("--structure", is_flag=True, help="The exit code goes by the structure, even with --depth data."),
 )
 _SHOW = (
     click.option(
@@ -69,6 +80,7 @@ _SHOW = (
         help="table is for people; json for programs; markdown for a model card or a pull request.",
     ),
     shared_options.JSON,
+    click.option("-q", "--quiet", is_flag=True, help="Print one line: what B is to A."),
     click.option(
         "-o",
         "--output",
@@ -102,8 +114,12 @@ def command(
     derive_with: DerivedWith | None,
     expect: Expected | None,
     adapter: str | None,
+    scale: float | None,
+    allow_nan: bool,
+    structure: bool,
     style: str,
     as_json: bool,
+    quiet: bool,
     outputs: list[OutputFile],
     debug: bool,
 ) -> int:
@@ -122,6 +138,12 @@ def command(
         raise click.UsageError(
             "--expect merge needs --adapter MODEL, and --adapter needs --expect merge. Give both or neither."
         )
+    if scale is not None and expect != "merge":
+        raise click.UsageError("--scale is for --expect merge. Give both, or neither.")
+    if allow_nan and expect is None:
+        raise click.UsageError("--allow-nan is for --expect. Give both, or neither.")
+    if quiet and (as_json or style != "table"):
+        raise click.UsageError("--quiet is a format of its own: give it without --format and --json.")
     where = None, None, fixtures, offline, timeout, not no_cache
     sides = [_side(Request(model, *where, headers=early(depth))) for model in models]
     from hfcount.checkpoints.inspection import Options
@@ -130,8 +152,8 @@ def command(
 
     with Bar(2) as bar:
         options = Options(depth, progress=bar.files, reading=bar.bytes, derive_with=derive_with)
-        result = diff(sides[0], sides[1], options, DiffOptions(sample, expect, adapter))
-    there = said(partial(_text, "json" if as_json else style, result))
+        result = diff(sides[0], sides[1], options, DiffOptions(sample, expect, adapter, None, structure, allow_nan, scale))
+    there = said(partial(_text, "json" if as_json else "brief" if quiet else style, result))
     for output in outputs:
         written(output.path, partial(_file, output.kind, result))
     if not there:
@@ -150,7 +172,10 @@ def _side(request: Request) -> Request | HfcountError:
 
 def _text(style: str, diff: "Diff") -> str:
     from hfcount.diffing.terminal import render
+    from hfcount.diffing.text import brief_line
 
+    if style == "brief":
+        return brief_line(diff)
     return diff.to_json() if style == "json" else diff.to_markdown() if style == "markdown" else render(diff)
 
 

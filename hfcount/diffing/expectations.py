@@ -16,11 +16,14 @@ Judgement = tuple[bool | None, str]
 """Whether an expectation is met (None if unknown), and why."""
 
 
-def expectation(expected: Expected, diff: Diff, merged: Callable[[], Judgement] | None = None) -> Expectation:
+def expectation(
+    expected: Expected, diff: Diff, merged: Callable[[], Judgement] | None = None, allow_nan: bool = False
+) -> Expectation:
     """Checks an expectation against a diff.
 
     Args:
         merged: checks whether an adapter was merged.
+        allow_nan: whether B may hold NaN and infinite values that A does not have.
     """
     checks: Mapping[Expected, Callable[[Diff], Judgement]] = {
         "same": _same,
@@ -28,13 +31,29 @@ def expectation(expected: Expected, diff: Diff, merged: Callable[[], Judgement] 
         "cast": _cast,
         "quantised": _quantised,
     }
-    if diff.same_structure is None:
+    if not allow_nan and (broken := introduced(diff)):
+        met, reason = False, broken
+    elif diff.same_structure is None:
         met, reason = None, _untold(diff)
     elif expected == "merge":
         met, reason = merged() if merged else _of_files(diff)
     else:
         met, reason = checks[expected](diff)
     return Expectation(expected=expected, met=met, reason=reason)
+
+
+def introduced(diff: Diff) -> str:
+    """Which values of B are NaN or infinite where A's are not; empty if none are."""
+    values = diff.values
+    if values is None or not values.introduced:
+        return ""
+    names = values.introduced_in
+    more = f" and {plural(len(names) - 1, 'more row')}" if len(names) > 1 else ""
+    verb = "is" if values.introduced == 1 else "are"
+    return (
+        f"{plural(values.introduced, 'value')} of B {verb} NaN or infinite, and A's {verb} not: {names[0]}{more}"
+        " (--allow-nan takes them)"
+    )
 
 
 def _untold(diff: Diff) -> str:

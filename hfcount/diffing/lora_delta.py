@@ -32,6 +32,8 @@ _ALPHA = 8.0  # the default of PEFT
 _FIRST, _SECOND = ".lora_A.weight", ".lora_B.weight"
 _PREFIX = "base_model.model."
 
+_USUAL = 4.0  # the largest scale at which a merge is taken for meant
+
 _Weights = tuple[Path, Mapping[str, TensorLocation]]
 """A folder, and the places of its tensors."""
 
@@ -50,14 +52,39 @@ class _Fit(NamedTuple):
     else_: float
 
 
-def times(c: Comparison, named: str, options: Options) -> float | None:
-    """The factor of the adapter's delta in its targets' differences: 1 if merged, 0 if not.
+class MergeScales(NamedTuple):
+    """How many times the adapter's delta was added.
+
+    Args:
+        times: the factor of all targets: 1 if merged, 0 if not; None if they disagree, or rounding hides it.
+        unusual: the factor of some target that is negative or above the usual ones; None if there is none.
+    """
+
+    times: float | None
+    unusual: float | None
+
+    def unmeant(self, scale: float | None) -> str:
+        """Why this is no merge as it was meant; empty if it may be one.
+
+        Args:
+            scale: the factor that was meant; None for any usual one.
+        """
+        added = "the adapter was added at {:.3g} times its scale, and"
+        if scale is None and self.unusual is not None:
+            return f"{added.format(self.unusual)} more than 0 and at most {_USUAL:g} are usual (--scale takes another)"
+        if scale is not None and self.times is not None and abs(self.times - scale) > _near(scale):
+            return f"{added.format(self.times)} --scale says {scale:g}"
+        return ""
+
+
+def scales(c: Comparison, named: str, options: Options) -> MergeScales | None:
+    """The factors of the adapter's delta in its targets' differences.
 
     Args:
         named: the adapter, as MODEL.
 
     Returns:
-        None if unknown: for other methods, without weights, or if the delta is lost in rounding.
+        None if unknown: for other methods, and without weights.
     """
     if c.a.request is None or c.a.blueprint is None or c.matched is None or find_spec("numpy") is None:
         return None
@@ -70,7 +97,7 @@ def times(c: Comparison, named: str, options: Options) -> float | None:
             fits = [*_fits(c, c.a.blueprint, held, adapter.adapter)]
     except (HfcountError, ValueError):
         return None
-    return _often(fits)
+    return MergeScales(_often(fits), _unusual(fits))
 
 
 def _often(results: Sequence[_Fit | None]) -> float | None:
@@ -83,6 +110,16 @@ def _often(results: Sequence[_Fit | None]) -> float | None:
     scaled = alike and all(fit.else_ < _MOSTLY for fit in fits)
     near = next((times for times in (0.0, 1.0) if all(abs(count - times) < _SURE for count in often)), None)
     return near if near is not None else often[len(often) // 2] if scaled else None
+
+
+def _unusual(fits: Sequence[_Fit | None]) -> float | None:
+    """A factor outside (0, `_USUAL`] of a target whose difference is the delta times that, beyond its error."""
+    sure = [fit for fit in fits if fit is not None and fit.else_ < _MOSTLY]
+    return next((fit.times for fit in sure if fit.times < -fit.sure or fit.times - fit.sure > _USUAL), None)
+
+
+def _near(scale: float) -> float:
+    return _SURE * max(1.0, abs(scale))
 
 
 def _is_plain(settings: Settings) -> bool:

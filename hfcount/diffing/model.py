@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, field, fields
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
-from hfcount.diffing.pieces import Cell, ConfigKey, DiffDepth, Expectation, FileSums, Relation, Side, Tensors, Values
+from hfcount.diffing.pieces import Cell, ConfigKey, DiffDepth, Expectation, FileSums, Judged, Relation, Side, Tensors, Values
 from hfcount.report.figures import Part
 from hfcount.report.renderings import DIFF_RENDERINGS
 from hfcount.version import SCHEMA
@@ -21,7 +21,7 @@ class Diff(Part):
     Fields may be added under `schema` 1; none is removed or changes its meaning. `relations` say what B is to A,
     `summary` the same in a line. `same_structure` is whether both have the same tensors, however they are named or laid
     out, of one dtype; null where that could not be told. `cells` say what differs layer by layer, if something does.
-    `parts` are those of pipelines, by name.
+    `parts` are those of pipelines, by name. `judged_by` is what the exit code goes by where nothing is expected.
     """
 
     schema_version: Literal[1] = field(default=1, metadata={"alias": "schema"})
@@ -39,16 +39,27 @@ class Diff(Part):
     expectation: Expectation | None = None
     notes: tuple[str, ...] = ()
     parts: "dict[str, Diff] | None" = None
+    judged_by: Judged = "structure"
 
     @property
     def exit_code(self) -> int:
-        """0: the same structure, or what was expected; 1: it differs, or is not that; 3: that could not be told."""
-        holds = self.same_structure if self.expectation is None else self.expectation.met
+        """0: the same, or what was expected; 1: it differs, or is not that; 3: that could not be told."""
+        if self.expectation is not None:
+            holds = self.expectation.met
+        else:
+            holds = self.same_structure and not (self.judged_by == "values" and self.values_differ)
         return {True: 0, False: 1, None: 3}[holds]
 
     @property
+    def values_differ(self) -> bool:
+        """Whether all values were compared, of the model or of a part of it, and some are not A's."""
+        values = self.values
+        own = values is not None and not values.sampled and values.identical < values.tensors
+        return own or any(part.values_differ for part in (self.parts or {}).values())
+
+    @property
     def ok(self) -> bool:
-        """Whether the structure is the same, or what was expected holds."""
+        """Whether the exit code is 0: what it goes by is the same, or what was expected holds."""
         return self.exit_code == 0
 
     def __bool__(self) -> bool:

@@ -41,6 +41,9 @@ Kind = Literal[
 ]
 """What B is to A, in a word; several may hold. `unread`: a config cannot be read, or one side alone has weights."""
 
+Judged = Literal["structure", "values"]
+"""What the exit code goes by where nothing is expected: the tensors alone, or their values as well."""
+
 DiffDepth = Literal["listing", "config", "index", "headers", "samples", "data"]
 """How far both were compared: contents by the checksums of listings, or up to values."""
 
@@ -190,7 +193,8 @@ class Values(Part):
 
     `sampled` says that the first and last 64 KiB of each were compared. `uncompared` are tensors of which one side is
     stored in a form that was not read. `through` is the dtype that values were rounded to on the way from A to B, where
-    that explains what the dtypes of both do not.
+    that explains what the dtypes of both do not. `introduced` is how many values of B are NaN or infinite where A's are
+    not, and `introduced_in` names the tensors that hold them.
     """
 
     sampled: bool
@@ -198,6 +202,8 @@ class Values(Part):
     identical: int
     uncompared: int = 0
     through: str | None = None
+    introduced: int = 0
+    introduced_in: tuple[str, ...] = ()
     components: tuple[ValueRow, ...] = ()
     rows: tuple[ValueRow, ...] = ()
 

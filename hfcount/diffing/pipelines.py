@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from hfcount.diffing.configs import plain
+from hfcount.diffing.expectations import introduced
 from hfcount.diffing.loaded_side import LoadedSide
 from hfcount.diffing.model import Diff
 from hfcount.diffing.pieces import ConfigKey, Effect, Expectation, FileSums, Relation, Side
@@ -22,11 +23,12 @@ Differ = Callable[[Entry, Request | HfcountError, Request | HfcountError], Diff]
 """Compares two parts of one name."""
 
 
-def diff(a: LoadedSide, b: LoadedSide, files: FileSums | None, differ: Differ) -> Diff:
+def diff(a: LoadedSide, b: LoadedSide, files: FileSums | None, differ: Differ, allow_nan: bool = False) -> Diff:
     """Compares two pipelines, or a pipeline and another model.
 
     Args:
         files: the comparison of their files by checksum.
+        allow_nan: whether NaN and infinite values that B alone has may be in what is expected.
     """
     sides = Side(model=printable(a.model)), Side(model=printable(b.model))
     try:
@@ -62,7 +64,7 @@ def diff(a: LoadedSide, b: LoadedSide, files: FileSums | None, differ: Differ) -
         config=config,
         files=files,
         parts=parts,
-        expectation=_expectation(parts),
+        expectation=_expectation(parts, allow_nan),
     )
 
 
@@ -83,7 +85,7 @@ def _of_one(a: LoadedSide, b: LoadedSide, index: PipelineIndex | None, differ: D
     return replace(result, relations=relations, summary=summary, same_structure=same)
 
 
-def _expectation(parts: Mapping[str, Diff]) -> Expectation | None:
+def _expectation(parts: Mapping[str, Diff], allow_nan: bool) -> Expectation | None:
     """Combines the parts' expectations; a fine-tune needs one part with other values."""
     expectations = {name: part.expectation for name, part in parts.items() if part.expectation}
     if not expectations:
@@ -94,6 +96,8 @@ def _expectation(parts: Mapping[str, Diff]) -> Expectation | None:
     if expected == "finetune" and (same := _every([parts[name].same_structure for name in expectations])) is not False:
         some = True if True in met else None if None in met else False
         holds = _every([some, same]) if some is not False else False
+        if not allow_nan and any(map(introduced, parts.values())):
+            holds = False
     reasons = "; ".join(f"{printable(name)}: {expectation.reason}" for name, expectation in expectations.items())
     return Expectation(expected=expected, met=holds, reason=reasons)
 

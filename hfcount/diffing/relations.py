@@ -48,7 +48,7 @@ def _of_contents(c: Comparison, structure: Sequence[Relation]) -> Iterator[Relat
     read = values is not None and not values.sampled and values.identical < values.tensors
     if c.files is not None and settled(c.files) and is_same_structure(structure) and not read:
         yield files_relation(c.files)
-    elif values is not None:
+    elif values is not None and values.tensors:
         yield from of_values(values, structure)
     elif is_same_structure(structure):
         known = list(of_files(c.files, c.a, c.b))

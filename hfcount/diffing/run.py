@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from hfcount.checkpoints.inspection import Options
 from hfcount.diffing import configs, listing, lora_merge, pipelines
@@ -21,10 +21,10 @@ from hfcount.diffing.matching import Matches, folded, match
 from hfcount.diffing.mistral_names import as_transformers, is_native
 from hfcount.diffing.model import Diff
 from hfcount.diffing.other_configs import sized_otherwise
-from hfcount.diffing.pieces import ConfigKey, DiffDepth, Expectation, FileSums, Relation, Side
+from hfcount.diffing.pieces import ConfigKey, DiffDepth, Expectation, FileSums, Judged, Relation, Side
 from hfcount.diffing.relations import relations
 from hfcount.diffing.tensors import Inventory
-from hfcount.diffing.values import Gaps, all_values, samples, shown
+from hfcount.diffing.values import Gaps, all_values, introduced_apart, samples, shown
 from hfcount.errors import HfcountError
 from hfcount.fetcher import Request
 from hfcount.fetcher.checksums import Contents
@@ -32,6 +32,9 @@ from hfcount.formats.model_index import Entry
 from hfcount.options import Expected
 from hfcount.report.figures import Failure
 from hfcount.text import plural, printable
+
+if TYPE_CHECKING:
+    from hfcount.diffing.lora_delta import MergeScales
 
 _APART = ("spelling", "tie", "reading")
 """Kinds of relations, besides those of contents, under which the structure is the same."""
@@ -45,12 +48,18 @@ class DiffOptions(NamedTuple):
         expected: the relation of B to A that is expected.
         adapter: the adapter merged into A, for the expectation `merge`.
         part: the part of a pipeline that both sides are, if any.
+        structure: whether the exit code goes by the structure even where all values are compared.
+        allow_nan: whether NaN and infinite values that B alone has may be in what is expected.
+        scale: how many times the adapter's delta was added on purpose, for the expectation `merge`.
     """
 
     sample: bool = False
     expected: Expected | None = None
     adapter: str | None = None
     part: Entry | None = None
+    structure: bool = False
+    allow_nan: bool = False
+    scale: float | None = None
 
 
 def diff(a: Request | HfcountError, b: Request | HfcountError, options: Options, wanted: DiffOptions) -> Diff:
@@ -76,9 +85,10 @@ def diff(a: Request | HfcountError, b: Request | HfcountError, options: Options,
     with ExitStack() as both:
         first, other = (both.enter_context(load_side(request, how, wanted.part)) for request in sides)
         if first.pipeline or other.pipeline:
-            return pipelines.diff(
-                first, other, files, lambda part, a, b: diff(a, b, options, wanted._replace(part=part))
+            result = pipelines.diff(
+                first, other, files, lambda part, a, b: diff(a, b, options, wanted._replace(part=part)), wanted.allow_nan
             )
+            return replace(result, judged_by=_judged_by(options, wanted))
         return _differing(first, other, files, options, wanted)
 
 
@@ -104,7 +114,7 @@ def _differing(a: LoadedSide, b: LoadedSide, files: FileSums | None, options: Op
     c = replace(compared(a, b), files=files)
     container = container_relation(a, b)
     matched = c.matched if container is None else _of_container(c) if container.apart else None
-    gaps = _gaps(c, matched, options, wanted.sample)
+    gaps = _gaps(c, matched, options, wanted)
     if gaps is not None and matched is not None:
         c = replace(c, gaps=gaps, values=shown(gaps, matched))
     related = relations(c) if container is None else container.beside(c.values)
@@ -121,19 +131,34 @@ def _differing(a: LoadedSide, b: LoadedSide, files: FileSums | None, options: Op
         values=c.values,
         cells=cells(matched, c.gaps) if matched and (c.matched or c.gaps) else (),
         notes=(*_notes(a, b, c), *(container.notes if container else ())),
+        judged_by=_judged_by(options, wanted),
     )
     if wanted.expected is None:
         return result
-    judgement = expectation(wanted.expected, result, partial(_merged, c, result, wanted))
+    judgement = expectation(wanted.expected, result, partial(_merged, c, result, wanted), wanted.allow_nan)
     if wanted.expected == "merge" and judgement.met:
-        return _with_merge(c, result, judgement, _times(c, options, wanted))
+        return _with_merge(c, result, judgement, _times(c, options, wanted), wanted.scale)
     return replace(result, expectation=judgement)
 
 
-def _with_merge(c: Comparison, result: Diff, judgement: Expectation, times: float | None) -> Diff:
-    """Adds the relation `merge`, by how many times the adapter's delta was added."""
+def _judged_by(options: Options, wanted: DiffOptions) -> Judged:
+    """What the exit code goes by: values, if all were asked for."""
+    return "values" if options.depth == "data" and not wanted.structure else "structure"
+
+
+def _with_merge(
+    c: Comparison, result: Diff, judgement: Expectation, scales: "MergeScales | None", scale: float | None
+) -> Diff:
+    """Adds the relation `merge`, by how many times the adapter's delta was added.
+
+    Args:
+        scale: how many times it was meant to be added; None for one of the usual scales.
+    """
+    times = scales.times if scales else None
     if times == 0:
         reason = "its targets differ, and not by what the adapter adds: it is another one"
+        return replace(result, expectation=replace(judgement, met=False, reason=reason))
+    if scales and (reason := scales.unmeant(scale)):
         return replace(result, expectation=replace(judgement, met=False, reason=reason))
     # A merge may change less than another dtype does.
     rest = [relation for relation in result.relations if relation.kind != "same-values"]
@@ -141,13 +166,13 @@ def _with_merge(c: Comparison, result: Diff, judgement: Expectation, times: floa
     return replace(result, relations=tuple(related), summary=_summary(c.a, c.b, related), expectation=judgement)
 
 
-def _times(c: Comparison, options: Options, wanted: DiffOptions) -> float | None:
-    """How many times the adapter's delta was added; None unless all values were read and agree on it."""
+def _times(c: Comparison, options: Options, wanted: DiffOptions) -> "MergeScales | None":
+    """How many times the adapter's delta was added to its targets; None unless all values were read."""
     if options.depth != "data" or wanted.adapter is None:
         return None
-    from hfcount.diffing.lora_delta import times  # rarely asked for
+    from hfcount.diffing.lora_delta import scales  # rarely asked for
 
-    return times(c, wanted.adapter, options)
+    return scales(c, wanted.adapter, options)
 
 
 def _as_merged(times: float | None) -> str:
@@ -168,11 +193,16 @@ def _merged(c: Comparison, diff: Diff, wanted: DiffOptions) -> Judgement:
     return merged(targets, allowed, same, diff)
 
 
-def _gaps(c: Comparison, matched: Matches | None, options: Options, sample: bool) -> Gaps | None:
+def _gaps(c: Comparison, matched: Matches | None, options: Options, wanted: DiffOptions) -> Gaps | None:
     """Compares values, if --sample or --depth data asks for it."""
-    if matched is None or not (options.depth == "data" or sample):
+    if matched is None or not (options.depth == "data" or wanted.sample):
         return None
-    gaps = all_values(c.a, c.b, matched, options) if options.depth == "data" else samples(c.a, c.b, matched)
+    if options.depth == "data":
+        gaps = all_values(c.a, c.b, matched, options)
+        if wanted.expected and not wanted.allow_nan:
+            gaps.introduced |= introduced_apart(c, matched, gaps, options)
+    else:
+        gaps = samples(c.a, c.b, matched)
     if c.matched is None:  # of a container only what it has of the model
         model = c.inventories[c.a.alone]
         gaps.uncompared += len(model.tensors) - len(matched.both) if model else 0

@@ -72,6 +72,12 @@ def expected(wanted: Expectation) -> str:
     return f"Expected {wanted.expected}: it {word}: {wanted.reason}."
 
 
+def brief_line(diff: Diff) -> str:
+    """What B is to A, and whether that was expected, in a line without line breaks."""
+    names = f"{printable(diff.a.model)} {printable(diff.b.model)}"
+    return printable(f"{names}: {diff.summary}.{f' {expected(diff.expectation)}' if diff.expectation else ''}", None)
+
+
 def lists(diff: Diff) -> Iterator[tuple[str, Sequence[TensorPair]]]:
     """The lists of tensors that are not empty, with their titles."""
     tensors = diff.tensors

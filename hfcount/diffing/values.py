@@ -27,6 +27,8 @@ from hfcount.verifier.values import index_of
 
 if TYPE_CHECKING:
     from hfcount.checkpoints.data.compare import Span
+    from hfcount.checkpoints.data.tally import Tally
+    from hfcount.diffing.comparison import Comparison
 
 PAGE = 65_536
 """Bytes compared at either end of a sampled tensor."""
@@ -60,6 +62,8 @@ class Gaps:
         broken: whether a file was changed or lost during the read.
         unread: GGML types whose values cannot be decoded.
         through: an intermediate dtype that all values were rounded to; "" if none.
+        introduced: how many values are NaN or infinite in B alone, by the key or the stored name of the tensor; those
+            of buffers, which may be masks, are left out.
     """
 
     by_key: dict[str, Gap] = field(default_factory=dict)
@@ -69,6 +73,7 @@ class Gaps:
     broken: bool = False
     unread: tuple[str, ...] = ()
     through: str = ""
+    introduced: dict[str, int] = field(default_factory=dict)
 
 
 _Where = tuple[Mapping[str, TensorLocation], Mapping[str, TensorLocation]]  # the tensors of A and of B
@@ -109,7 +114,46 @@ def all_values(a: LoadedSide, b: LoadedSide, matched: Matches, options: Options)
     dtypes = {key: (matched.both[key][0].dtype, matched.both[key][1].dtype) for key in differences}
     other, through = others({key: (difference, dtypes[key]) for key, difference in differences.items()})
     gaps = {key: Gap(difference.identical, difference, key in other) for key, difference in differences.items()}
-    return Gaps(gaps, uncompared=left, unread=tuple(sorted(unread & BLOCKS.keys())), through=through)
+    introduced = {
+        key: difference.introduced
+        for key, difference in differences.items()
+        if difference.introduced and not _is_buffer(matched.both[key][1])
+    }
+    types = tuple(sorted(unread & BLOCKS.keys()))
+    return Gaps(gaps, uncompared=left, unread=types, through=through, introduced=introduced)
+
+
+def introduced_apart(c: "Comparison", matched: Matches, gaps: Gaps, options: Options) -> dict[str, int]:
+    """How many values are NaN or infinite in B's tensors that were not compared with A's, by their stored names.
+
+    Scales of packed weights are among these, rows of a larger embedding, and whatever A does not have.
+    """
+    if find_spec("numpy") is None or gaps.broken:
+        return {}
+    from hfcount.checkpoints.data.file_source import FileSource  # which imports numpy
+
+    try:
+        (folder_a, places_a), (folder, places_b) = local(c.a), local(c.b)
+        compared = {piece.stored for key in gaps.by_key for piece in matched.both[key][1].bytes or ()}
+        stored = c.b.inventory(raw=True)
+        buffers = {tensor.stored for tensor in stored.tensors.values() if _is_buffer(tensor)} if stored else set()
+        rest = {name: place for name, place in places_b.items() if name not in compared | buffers}
+        size = sum(place.size for place in rest.values())
+        tallies = FileSource(folder).read(rest, (), options.reading(size)).tallies
+        broken = {name: tally.nan + tally.infinite for name, tally in tallies.items() if tally.nan + tally.infinite}
+        before = {name: places_a[name] for name in broken if name in places_a}
+        tallies = FileSource(folder_a).read(before, (), options.reading(0)).tallies if before else {}
+    except FetchError:
+        return {}  # which the notes say
+    return {name: many for name, many in broken.items() if name not in tallies or not _is_broken(tallies[name])}
+
+
+def _is_broken(tally: "Tally") -> bool:
+    return tally.nan + tally.infinite > 0
+
+
+def _is_buffer(tensor: Logical) -> bool:
+    return tensor.leaf is not None and tensor.leaf.kind == "buffer"
 
 
 def _spans(pairs: Sequence[_Pair], folders: Sequence[Path]) -> "dict[str, tuple[Span, Span]]":
@@ -242,7 +286,7 @@ def _parts(tensor: Logical, other: Logical, where: _Where) -> Sequence[tuple[Run
 
 def shown(gaps: Gaps, matched: Matches) -> Values | None:
     """Summarizes gaps for the report; None if nothing was compared."""
-    if not gaps.by_key:
+    if not (gaps.by_key or gaps.introduced):
         return None
     rows = []
     gaps = _of_one_original(gaps, matched)
@@ -261,9 +305,18 @@ def shown(gaps: Gaps, matched: Matches) -> Values | None:
         identical=sum(gap.same for gap in gaps.by_key.values()),
         uncompared=gaps.uncompared,
         through=gaps.through or None,
+        introduced=sum(gaps.introduced.values()),
+        introduced_in=_names(gaps, matched),
         components=tuple(_row(name, keys, gaps, matched) for name, keys in components.items()),
         rows=tuple(sorted(rows, key=lambda row: -(row.relative or 0))[:_ROWS]),
     )
+
+
+def _names(gaps: Gaps, matched: Matches) -> tuple[str, ...]:
+    """The stored names of tensors with values that are NaN or infinite in B alone, folded."""
+    both = matched.both
+    names = dict.fromkeys(both[key][1].stored if key in both else key for key in gaps.introduced)
+    return tuple(map(printable, fold(names)[:_ROWS]))
 
 
 def _of_one_original(gaps: Gaps, matched: Matches) -> Gaps:

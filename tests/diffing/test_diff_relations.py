@@ -259,7 +259,10 @@ def test_a_part_alone_is_held_against_the_one_of_its_class(tmp_path: Path) -> No
 MERGED: dict[str, tuple[int, float, Json, bool, str]] = {
     "the adapter": (1, 1.0, {}, True, "is A with the adapter merged: "),
     "of another scale": (1, 4.0, {}, True, "is A with the adapter merged at 4 times its scale: "),
-    "taken away": (1, -1.0, {}, True, "is A with the adapter merged at -1 times its scale: "),
+    "taken away": (1, -1.0, {}, False, "the adapter was added at -1 times its scale"),
+    "far above its scale": (1, 8.0, {}, False, "the adapter was added at 8 times its scale"),
+    "taken away on purpose": (1, -1.0, {"scale": -1.0}, True, "is A with the adapter merged at -1 times its scale: "),
+    "at another scale than was meant": (1, 1.0, {"scale": 2.0}, False, "--scale says 2"),
     "another adapter": (2, 1.0, {}, False, "by what the adapter adds"),
     "by rank's root": (1, 2**0.5, {"use_rslora": True}, True, "is A with the adapter merged: "),
     "that begins with a part of the base": (
@@ -283,6 +286,8 @@ MERGED: dict[str, tuple[int, float, Json, bool, str]] = {
 @pytest.mark.parametrize("row", MERGED.values(), ids=MERGED)
 def test_what_a_merge_adds_is_the_adapter(tmp_path: Path, row: tuple[int, float, Json, bool, str], out: str) -> None:
     seed, scale, more, met, said = row
+    meant = more.get("scale")
+    more = {key: value for key, value in more.items() if key != "scale"}
     adapter, rank = tmp_path / "adapter", 2
     adapter.mkdir()
     settings = ADAPTER | {"r": rank, "lora_alpha": 4, "target_modules": ["q_proj", "up_proj"]} | more
@@ -303,7 +308,7 @@ def test_what_a_merge_adds_is_the_adapter(tmp_path: Path, row: tuple[int, float,
     text = json.dumps(header).encode()
     (adapter / "adapter_model.safetensors").write_bytes(len(text).to_bytes(8, "little") + text + body)
     a, b = saved(tmp_path / "a", WIDE, W, "F32"), saved(tmp_path / "b", WIDE, merged, out)
-    found = hfcount.diff(a, b, depth="data", expect="merge", adapter=adapter)
+    found = hfcount.diff(a, b, depth="data", expect="merge", adapter=adapter, scale=meant)
     assert found.expectation
     assert found.expectation.met is met
     assert said in (found.summary if met else found.expectation.reason)

@@ -11,7 +11,9 @@ import numpy as np
 import pipeline_repos
 import pytest
 from build import TINY, config, named, raw, shard
+from conftest import Command
 from numpy.typing import NDArray
+from tables import over
 from test_diff import ADAPTER, BERT, DENSE, MOE, SINGLE, Json, Q, filled, told, written
 
 import hfcount
@@ -85,7 +87,8 @@ def less(arrays: Arrays, *names: str) -> Arrays:
     return {key: one for key, one in arrays.items() if not any(name in key for name in names)}
 
 
-UP = "model.layers.1.mlp.up_proj.weight"
+UP, NORM = "model.layers.1.mlp.up_proj.weight", "model.layers.1.input_layernorm.weight"
+EMBED = "model.embed_tokens.weight"
 W = weights(WIDE)
 SMALL = {name: one * np.float32(1e-6) for name, one in W.items()}  # F16 has no such values
 MASKED, CLASSES = (BERT | {"architectures": [name]} for name in ("BertForMaskedLM", "BertForSequenceClassification"))
@@ -138,7 +141,7 @@ PAIRS: dict[str, tuple[Side, Side, set[str], int, str, dict[Expected, bool | Non
         (WIDE, SMALL, "BF16"),
         (WIDE, through(SMALL, "BF16", "F16"), "BF16"),
         {"same-values"},
-        0,
+        1,
         "rounded to F16 on the way",
         {"same": False, "finetune": False},
     ),
@@ -162,15 +165,15 @@ PAIRS: dict[str, tuple[Side, Side, set[str], int, str, dict[Expected, bool | Non
         (WIDE, W, "BF16"),
         (WIDE, with_one(W, UP, float("nan")), "BF16"),
         {"finetune"},
-        0,
+        1,
         "(mlp 1), 1 value NaN or infinite",
-        {"finetune": True},
+        {"finetune": False, "same": False, "cast": False, "quantised": False},
     ),
     "another model": (
         (WIDE, W, "BF16"),
         (WIDE, weights(WIDE, 2), "BF16"),
         {"another-model"},
-        0,
+        1,
         "nothing in common",
         {"finetune": False},
     ),
@@ -237,6 +240,52 @@ def test_pairs(tmp_path: Path) -> None:
             if told_ is None or told_.met is not met:
                 wrong[f"{name}, {expected}"] = told_.reason if told_ else "nothing"
     assert not wrong
+
+
+NAN = float("nan")
+TRAINED = changed(W, 0.002, "mlp")
+LONGER = {**W, **{name: np.concatenate([W[name], W[name][:2]]) for name in (EMBED, "lm_head.weight")}}
+
+# A, B, what is allowed, and whether `finetune` holds
+INTRODUCED: dict[str, tuple[Side, Side, bool, bool]] = {
+    "a sound fine-tune": ((WIDE, W, "BF16"), (WIDE, TRAINED, "BF16"), False, True),
+    "NaN in what was trained": ((WIDE, W, "BF16"), (WIDE, with_one(TRAINED, UP, NAN), "BF16"), False, False),
+    "an infinite norm": ((WIDE, W, "BF16"), (WIDE, with_one(TRAINED, NORM, float("-inf")), "BF16"), False, False),
+    "NaN that is asked for": ((WIDE, W, "BF16"), (WIDE, with_one(TRAINED, UP, NAN), "BF16"), True, True),
+    "NaN that A has": ((WIDE, with_one(W, UP, NAN), "BF16"), (WIDE, with_one(TRAINED, UP, NAN), "BF16"), False, True),
+    "NaN that was mended": ((WIDE, with_one(W, UP, NAN), "BF16"), (WIDE, TRAINED, "BF16"), False, True),
+}
+
+
+@over("name", INTRODUCED)
+def test_nan_that_only_b_has_is_never_expected(name: str, tmp_path: Path) -> None:
+    a, b, allowed, met = INTRODUCED[name]
+    folder = tmp_path / str([*INTRODUCED].index(name))
+    sides = [saved(folder / side, *files) for side, files in (("a", a), ("b", b))]
+    found = hfcount.diff(*sides, depth="data", expect="finetune", allow_nan=allowed)
+    assert found.expectation
+    assert (found.expectation.met, found.exit_code) == (met, 0 if met else 1), found.expectation.reason
+    assert met or "NaN or infinite, and A's" in found.expectation.reason
+
+
+def test_nan_of_tensors_that_a_does_not_have_is_not_expected(tmp_path: Path) -> None:
+    longer = WIDE | {"vocab_size": WIDE["vocab_size"] + 2}
+    spoilt = {**LONGER, EMBED: with_one(LONGER, EMBED, NAN)[EMBED]}
+    a, b = saved(tmp_path / "a", WIDE, W), saved(tmp_path / "b", longer, spoilt)
+    for allowed, words in ((False, f"1 value of B is NaN or infinite, and A's is not: {EMBED}"), (True, "structure")):
+        found = hfcount.diff(a, b, depth="data", expect="finetune", allow_nan=allowed)
+        assert found.expectation
+        assert (found.expectation.met, words in found.expectation.reason) == (False, True)
+
+
+def test_the_exit_code_goes_by_values_where_all_are_read(command: Command, tmp_path: Path) -> None:
+    saved(tmp_path / "a", WIDE, W)
+    saved(tmp_path / "b", WIDE, TRAINED)
+    rows = {"": 0, "--depth data": 1, "--depth data --structure": 0, "--depth data --expect finetune": 0}
+    for options, code in rows.items():
+        result = command("diff", "-q", str(tmp_path / "a"), str(tmp_path / "b"), *options.split())
+        assert (result.code, result.out.count("\n")) == (code, 1), options
+    assert command("diff", str(tmp_path / "a"), str(tmp_path / "a"), "--depth", "data").code == 0
 
 
 def test_values_that_are_not_finite_are_counted(tmp_path: Path) -> None:
@@ -422,7 +471,7 @@ def test_values_of_two_gguf_files(tmp_path: Path) -> None:
     wrong = {}
     rows: list[tuple[str, str, set[str], int]] = [
         ("Q8_0", "Q8_0", {"same-values"}, 0),
-        ("Q8_0", "trained", {"finetune"}, 0),
+        ("Q8_0", "trained", {"finetune"}, 1),
         ("F32", "Q4_0", {"quantised", "same-values"}, 1),
         ("Q8_0", "Q4_0", {"requantised", "same-values"}, 1),
         ("F32", "trained", {"quantised", "finetune"}, 1),
