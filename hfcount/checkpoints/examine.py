@@ -84,12 +84,17 @@ def _with_containers(place: Place | None, request: Request, inspection: Inspecti
 
 
 def with_values(inspection: Inspection, request: Request, options: Options) -> Inspection:
-    """Also reads all values of the tensors, with --depth data."""
-    if options.depth != "data":
-        return inspection
-    from hfcount.checkpoints.data.inspect import with_values as read_values  # rarely asked for
+    """Also reads all values of the tensors, with --depth data, and looks at what was never written of a sparse file."""
+    if options.depth == "data":
+        from hfcount.checkpoints.data.inspect import with_values as read_values  # rarely asked for
 
-    return read_values(request, inspection._replace(options=options))
+        inspection = read_values(request, inspection._replace(options=options))
+    sparse = {name: shard for name, shard in (inspection.evidence.headers or {}).items() if shard.holes}
+    if sparse and inspection.blueprint is not None:
+        from hfcount.checkpoints.data.holes import with_holes  # of files that were written as a whole there are none
+
+        return with_holes(request, inspection, sparse)
+    return inspection
 
 
 def examine(documents: Documents, options: Options, changes: Changes | None = None) -> Inspection:

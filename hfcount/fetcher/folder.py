@@ -135,6 +135,23 @@ def _no_config(folder: Path, sizes: Collection[str], source: SourceName) -> Fetc
     return FetchError("NoConfig", f"{printable(str(folder))} has no {CONFIG}{instead}.")
 
 
+_MOST_HOLES = 1000  # of a file, that are looked at
+
+
+def _holes(handle: int, size: int) -> tuple[tuple[int, int], ...]:
+    """The parts of a file that were never written, where the file system tells; what is behind its end is none."""
+    if not hasattr(os, "SEEK_HOLE"):
+        return ()
+    holes, end = list[tuple[int, int]](), 0
+    with suppress(OSError):
+        while len(holes) < _MOST_HOLES and (begin := os.lseek(handle, end, os.SEEK_HOLE)) < size:
+            end = size
+            with suppress(OSError):  # ENXIO: nothing was written behind it
+                end = os.lseek(handle, begin, os.SEEK_DATA)
+            holes.append((begin, end))
+    return tuple(holes)
+
+
 class FolderShards:
     """Weight files of a folder; `whole`: the folder has all of them; `entries`: all names in it."""
 
@@ -208,7 +225,8 @@ class FolderShards:
             size = os.fstat(file.fileno()).st_size
             first = file.read(256) or b""
             rest = file.read(max(header_end(first, size) - len(first), 0)) or b""
-            return read_shard(name, size, first + rest)
+            shard, holes = read_shard(name, size, first + rest), _holes(file.fileno(), size)
+            return shard._replace(holes=holes) if holes else shard
 
 
 def _range(file: BinaryIO, start: int, stop: int) -> bytes:

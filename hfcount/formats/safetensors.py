@@ -68,13 +68,17 @@ class Header(NamedTuple):
 
 
 class Shard(NamedTuple):
-    """One weight file: its size in bytes, None if unknown, and its header, or its problem and how to fix that."""
+    """One weight file: its size in bytes, None if unknown, and its header, or its problem and how to fix that.
+
+    `holes` are parts of a sparse file on this machine that were never written: their first bytes and ends.
+    """
 
     name: str
     size: int | None
     header: Header | None = None
     problem: str | None = None
     fix: str | None = None
+    holes: tuple[tuple[int, int], ...] = ()
 
 
 def header_end(first: bytes, size: int | None) -> int:

@@ -49,3 +49,26 @@ def index_of(number: int, shape: Sequence[int]) -> tuple[int, ...]:
         number, place = divmod(number, size)
         index.append(place)
     return tuple(reversed(index))
+
+
+class RangeFinding(ValueFinding):
+    """A finding about a part of a tensor.
+
+    Args:
+        begin, end: the bytes of the part in the file; the last is not in it.
+        first_row, last_row: the rows of the tensor that the part is in, from 0; None of a tensor with one dimension.
+    """
+
+    begin: int
+    end: int
+    first_row: int | None = None
+    last_row: int | None = None
+
+    @property
+    def where(self) -> str:
+        """`rows 64 to 127, bytes 4,096 to 8,191 of the file`."""
+        bytes_ = f"bytes {self.begin:,} to {self.end - 1:,} of the file"
+        if self.first_row is None or self.last_row is None:
+            return bytes_
+        rows = f"row {self.first_row:,}" if self.first_row == self.last_row else f"rows {self.first_row:,} to {self.last_row:,}"
+        return f"{rows}, {bytes_}"

@@ -1,21 +1,28 @@
 """Finds faults in the values of tensors: NaN, infinity, constants, unusable scales, codes out of range."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from hfcount.checkpoints.data.constant_tensors import constants
-from hfcount.checkpoints.data.findings import reported
+from hfcount.checkpoints.data.copied_weights import copied_weights
+from hfcount.checkpoints.data.findings import ranged, reported
 from hfcount.checkpoints.data.float_formats import FLOATS
+from hfcount.checkpoints.data.repeated_rows import repeated_rows
 from hfcount.checkpoints.data.scales import unusable
+from hfcount.checkpoints.data.sizes import implausible
 from hfcount.checkpoints.data.source import Codes, Source, search
 from hfcount.checkpoints.data.subjects import Subject, Subjects
 from hfcount.checkpoints.data.tally import Spot
+from hfcount.checkpoints.data.zero_parts import zeros_in_part
 from hfcount.verifier.findings import Outcome
 from hfcount.verifier.rules.hf901_not_a_number import NotANumber
 from hfcount.verifier.rules.hf902_infinite import Infinite
 from hfcount.verifier.rules.hf903_one_value import OneValue
 from hfcount.verifier.rules.hf906_code_out_of_range import CodeOutOfRange
+from hfcount.verifier.rules.hf913_text_in_weights import TextInWeights
 from hfcount.verifier.values import ValueFinding, index_of
+
+_SHOWN = 48  # bytes of a text that a finding quotes
 
 _TABLES: Mapping[str, tuple[tuple[str, ...], str]] = {
     "g_idx": (("scales",), "the number of a group"),
@@ -43,8 +50,21 @@ def findings(subjects: Subjects, source: Source, outcome: Outcome) -> Iterator[V
     yield from reported(OneValue, lost, lambda tensor: {"observed": tensor.tally.least})
     yield from reported(OneValue, begun, {"observed": 0.0, "begun": True, "severity": "note", "fix": OneValue.training})
     yield from unusable(loaded, source, outcome)
+    yield from _texts(loaded, source)
+    yield from zeros_in_part(loaded)
+    yield from repeated_rows(loaded, source)
+    yield from copied_weights(loaded, source)
+    yield from implausible(loaded, subjects, source)
     for tensor in loaded:
         yield from _codes(tensor, subjects, source)
+
+
+def _texts(loaded: Sequence[Subject], source: Source) -> Iterator[TextInWeights]:
+    """Text in place of weights; in tensors of any kind that a loader reads."""
+    for tensor in loaded:
+        if (span := tensor.tally.text) and not (tensor.scale and tensor.place.entry.dtype in ("U8", "F8_E4M3")):
+            (raw,) = source.parts(tensor.place, [span.begin], _SHOWN)
+            yield from ranged(TextInWeights, [tensor], span, observed=raw.decode("ascii", "replace"))
 
 
 def _bounds(tensor: Subject) -> bool:

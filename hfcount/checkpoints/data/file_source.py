@@ -24,13 +24,14 @@ _TASK = _CHUNKS * CHUNK  # bytes of these
 
 
 class TensorPiece(NamedTuple):
-    """A part of a tensor: where it begins in the tensor and in the file, and its bytes."""
+    """A part of a tensor: where it begins in the tensor and in the file, its bytes, and those of a row of a matrix."""
 
     tensor: str
     dtype: str
     begin: int
     first: int
     size: int
+    row: int
 
 
 class FileSource:
@@ -53,6 +54,15 @@ class FileSource:
             if state(path) != earlier:
                 raise changed(path)
         return Values(tallies, sums)
+
+    def parts(self, place: TensorLocation, begins: Sequence[int], size: int) -> list[bytes]:
+        """As Source has it."""
+        with opened(self._folder / place.file) as file:
+            parts = []
+            for begin in begins:
+                file.seek(place.begin + begin)
+                parts.append(file.read(min(size, place.size - begin)))
+            return parts
 
     def chunks(self, place: TensorLocation) -> Iterator[Bytes]:
         """As Source has it."""
@@ -84,7 +94,7 @@ class _Task:
         if digest:
             self._rest(file, worker, piece.first, digest)
         file.seek(piece.first)
-        return worker.count(piece.dtype, piece.size, self._filling(file, digest))
+        return worker.count(piece.dtype, piece.size, self._filling(file, digest), piece.begin, piece.row)
 
     def _rest(self, file: BufferedReader, worker: Worker, end: int, digest: Any) -> None:
         """Adds the bytes up to a place in the file to its sum: its header, and what may lie behind the tensors."""
@@ -108,7 +118,8 @@ def _tasks(folder: Path, where: Mapping[str, TensorLocation], summed: Collection
         dtype, pieces = place.entry.dtype, by_file.setdefault(place.file, [])
         task = _CHUNKS * step(dtype)
         for begin in range(0, place.size, task):
-            pieces.append(TensorPiece(name, dtype, begin, place.begin + begin, min(task, place.size - begin)))
+            size = min(task, place.size - begin)
+            pieces.append(TensorPiece(name, dtype, begin, place.begin + begin, size, place.row))
     for file in sorted(summed):
         in_order, by_file[file] = _in_order(by_file.get(file, ()))
         yield _Task(folder / file, in_order, True)

@@ -3,9 +3,10 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
+from hfcount.checkpoints.data.byte_span import Span
 from hfcount.checkpoints.data.subjects import Subject
 from hfcount.verifier.folded_names import fold
-from hfcount.verifier.values import ValueFinding
+from hfcount.verifier.values import RangeFinding, ValueFinding
 
 Rule = TypeVar("Rule", bound=ValueFinding)
 
@@ -27,3 +28,19 @@ def reported(
             bytes=sum(tensor.place.size for tensor in subjects),
             **fields,
         )
+
+
+RangeRule = TypeVar("RangeRule", bound=RangeFinding)
+
+
+def ranged(rule: type[RangeRule], subjects: Sequence[Subject], part: Span, **facts: Any) -> Iterator[RangeRule]:
+    """The finding about a part of the first of some tensors.
+
+    Args:
+        part: bytes of the tensor.
+    """
+    first = subjects[0]
+    begin = first.place.begin
+    row = first.place.size // first.shape[0] if len(first.shape) > 1 and first.shape[0] else 0
+    rows = {"first_row": part.begin // row, "last_row": (part.end - 1) // row} if row else {}
+    yield from reported(rule, subjects, {"begin": begin + part.begin, "end": begin + part.end, **rows, **facts})

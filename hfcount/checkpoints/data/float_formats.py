@@ -103,3 +103,6 @@ WHOLE = {
     "BOOL": "u1", "U8": "u1", "I8": "i1", "U16": "u2", "I16": "i2", "U32": "u4", "I32": "i4", "U64": "u8", "I64": "i8",
 }  # fmt: skip
 """Integer dtypes and their numpy codes."""
+
+LIKE_TEXT = 2.0**9
+"""What the letters of a text come to at least, as two of them are a 16-bit float; weights are rarely as large."""

@@ -20,6 +20,12 @@ class TensorLocation(NamedTuple):
         """Bytes of its data."""
         return self.entry.end - self.entry.begin
 
+    @property
+    def row(self) -> int:
+        """Bytes of a row of a matrix; 0 if it is none."""
+        shape = self.entry.shape
+        return self.size // shape[0] if len(shape) == 2 and all(size > 1 for size in shape) else 0
+
 
 def places(shards: Mapping[str, Shard]) -> dict[str, TensorLocation]:
     """The location of each tensor; the last file wins if two have it."""

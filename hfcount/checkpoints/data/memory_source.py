@@ -1,7 +1,7 @@
 """A source of values for tensors in memory: torch tensors on any device, and numpy arrays."""
 
 import sys
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -31,6 +31,11 @@ class MemorySource:
         works: list[Callable[[Worker], Tally]] = [partial(self._counted, place) for place in places.values()]
         return Values(dict(zip(places, run(works, done), strict=True)), {})
 
+    def parts(self, place: TensorLocation, begins: Sequence[int], size: int) -> list[bytes]:
+        """As Source has it."""
+        raw = _bytes(self._tensors[place])
+        return [raw[begin : begin + size].tobytes() for begin in begins]
+
     def chunks(self, place: TensorLocation) -> Iterator[Bytes]:
         """As Source has it."""
         raw = _bytes(self._tensors[place])
@@ -38,7 +43,7 @@ class MemorySource:
 
     def _counted(self, place: TensorLocation, worker: Worker) -> Tally:
         chunks = self.chunks(place)
-        return worker.count(place.entry.dtype, place.size, lambda raw: np.copyto(raw, next(chunks)))
+        return worker.count(place.entry.dtype, place.size, lambda raw: np.copyto(raw, next(chunks)), 0, place.row)
 
 
 def _bytes(tensor: Any) -> Bytes:

@@ -5,7 +5,9 @@ from collections.abc import Callable, Iterator, Sequence
 from threading import Event, local
 from typing import TYPE_CHECKING, TypeVar
 
+from hfcount.checkpoints.data.byte_patterns import Patterns
 from hfcount.checkpoints.data.count import CHUNK, Chunks, step
+from hfcount.checkpoints.data.float_formats import FLOATS, LIKE_TEXT
 from hfcount.checkpoints.data.locations import elements
 from hfcount.checkpoints.data.runs import Bytes
 from hfcount.checkpoints.data.tally import Tally
@@ -39,12 +41,14 @@ class Worker:
         self._chunks = Chunks()
         self._unreported = 0
 
-    def count(self, dtype: str, size: int, fill: Callable[[Bytes], object]) -> Tally:
+    def count(self, dtype: str, size: int, fill: Callable[[Bytes], object], begin: int = 0, row: int = 0) -> Tally:
         """The figures of some values.
 
         Args:
             size: of all of them, in bytes.
             fill: called with buffers for the bytes of one chunk after the other.
+            begin: the first of these bytes in the tensor.
+            row: bytes of a row of a matrix; 0 if it is none.
 
         Raises:
             Stopped: the run has ended.
@@ -52,15 +56,21 @@ class Worker:
         chunks, tally = self._chunks, Tally()
         once = step(dtype)
         run = chunks.run(dtype) if size >= CHUNK else None
-        for begin in range(0, size, once):
-            left = size - begin
+        patterns = _patterns(dtype, begin, row)
+        for start in range(0, size, once):
+            left = size - start
             raw = chunks.bytes if left >= CHUNK == once else chunks.bytes[: min(left, once)]
             fill(raw)
+            patterns.look(raw, start)
             if run is None or left < CHUNK or not run.count():
-                tally.add(chunks.count(dtype, raw), elements(dtype, begin))
+                figures = chunks.count(dtype, raw)
+                tally.add(figures, elements(dtype, start))
+                if figures.nan or figures.most > LIKE_TEXT:
+                    patterns.read_text(raw, start)
             self.went(raw.size)
         if run is not None:
             tally.add(run.tally())
+        tally.take(patterns)
         self.went(0)
         return tally
 
@@ -82,6 +92,13 @@ class Worker:
         if self._unreported > _REPORTED or not size:
             self._done(self._unreported)
             self._unreported = 0
+
+
+def _patterns(dtype: str, begin: int, row: int) -> Patterns:
+    kind = FLOATS.get(dtype)
+    plain = kind is None or kind.bits <= 8 or dtype == "F16"
+    width = kind.bits // 8 if kind and kind.bits >= 8 and dtype != "C64" else 0
+    return Patterns(begin, row if width else 0, max(width, 1), plain)
 
 
 def run(works: Sequence[Callable[[Worker], Result]], done: Done) -> Iterator[Result]:

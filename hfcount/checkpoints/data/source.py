@@ -1,6 +1,6 @@
 """The interface of sources of values: files, or tensors in memory."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -37,9 +37,14 @@ class Source(Protocol):
             FetchError: a file cannot be read, or was changed meanwhile.
         """
 
+    def parts(self, place: TensorLocation, begins: Sequence[int], size: int) -> list[bytes]:
+        """Some bytes of a tensor, from each of these on; raises as `read` does."""
+
     def chunks(self, place: TensorLocation) -> Iterator[Bytes]:
         """The bytes of a tensor, a chunk at a time, each in place of the one before; raises as `read` does."""
 
+
+_HEAD, _STEPS = 512, 3  # bytes that are looked at, and steps of codes that count up
 
 Codes = NDArray[np.integer]
 
@@ -54,6 +59,23 @@ def search(source: Source, place: TensorLocation, wanted: Callable[[Codes], NDAr
         first = start + int(matches[0]) if matches.size and not count else first
         count, start = count + int(matches.size), start + codes.size
     return count, first
+
+
+def counts_up(place: TensorLocation, source: Source) -> bool:
+    """Whether codes go up in steps as those of a table do, rather than being weights."""
+    dtype = place.entry.dtype
+    if BITS.get(dtype, 8) != 8 and dtype not in WHOLE:
+        return False
+    (head,) = source.parts(place, [0], _HEAD)
+    codes = np.frombuffer(head[: len(head) // 8 * 8], WHOLE.get(dtype, "u1"))
+    return bool(np.unique(np.diff(codes)).size <= _STEPS)
+
+
+def same_bytes(source: Source, place: TensorLocation, other: TensorLocation) -> bool:
+    """Whether two tensors of one size hold the same bytes; reads on only while they do."""
+    return all(
+        np.array_equal(raw, beside) for raw, beside in zip(source.chunks(place), source.chunks(other), strict=True)
+    )
 
 
 def elements_differing(source: Source, place: TensorLocation, other: TensorLocation) -> tuple[int, int]:

@@ -17,6 +17,9 @@ from hfcount.verifier.findings import Outcome
 from hfcount.verifier.values import index_of
 
 _SCALES = ("scale", "absmax")
+_TABLES = ("embedding", "router")
+_GGUF_TABLES = ("token_embd", "output", "position_embd", "token_types", "per_layer_token_embd", "rope_freqs")
+_WEIGHTS = (".weight", ".qweight", ".weight_packed")
 
 
 class Subject(NamedTuple):
@@ -64,6 +67,22 @@ class Subject(NamedTuple):
         if self.leaf is None or self.buffer or self.name.endswith("bias"):
             return False
         return sum(size > 1 for size in self.shape) > 1
+
+    @property
+    def weights(self) -> bool:
+        """Whether it is a matrix that maps what goes through the model: no table with a row for each token or place."""
+        if self.place.file.lower().endswith(".gguf"):
+            several = self.name.endswith(".weight") and sum(size > 1 for size in self.shape) > 1
+            return several and self.name.partition(".")[0] not in _GGUF_TABLES
+        if self.leaf is None or not self.matrix or self.scale or not self.loaded or self.leaf.tied_to:
+            return False
+        named = self.name.endswith(_WEIGHTS) or self.leaf.component == "experts"
+        return named and (self.leaf.linear or self.leaf.component not in _TABLES) and self.leaf.component != "lm_head"
+
+    @property
+    def varied(self) -> bool:
+        """Whether it is weights of several values, all of them numbers."""
+        return self.weights and self.tally.constant is None and not (self.tally.nan or self.tally.infinite)
 
     @property
     def norm(self) -> bool:

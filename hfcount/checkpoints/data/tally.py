@@ -1,8 +1,12 @@
 """Statistics of a tensor's values."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import inf, isfinite, sqrt
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from hfcount.checkpoints.data.byte_patterns import Patterns, RowSample
+    from hfcount.checkpoints.data.byte_span import Span
 
 
 class Spot(NamedTuple):
@@ -23,6 +27,9 @@ class Tally:
         total, squares: sums of the values, and of their squares; nothing is summed of whole numbers.
         summed: how many values these sums are of.
         first_nan, first_infinite: where the first of these is; None if none is.
+        zero_runs: bytes of the tensor that are zero, of long runs.
+        rows: how some rows compare with those before them; None if none were compared.
+        text: bytes of the tensor that are text; None if none are known to be.
     """
 
     count: int = 0
@@ -36,6 +43,9 @@ class Tally:
     summed: int = 0
     first_nan: Spot | None = None
     first_infinite: Spot | None = None
+    zero_runs: "list[Span]" = field(default_factory=list)
+    rows: "RowSample | None" = None
+    text: "Span | None" = None
 
     def add(self, other: "Tally", start: int = 0) -> None:
         """Adds the tally of further values, the first of which is number `start`."""
@@ -49,6 +59,20 @@ class Tally:
         self.summed += other.summed
         self.first_nan = _first(self.first_nan, other.first_nan, start)
         self.first_infinite = _first(self.first_infinite, other.first_infinite, start)
+        self._add_patterns(other)
+
+    def take(self, patterns: "Patterns") -> None:
+        """Keeps the patterns of the same values."""
+        self.zero_runs, self.rows, self.text = patterns.zero_runs, patterns.rows, patterns.text
+
+    def _add_patterns(self, other: "Tally") -> None:
+        for run in other.zero_runs:
+            if self.zero_runs and self.zero_runs[-1].end == run.begin:
+                self.zero_runs[-1] = run._replace(begin=self.zero_runs[-1].begin)
+            else:
+                self.zero_runs.append(run)
+        self.rows = self.rows.added(other.rows) if self.rows and other.rows else self.rows or other.rows
+        self.text = self.text or other.text
 
     @property
     def range(self) -> tuple[float | int, float | int] | None:

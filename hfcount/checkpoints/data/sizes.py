@@ -1,0 +1,171 @@
+"""Finds weights, norms and scales whose size no sound model has, and bits of another dtype than the header says.
+
+Sizes are root mean squares of what is not zero, so that pruning does not change them. What training began with zeros may
+be tiny after its first steps; what is smaller than a step of any optimizer is not.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from math import sqrt
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+from hfcount.checkpoints.data.decode import decoded
+from hfcount.checkpoints.data.findings import reported
+from hfcount.checkpoints.data.float_formats import FLOATS
+from hfcount.checkpoints.data.source import Source
+from hfcount.checkpoints.data.subjects import Subject, Subjects
+from hfcount.spec.tree.leaves import split
+from hfcount.verifier.rules.hf911_implausible_size import ImplausibleSize
+from hfcount.verifier.rules.hf912_bits_of_another_dtype import BitsOfAnotherDtype
+from hfcount.verifier.rules.hf914_scale_of_implausible_size import ScaleOfImplausibleSize
+
+_APART = 0.9e3  # times, by which a tensor is odd beside the same one of other layers
+_LARGEST, _SMALLEST = 1e4, 1e-10  # of weights, whatever those of other layers are
+_LARGE = 1.0  # below it no weight is odd for being larger than others
+_LARGE_NORM = 2e4
+_WRITERS = frozenset(("o_proj", "out_proj", "c_proj", "down_proj", "fc2", "w2", "wo", "dense_4h_to_h", "proj_out"))
+_SCALE = 30.0, 1e-12  # the largest and the smallest root mean square of scales of weights
+_WEIGHTS = 1e3, 1e-9  # and of weights that 8-bit floats and their scales make
+_OTHER_WAY = ("global_scale", "input", "output", "k_scale", "v_scale", "activation", "scale_2", "nested")
+_SAMPLED = 4096  # bytes of a matrix whose spread is looked at
+_SPREAD = 6.0, 0.5  # standard deviations of binary logarithms that are too wide, and too narrow
+_SOUND = 0.7, 3.2  # those of weights: of normal, uniform or Laplace values they are 1.4 to 1.9
+_DISTINCT = 100  # values of a sample that are no codes
+
+
+def implausible(loaded: Sequence[Subject], subjects: Subjects, source: Source) -> Iterator[Any]:
+    """The findings about sizes."""
+    swapped = [tensor for tensor in loaded if tensor.varied and tensor.place.entry.dtype in _SWAPPED]
+    seen = {tensor.name: facts for tensor in swapped if (facts := _other_dtype(tensor, source))}
+    yield from _of_dtypes(swapped, seen)
+    sized = [tensor for tensor in loaded if tensor.name not in seen and _sized(tensor)]
+    if not seen:
+        yield from _odd(sized)
+    yield from _scales(loaded, subjects)
+
+
+def size(tensor: Subject) -> float:
+    """The root mean square of the values that are not zero; 0 if all are, or nothing is summed."""
+    tally = tensor.tally
+    some = tally.summed - tally.zeros
+    return sqrt(tally.squares / some) if some > 0 and tally.squares >= 0 else 0.0
+
+
+def _sized(tensor: Subject) -> bool:
+    return (tensor.weights or tensor.norm) and tensor.place.entry.dtype in FLOATS and not (tensor.packed or tensor.blocks)
+
+
+def _odd(sized: Sequence[Subject]) -> Iterator[ImplausibleSize]:
+    groups: dict[tuple[str, ...], list[Subject]] = {}
+    for tensor in sized:
+        groups.setdefault(split(tensor.name)[0], []).append(tensor)
+    for group in groups.values():
+        odd = [tensor for tensor in group if _is_odd(tensor, _usual(tensor, group))]
+        if odd:
+            usual = _usual(odd[0], group)
+            yield from reported(ImplausibleSize, odd, {"observed": size(odd[0]), "expected": usual})
+
+
+def _usual(tensor: Subject, group: Sequence[Subject]) -> float | None:
+    """The median size of the same tensor of other layers; None if there is none."""
+    others = [size(other) for other in group if other is not tensor and size(other)]
+    return median(others) if others else None
+
+
+def _is_odd(tensor: Subject, usual: float | None) -> bool:
+    here = size(tensor)
+    if not here:
+        return False
+    if tensor.norm:
+        beside = usual is not None and here > _APART * usual and here > _APART
+        return here > _LARGE_NORM or beside or (here < _SMALLEST and not tensor.tally.zeros)
+    if here > _LARGEST or here < _SMALLEST:
+        return True
+    if usual is None:
+        return False
+    begun_small = tensor.name.removesuffix(".weight").rpartition(".")[2] in _WRITERS
+    return (here > _APART * usual and here > _LARGE) or (_APART * here < usual and not begun_small)
+
+
+_SWAPPED = {"BF16": "F16", "F16": "BF16"}
+
+
+def _other_dtype(tensor: Subject, source: Source) -> Mapping[str, float] | None:
+    """The medians under both dtypes, if the bits are of the other one."""
+    dtype = tensor.place.entry.dtype
+    begin = tensor.place.size // 4 * 2
+    (raw,) = source.parts(tensor.place, [begin // 2], _SAMPLED)
+    codes = np.frombuffer(raw[: len(raw) // 2 * 2], np.uint8)
+    here, there = _spread(dtype, codes), _spread(_SWAPPED[dtype], codes)
+    if here is None or there is None or not _SOUND[0] < there[1] < _SOUND[1]:
+        return None
+    wrong = here[1] > _SPREAD[0] if dtype == "BF16" else here[1] < _SPREAD[1]
+    return {"median": here[0], "other": there[0]} if wrong and _SMALLEST < there[0] < _LARGEST else None
+
+
+def _spread(dtype: str, raw: "np.typing.NDArray[np.uint8]") -> tuple[float, float] | None:
+    """The median of the magnitudes, and the standard deviation of their binary logarithms; None of few values."""
+    values = np.abs(decoded(dtype, raw, wide=False))
+    values = values[(values > 0) & np.isfinite(values)].astype(np.float64)
+    if 2 * values.size < raw.size // 2 or np.unique(values).size < _DISTINCT:
+        return None
+    return float(np.median(values)), float(np.log2(values).std())
+
+
+def _of_dtypes(swapped: Sequence[Subject], seen: Mapping[str, Mapping[str, float]]) -> Iterator[BitsOfAnotherDtype]:
+    for dtype, other in _SWAPPED.items():
+        tensors = [tensor for tensor in swapped if tensor.name in seen and tensor.place.entry.dtype == dtype]
+        if tensors:
+            facts = {"expected": other, "observed": dtype, **seen[tensors[0].name]}
+            yield from reported(BitsOfAnotherDtype, tensors, facts)
+
+
+def _scales(loaded: Sequence[Subject], subjects: Subjects) -> Iterator[ScaleOfImplausibleSize]:
+    """Scales that are large or small by themselves, with the weights that they make, or beside those of other layers."""
+    scales = [tensor for tensor in loaded if _of_weights(tensor)]
+    groups: dict[tuple[str, ...], list[Subject]] = {}
+    for tensor in scales:
+        groups.setdefault(split(tensor.name)[0], []).append(tensor)
+    odd = [
+        tensor
+        for group in groups.values()
+        for tensor in group
+        if _is_odd_scale(tensor, _usual(tensor, group), _made(tensor, subjects))
+    ]
+    if odd:
+        facts = {"observed": size(odd[0]), "weights": _made(odd[0], subjects)}
+        yield from reported(ScaleOfImplausibleSize, odd, facts)
+
+
+def _of_weights(tensor: Subject) -> bool:
+    """Whether it is a scale that weights are multiplied with, as a float of at least 16 bits."""
+    kind = FLOATS.get(tensor.place.entry.dtype)
+    last = tensor.name.rpartition(".")[2]
+    return (
+        tensor.scale
+        and not tensor.blocks
+        and kind is not None
+        and kind.bits >= 16
+        and not any(word in last for word in _OTHER_WAY)
+    )
+
+
+def _made(tensor: Subject, subjects: Subjects) -> float | None:
+    """The size of the weights that a scale makes of 8-bit floats; None where there are none beside it."""
+    stem = tensor.name.partition("_scale")[0].rpartition(".")[2] or "weight"
+    codes = subjects.beside(tensor.name, (stem, "weight"))
+    if codes is None or not codes.place.entry.dtype.startswith("F8_E") or codes.place.entry.dtype == "F8_E8M0":
+        return None
+    return size(codes) * size(tensor)
+
+
+def _is_odd_scale(tensor: Subject, usual: float | None, made: float | None) -> bool:
+    here = size(tensor)
+    if not here:
+        return False
+    if made is not None:
+        return not _WEIGHTS[1] < made < _WEIGHTS[0]
+    beside = usual is not None and (here > _APART * usual or _APART * here < usual)
+    return beside or not _SCALE[1] < here < _SCALE[0]

@@ -1,0 +1,100 @@
+"""Finds parts of weight matrices that are zero because nothing was written there.
+
+Pruning zeroes values here and there, or whole rows. A hole begins and ends where pages of a disk do, or reaches to the
+end of the tensor, and lost parts are halves: no chance makes runs as long among values that are not zero.
+"""
+
+from collections.abc import Iterator, Sequence
+from math import inf, log
+
+from hfcount.checkpoints.data.byte_patterns import PAGE
+from hfcount.checkpoints.data.byte_span import Span
+from hfcount.checkpoints.data.findings import ranged
+from hfcount.checkpoints.data.float_formats import FLOATS
+from hfcount.checkpoints.data.subjects import Subject
+from hfcount.formats.dtypes import BITS
+from hfcount.spec.tree.leaves import split
+from hfcount.verifier.rules.hf908_zeros_in_part import ZerosInPart
+
+_UNLIKELY = 30.0  # natural logarithm of how unlikely a run has to be
+_LOST = 0.4  # the smallest share of a matrix that is taken for a lost part, where it is whole rows
+_FEW = 16  # elements of a run, at least
+_CODES = ("qweight", "weight_packed", "weight")
+_PRUNED = 0.05  # share of zeros around a run of rows, above which it is pruning
+_SLACK = 8  # bytes by which a run may be shorter than a hole, or longer
+
+
+def zeros_in_part(loaded: Sequence[Subject]) -> Iterator[ZerosInPart]:
+    """The matrices of which a part was never written."""
+    broken = {tensor.name: run for tensor in loaded if _may_lack(tensor) if (run := _lost(tensor)) is not None}
+    alike: dict[tuple[str, ...], list[Subject]] = {}
+    for tensor in loaded:
+        if tensor.weights:
+            alike.setdefault(split(tensor.name)[0], []).append(tensor)
+    for group in alike.values():
+        lost = [tensor for tensor in group if tensor.name in broken]
+        by_design = len(group) > 1 and len(lost) == len(group) and all(_is_rows(one, broken[one.name]) for one in lost)
+        if lost and not by_design:
+            yield from ranged(ZerosInPart, lost, broken[lost[0].name])
+
+
+def _may_lack(tensor: Subject) -> bool:
+    runs = tensor.tally.zero_runs
+    return bool(runs) and tensor.varied and not tensor.blocks and _is_plain(tensor)
+
+
+def _is_plain(tensor: Subject) -> bool:
+    """Whether its zeros are weights of zero, or codes that stand for none of the usual ones."""
+    return tensor.place.entry.dtype in FLOATS or tensor.name.rpartition(".")[2] in _CODES
+
+
+def _lost(tensor: Subject) -> Span | None:
+    """The longest run that was never written, if there is one."""
+    runs = [run for run in tensor.tally.zero_runs if _is_long(tensor, run)]
+    holes = [run for run in runs if _is_hole(tensor, run)]
+    if 2 * len(holes) > len(runs):
+        return max(holes, key=lambda run: run.end - run.begin)
+    halves = [run for run in runs if run.end - run.begin >= _LOST * tensor.place.size]
+    return halves[0] if halves and _zeros_around(tensor, halves[0]) < _PRUNED else None
+
+
+def _is_long(tensor: Subject, run: Span) -> bool:
+    """Whether chance does not make it of as many zeros as there are around it."""
+    elements, around = _elements(tensor, run), _zeros_around(tensor, run)
+    size = run.end - run.begin
+    if elements < _FEW or (size < PAGE - 2 * _SLACK and size < _LOST * tensor.place.size):
+        return False
+    each = -log(around) if around else inf
+    return elements * each > log(max(tensor.tally.count, 2)) + _UNLIKELY
+
+
+def _elements(tensor: Subject, run: Span) -> int:
+    return (run.end - run.begin) * 8 // BITS[tensor.place.entry.dtype]
+
+
+def _zeros_around(tensor: Subject, run: Span) -> float:
+    """The share of zeros among the other values, from 0 to 1."""
+    elements = _elements(tensor, run)
+    rest = tensor.tally.count - elements
+    return max(tensor.tally.zeros - elements, 0) / rest if rest > 0 else 0.0
+
+
+def _is_hole(tensor: Subject, run: Span) -> bool:
+    """Whether it begins and ends with pages of the file, or the tensor, and not with rows."""
+    begin, end, size = tensor.place.begin + run.begin, tensor.place.begin + run.end, tensor.place.size
+    if run.end - run.begin < PAGE - 2 * _SLACK:
+        return False
+    starts = _at_page(begin) or run.begin < _SLACK
+    ends = _at_page(end) or run.end > size - _SLACK
+    return starts and ends and not (_is_rows(tensor, run) and (run.begin < _SLACK or run.end > size - _SLACK))
+
+
+def _at_page(place: int) -> bool:
+    """Whether a byte is at the border of a page, as far as words that do not lie there tell."""
+    return place % PAGE <= _SLACK or place % PAGE >= PAGE - _SLACK
+
+
+def _is_rows(tensor: Subject, run: Span) -> bool:
+    """Whether it is whole rows."""
+    row = tensor.place.size // tensor.shape[0] if tensor.shape else 0
+    return row > 0 and run.begin % row == 0 and (run.end % row == 0 or run.end > tensor.place.size - _SLACK)
