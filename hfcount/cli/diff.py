@@ -152,7 +152,9 @@ def command(
 
     with Bar(2) as bar:
         options = Options(depth, progress=bar.files, reading=bar.bytes, derive_with=derive_with)
-        result = diff(sides[0], sides[1], options, DiffOptions(sample, expect, adapter, None, structure, allow_nan, scale))
+        result = diff(
+            sides[0], sides[1], options, DiffOptions(sample, expect, adapter, None, structure, allow_nan, scale)
+        )
     there = said(partial(_text, "json" if as_json else "brief" if quiet else style, result))
     for output in outputs:
         written(output.path, partial(_file, output.kind, result))

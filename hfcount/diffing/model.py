@@ -5,7 +5,18 @@ from dataclasses import asdict, dataclass, field, fields
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
-from hfcount.diffing.pieces import Cell, ConfigKey, DiffDepth, Expectation, FileSums, Judged, Relation, Side, Tensors, Values
+from hfcount.diffing.pieces import (
+    Cell,
+    ConfigKey,
+    DiffDepth,
+    Expectation,
+    FileSums,
+    Judged,
+    Relation,
+    Side,
+    Tensors,
+    Values,
+)
 from hfcount.report.figures import Part
 from hfcount.report.renderings import DIFF_RENDERINGS
 from hfcount.version import SCHEMA

@@ -86,7 +86,11 @@ def diff(a: Request | HfcountError, b: Request | HfcountError, options: Options,
         first, other = (both.enter_context(load_side(request, how, wanted.part)) for request in sides)
         if first.pipeline or other.pipeline:
             result = pipelines.diff(
-                first, other, files, lambda part, a, b: diff(a, b, options, wanted._replace(part=part)), wanted.allow_nan
+                first,
+                other,
+                files,
+                lambda part, a, b: diff(a, b, options, wanted._replace(part=part)),
+                wanted.allow_nan,
             )
             return replace(result, judged_by=_judged_by(options, wanted))
         return _differing(first, other, files, options, wanted)

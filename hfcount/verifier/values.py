@@ -70,5 +70,9 @@ class RangeFinding(ValueFinding):
         bytes_ = f"bytes {self.begin:,} to {self.end - 1:,} of the file"
         if self.first_row is None or self.last_row is None:
             return bytes_
-        rows = f"row {self.first_row:,}" if self.first_row == self.last_row else f"rows {self.first_row:,} to {self.last_row:,}"
+        rows = (
+            f"row {self.first_row:,}"
+            if self.first_row == self.last_row
+            else f"rows {self.first_row:,} to {self.last_row:,}"
+        )
         return f"{rows}, {bytes_}"

@@ -5,11 +5,13 @@ import json
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from defects import EMBED, HEAD, SCALE, THIRD, Checkpoint, in_blocks, sharded
+from numpy.typing import NDArray
 
 Spoil = Callable[[Path], None]
 
@@ -114,6 +116,78 @@ def copied(tensor: str, other: str) -> Spoil:
     return spoil
 
 
+def codes_of(folder: Path, tensor: str) -> NDArray[np.uint16]:
+    """The bits of a 16-bit tensor, in its shape."""
+    file, begin, entry = place(folder, tensor)
+    first, last = entry["data_offsets"]
+    codes = np.frombuffer(file.read_bytes()[begin : begin + last - first], "<u2")
+    return codes.reshape(entry["shape"]).copy()
+
+
+def changed(tensor: str, change: Callable[[NDArray[np.uint16]], NDArray[np.uint16]]) -> Spoil:
+    """Gives a 16-bit tensor what a function makes of its bits."""
+
+    def spoil(folder: Path) -> None:
+        file, begin, _ = place(folder, tensor)
+        _write(file, begin, np.ascontiguousarray(change(codes_of(folder, tensor))).astype("<u2").tobytes())
+
+    return spoil
+
+
+def times(tensor: str, factor: float) -> Spoil:
+    """Multiplies a BF16 or F32 tensor."""
+
+    def spoil(folder: Path) -> None:
+        file, begin, entry = place(folder, tensor)
+        first, last = entry["data_offsets"]
+        raw = file.read_bytes()[begin : begin + last - first]
+        if entry["dtype"] == "F32":
+            values = np.frombuffer(raw, "<f4") * np.float32(factor)
+            _write(file, begin, values.astype("<f4").tobytes())
+        else:
+            bits = np.frombuffer(raw, "<u2").astype("<u4") << 16
+            values = bits.view("<f4") * np.float32(factor)
+            _write(file, begin, (values.view("<u4") >> 16).astype("<u2").tobytes())
+
+    return spoil
+
+
+def half_lost(codes: NDArray[np.uint16]) -> NDArray[np.uint16]:
+    """The first half of the rows is zero."""
+    codes[: len(codes) // 2] = 0
+    return codes
+
+
+def as_float16(codes: NDArray[np.uint16]) -> NDArray[np.uint16]:
+    """The bits of F16 that hold the values of BF16."""
+    return (codes.astype("<u4") << 16).view("<f4").astype("<f2").view("<u2")
+
+
+def written(tensor: str, text: str) -> Spoil:
+    """Puts a text in the place of the first values."""
+
+    def spoil(folder: Path) -> None:
+        file, begin, _ = place(folder, tensor)
+        _write(file, begin, text.encode())
+
+    return spoil
+
+
+def with_hole(tensor: str, begin: int, end: int) -> Spoil:
+    """Leaves a hole of whole pages in a file, in place of some pages of a tensor from the first whole one on."""
+
+    def spoil(folder: Path) -> None:
+        file, first, _ = place(folder, tensor)
+        raw, page = file.read_bytes(), 4096
+        start = -(-first // page) * page
+        with file.open("wb") as stream:
+            stream.write(raw[: start + begin * page])
+            stream.seek(start + end * page)
+            stream.write(raw[start + end * page :])
+
+    return spoil
+
+
 def steps(*spoils: Spoil) -> Spoil:
     """One after the other."""
 
@@ -142,6 +216,11 @@ def _large(**changes: Any) -> Checkpoint:
     checkpoint = sharded("qwen3", tie_word_embeddings=True, vocab_size=9000)
     checkpoint.add({HEAD: ("BF16", (9000, 12))})
     return checkpoint
+
+
+PAGE_OF_A_PROXY = """<html><head><title>503 Service Unavailable</title></head>
+<body>The server cannot answer at the moment. Please try again later.</body></html>
+"""
 
 
 def _quantised() -> Checkpoint:
@@ -227,6 +306,49 @@ VALUED: Mapping[str, Valued] = {
         spoil=steps(_numbered, put(GROUPS, 7, 2)),
     ),
     "sound FP8": Valued("verified", make=_quantised),
+    "a matrix of which half is zero": Valued(
+        "mismatch", "HF908", (f"{UP} in {THIRD} is zero in rows 0 to 9, bytes",), spoil=changed(UP, half_lost)
+    ),
+    "a matrix whose rows are all the first": Valued(
+        "mismatch",
+        "HF909",
+        (f"{UP}[1, 0] in {THIRD} repeats rows: 19 of 19",),
+        spoil=changed(UP, lambda codes: np.repeat(codes[:1], len(codes), 0)),
+    ),
+    "two matrices of a module that are the same": Valued(
+        "mismatch",
+        "HF910",
+        (f"holds the values of {UP.replace('up_proj', 'gate_proj')}, and nothing ties them",),
+        spoil=copied(UP, UP.replace("up_proj", "gate_proj")),
+    ),
+    "a matrix that was scaled twice": Valued(
+        "mismatch",
+        "HF911",
+        (f"The root mean square of {UP} in {THIRD} is", "and of the same tensor in other layers 0.0"),
+        spoil=times(UP, 2.0**40),
+    ),
+    "bits of F16 in a matrix of BF16": Valued(
+        "mismatch",
+        "HF912",
+        (f"{UP} in {THIRD} is BF16 by the header, and its bits are F16",),
+        spoil=changed(UP, as_float16),
+    ),
+    "the page of a proxy in a matrix": Valued(
+        "mismatch",
+        "HF913",
+        (f"{UP} in {THIRD} holds text in rows 0 to", "503 Service"),
+        spoil=written(UP, PAGE_OF_A_PROXY),
+    ),
+    "scales that are far too large": Valued(
+        "mismatch", "HF914", (f"{SCALE} in", "is a scale of packed weights"), make=_quantised, spoil=times(SCALE, 1e6)
+    ),
+    "a file with a hole": Valued(
+        "mismatch",
+        "HF915",
+        (f"{UP} in", "was not written in rows"),
+        make=partial(sharded, intermediate_size=2000),
+        spoil=with_hole(UP, 3, 5),
+    ),
     "a download as it was listed": Valued("verified", spoil=downloaded()),
     "a download with one bit turned around": Valued(
         "mismatch", "HF907", (THIRD, "the Hub had listed"), spoil=steps(downloaded(), put(UP, 7, 0x3C00))

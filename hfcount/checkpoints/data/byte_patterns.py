@@ -56,7 +56,9 @@ class RowSample(NamedTuple):
 
     def added(self, other: "RowSample") -> "RowSample":
         """The sample of both; the first rows are numbered alike."""
-        first = self.first if other.first is None else other.first if self.first is None else min(self.first, other.first)
+        first = (
+            self.first if other.first is None else other.first if self.first is None else min(self.first, other.first)
+        )
         return RowSample(*(mine + theirs for mine, theirs in zip(self[:5], other[:5], strict=True)), first)
 
 

@@ -6,6 +6,7 @@ to see where the zeros begin and end: those of a matrix, or of whole rows, are m
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeGuard
 
 from hfcount.checkpoints.data.byte_span import Span
 from hfcount.checkpoints.data.findings import ranged
@@ -19,7 +20,11 @@ from hfcount.fetcher.data_files import data_folder
 from hfcount.fetcher.interface import Request
 from hfcount.formats.safetensors import Shard
 from hfcount.text import printable
+from hfcount.verifier.finding import Finding
 from hfcount.verifier.rules.hf915_hole_in_file import HoleInFile
+
+if TYPE_CHECKING:
+    from hfcount.verifier.rules.hf908_zeros_in_part import ZerosInPart
 
 _AROUND = 1 << 20  # bytes that are read on either side of a hole
 _LEAST = 4096  # bytes of a tensor that are in a hole
@@ -36,12 +41,20 @@ def with_holes(request: Request, inspection: Inspection, shards: Mapping[str, Sh
         broken = [found for name in sorted(shards) for found in _of_file(folder, shards[name], inspection)]
     except FetchError:  # what cannot be read is said elsewhere
         return inspection
-    known = {name for finding in inspection.outcome.findings if finding.code == "HF908" for name in finding.tensors}
-    broken = [(tensor, part) for tensor, part in broken if tensor.name not in known]
     if broken:
-        inspection.outcome.findings += ranged(HoleInFile, [tensor for tensor, _ in broken], broken[0][1])
-        inspection.outcome.errors_first()
+        names = {tensor.name for tensor, _ in broken}
+        outcome = inspection.outcome
+        outcome.findings = [
+            finding for finding in outcome.findings if not (_is_zeros(finding) and finding.tensor in names)
+        ]
+        outcome.findings += ranged(HoleInFile, [tensor for tensor, _ in broken], broken[0][1])
+        outcome.errors_first()
     return inspection
+
+
+def _is_zeros(finding: Finding) -> "TypeGuard[ZerosInPart]":
+    """Whether it reports by its values what a hole explains."""
+    return finding.code == "HF908"
 
 
 def _of_file(folder: Path, shard: Shard, inspection: Inspection) -> Iterator[tuple[Subject, Span]]:

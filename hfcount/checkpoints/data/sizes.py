@@ -6,7 +6,7 @@ be tiny after its first steps; what is smaller than a step of any optimizer is n
 
 from collections.abc import Iterator, Mapping, Sequence
 from math import sqrt
-from statistics import median
+from statistics import median_low
 from typing import Any
 
 import numpy as np
@@ -22,9 +22,10 @@ from hfcount.verifier.rules.hf912_bits_of_another_dtype import BitsOfAnotherDtyp
 from hfcount.verifier.rules.hf914_scale_of_implausible_size import ScaleOfImplausibleSize
 
 _APART = 0.9e3  # times, by which a tensor is odd beside the same one of other layers
-_LARGEST, _SMALLEST = 1e4, 1e-10  # of weights, whatever those of other layers are
+_LARGEST, _SMALLEST = 1e4, 1e-12  # of weights, whatever those of other layers are
 _LARGE = 1.0  # below it no weight is odd for being larger than others
 _LARGE_NORM = 2e4
+_TWO = 2  # layers, of which neither is the usual one
 _WRITERS = frozenset(("o_proj", "out_proj", "c_proj", "down_proj", "fc2", "w2", "wo", "dense_4h_to_h", "proj_out"))
 _SCALE = 30.0, 1e-12  # the largest and the smallest root mean square of scales of weights
 _WEIGHTS = 1e3, 1e-9  # and of weights that 8-bit floats and their scales make
@@ -54,7 +55,8 @@ def size(tensor: Subject) -> float:
 
 
 def _sized(tensor: Subject) -> bool:
-    return (tensor.weights or tensor.norm) and tensor.place.entry.dtype in FLOATS and not (tensor.packed or tensor.blocks)
+    plain = tensor.place.entry.dtype in FLOATS and not (tensor.packed or tensor.blocks or tensor.tally.text)
+    return plain and (tensor.weights or tensor.norm)
 
 
 def _odd(sized: Sequence[Subject]) -> Iterator[ImplausibleSize]:
@@ -62,19 +64,25 @@ def _odd(sized: Sequence[Subject]) -> Iterator[ImplausibleSize]:
     for tensor in sized:
         groups.setdefault(split(tensor.name)[0], []).append(tensor)
     for group in groups.values():
-        odd = [tensor for tensor in group if _is_odd(tensor, _usual(tensor, group))]
+        odd = [tensor for tensor in group if _is_odd(tensor, _usual(tensor, group), len(group) > _TWO)]
         if odd:
             usual = _usual(odd[0], group)
             yield from reported(ImplausibleSize, odd, {"observed": size(odd[0]), "expected": usual})
 
 
 def _usual(tensor: Subject, group: Sequence[Subject]) -> float | None:
-    """The median size of the same tensor of other layers; None if there is none."""
-    others = [size(other) for other in group if other is not tensor and size(other)]
-    return median(others) if others else None
+    """The median size of the same tensor of all layers, or that of the only other one; None if there is none."""
+    sizes = [here for other in group if (here := size(other))]
+    others = [here for other in group if other is not tensor and (here := size(other))]
+    return median_low(sizes) if len(sizes) > _TWO else others[0] if others else None
 
 
-def _is_odd(tensor: Subject, usual: float | None) -> bool:
+def _is_odd(tensor: Subject, usual: float | None, several: bool) -> bool:
+    """Whether no sound model has it.
+
+    Args:
+        several: whether there are enough layers to tell which of them is the odd one.
+    """
     here = size(tensor)
     if not here:
         return False
@@ -86,7 +94,7 @@ def _is_odd(tensor: Subject, usual: float | None) -> bool:
     if usual is None:
         return False
     begun_small = tensor.name.removesuffix(".weight").rpartition(".")[2] in _WRITERS
-    return (here > _APART * usual and here > _LARGE) or (_APART * here < usual and not begun_small)
+    return (here > _APART * usual and here > _LARGE) or (_APART * here < usual and several and not begun_small)
 
 
 _SWAPPED = {"BF16": "F16", "F16": "BF16"}

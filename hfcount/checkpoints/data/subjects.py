@@ -81,8 +81,9 @@ class Subject(NamedTuple):
 
     @property
     def varied(self) -> bool:
-        """Whether it is weights of several values, all of them numbers."""
-        return self.weights and self.tally.constant is None and not (self.tally.nan or self.tally.infinite)
+        """Whether it is weights of several values, all of them numbers, and no text."""
+        tally = self.tally
+        return self.weights and tally.constant is None and not (tally.nan or tally.infinite or tally.text)
 
     @property
     def norm(self) -> bool:

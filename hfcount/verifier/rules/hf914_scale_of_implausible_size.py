@@ -23,4 +23,6 @@ class ScaleOfImplausibleSize(ValueFinding):
     @property
     def text(self) -> str:
         so = f", and of the weights that it makes {self.weights:.3g}" if self.weights is not None else ""
-        return f"{self.place} is a scale of packed weights: its root mean square is {self.observed:.3g}{so}.{self.others}"
+        return (
+            f"{self.place} is a scale of packed weights: its root mean square is {self.observed:.3g}{so}.{self.others}"
+        )

@@ -1,0 +1,171 @@
+"""Values that cut downloads and bad writers leave, and those that look like them and are meant."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from build import TINY, config, shard
+from tables import over
+from valued import changed, copied, filled, header, steps, times, with_hole
+
+import hfcount
+
+Spoil = Callable[[Path], None]
+
+LAYER = "model.layers.{}."
+UP, DOWN = LAYER.format(1) + "mlp.up_proj.weight", LAYER.format(1) + "mlp.down_proj.weight"
+KEYS, NORM = LAYER.format(1) + "self_attn.k_proj.weight", LAYER.format(1) + "input_layernorm.weight"
+ROUTER = LAYER.format(1) + "mlp.experts.{}.up_proj.weight"
+SIZES = {"hidden_size": 24, "intermediate_size": 800, "num_hidden_layers": 4}
+LLAMA, MOE = config("llama", **SIZES), config("qwen3_moe")
+ONE = 0x3F80  # in BF16
+
+
+def _model(folder: Path, values: dict[str, Any]) -> Path:
+    """A model whose values are all random."""
+    folder.mkdir()
+    (folder / "config.json").write_text(json.dumps(values))
+    (folder / "model.safetensors").write_bytes(
+        shard({one.name: one.shape for one in hfcount.blueprint(values).tensors()})
+    )
+    filled(folder / "model.safetensors", 1)
+    return folder
+
+
+def _layer(number: int, of: int) -> Spoil:
+    """A layer with the weights of another one."""
+
+    def spoil(folder: Path) -> None:
+        names = [name for name in header(folder / "model.safetensors")[0] if name.startswith(LAYER.format(number))]
+        steps(*(copied(name, name.replace(LAYER.format(number), LAYER.format(of))) for name in names))(folder)
+
+    return spoil
+
+
+def _experts(layers: range, experts: range) -> Spoil:
+    """Experts with the weights of the first of their layer."""
+
+    def spoil(folder: Path) -> None:
+        for name in header(folder / "model.safetensors")[0]:
+            for layer in layers:
+                for expert in experts:
+                    here = f"{LAYER.format(layer)}mlp.experts.{expert}."
+                    if name.startswith(here):
+                        copied(name, name.replace(here, f"{LAYER.format(layer)}mlp.experts.0."))(folder)
+
+    return spoil
+
+
+def _norms(folder: Path) -> None:
+    names = [name for name in header(folder / "model.safetensors")[0] if "norm" in name]
+    steps(*(changed(name, lambda codes: np.full_like(codes, ONE)) for name in names))(folder)
+
+
+def _pruned(share: float) -> Spoil:
+    """Some values of all matrices of the layers are zero."""
+
+    def spoil(folder: Path) -> None:
+        random = np.random.default_rng(0)
+        for name in header(folder / "model.safetensors")[0]:
+            if "proj" in name:
+                changed(name, lambda codes: np.where(random.random(codes.shape) < share, 0, codes))(folder)
+
+    return spoil
+
+
+def _without_rows(share: float) -> Spoil:
+    """Some rows of all matrices of the layers are zero."""
+
+    def spoil(folder: Path) -> None:
+        random = np.random.default_rng(0)
+        for name in header(folder / "model.safetensors")[0]:
+            if "proj" in name:
+                changed(name, lambda codes: np.where(random.random((len(codes), 1)) < share, 0, codes))(folder)
+
+    return spoil
+
+
+def _zero(first: int, last: int) -> Callable[[np.ndarray], np.ndarray]:
+    """Makes some values zero, by their numbers."""
+
+    def change(codes: np.ndarray) -> np.ndarray:
+        codes.reshape(-1)[first:last] = 0
+        return codes
+
+    return change
+
+
+# The model, what becomes of it, the findings and the severity of the first, and words of its message
+ROWS: dict[str, tuple[dict[str, Any], Spoil, str, str]] = {
+    "values of chance": (LLAMA, steps(), "", ""),
+    "the end of a matrix": (LLAMA, changed(UP, _zero(6000, 19200)), "HF908 error", "rows 250 to 799, bytes"),
+    "half of the rows": (LLAMA, changed(UP, _zero(0, 9600)), "HF908 error", "is zero in rows 0 to 399"),
+    "half of the rows of all layers": (
+        LLAMA,
+        steps(*(changed(UP.replace("s.1.", f"s.{layer}."), _zero(0, 9600)) for layer in range(4))),
+        "",
+        "",
+    ),
+    "a page in the middle": (LLAMA, with_hole(UP, 3, 4), "HF915 error", "the file has a hole there"),
+    "a few rows": (LLAMA, changed(UP, _zero(4800, 5280)), "", ""),
+    "rows of padding": (LLAMA, changed("model.embed_tokens.weight", _zero(600, 1200)), "", ""),
+    "half of the values pruned": (LLAMA, _pruned(0.5), "", ""),
+    "nearly all values pruned": (LLAMA, _pruned(0.995), "", ""),
+    "half of the rows pruned": (LLAMA, _without_rows(0.5), "", ""),
+    "most rows pruned": (LLAMA, _without_rows(0.9), "", ""),
+    "all rows the same": (LLAMA, changed(UP, lambda codes: np.repeat(codes[:1], 800, 0)), "HF909 error", "63 of 63"),
+    "each row twice": (LLAMA, changed(UP, lambda codes: np.repeat(codes[:400], 2, 0)), "HF909 error", "repeats rows"),
+    "all columns the same": (LLAMA, changed(UP, lambda codes: np.repeat(codes[:, :1], 24, 1)), "HF909 error", "has one"),
+    "each column twice": (LLAMA, changed(UP, lambda codes: np.repeat(codes[:, :12], 2, 1)), "HF909 error", "each column"),
+    "one half twice": (LLAMA, changed(UP, lambda codes: np.tile(codes[:400], (2, 1))), "HF909 error", "2 times over"),
+    "keys for two groups of heads": (LLAMA, changed(KEYS, lambda codes: np.tile(codes[:6], (2, 1))), "", ""),
+    "up is gate": (LLAMA, copied(UP, UP.replace("up_", "gate_")), "HF910 error", "nothing ties them"),
+    "a matrix of another layer": (LLAMA, copied(UP, UP.replace("s.1.", "s.0.")), "HF910 error", "layers.0.mlp.up_proj"),
+    "a layer of another one": (LLAMA, _layer(2, 1), "HF910 error", "Layer model.layers.2 holds the weights of model.la"),
+    "a range of layers": (LLAMA, steps(_layer(2, 0), _layer(3, 1)), "HF910 note", "Layers model.layers.2 to 3 hold"),
+    "layers that began as copies": (LLAMA, steps(_norms, *(_layer(number, 0) for number in (1, 2, 3))), "", ""),
+    "an expert of another one": (MOE, _experts(range(1), range(1, 2)), "HF910 error", "Expert model.layers.0.mlp.exp"),
+    "all experts of a layer": (MOE, _experts(range(1), range(8)), "HF910 error", "Expert"),
+    "all experts of all layers": (MOE, _experts(range(3), range(8)), "HF910 note", "All experts of"),
+    "norms of ones": (LLAMA, _norms, "", ""),
+    "a matrix times 1e28": (LLAMA, times(UP, 1e28), "HF911 error", "in other layers 0.0"),
+    "a matrix times 1e-14": (LLAMA, times(UP, 1e-14), "HF911 error", "root mean square of"),
+    "a norm times 1e6": (LLAMA, times(NORM, 1e7), "HF911 error", NORM),
+    "an output after one step": (LLAMA, times(DOWN, 2e-4), "", ""),
+    "a matrix 1,000 times too small": (LLAMA, times(UP, 2e-4), "HF911 error", UP),
+}  # fmt: skip
+
+
+@over("name", ROWS)
+def test_what_was_lost_is_found_and_what_is_meant_is_not(name: str, tmp_path: Path) -> None:
+    values, spoil, expected, words = ROWS[name]
+    folder = _model(tmp_path / f"m{[*ROWS].index(name)}", values)
+    spoil(folder)
+    report = hfcount.verify(folder, depth="data")
+    found = [one for one in report.findings if "HF908" <= one.code <= "HF919"]
+    assert " ".join(dict.fromkeys(f"{one.code} {one.severity}" for one in found)) == expected
+    assert not found or words in found[0].message
+
+
+@pytest.mark.parametrize("depth", ["auto", "headers", "data"])
+def test_holes_are_seen_at_any_depth(depth: Any, tmp_path: Path) -> None:
+    folder = _model(tmp_path / "m", LLAMA)
+    with_hole(UP, 3, 5)(folder)
+    report = hfcount.verify(folder, depth=depth)
+    assert [one.code for one in report.findings if one.code >= "HF9"] == ["HF915"]
+
+
+def test_holes_that_are_rows_of_zeros_are_meant(tmp_path: Path) -> None:
+    folder = _model(tmp_path / "m", LLAMA)
+    changed(UP, _zero(4800, 14400))(folder)
+    with_hole(UP, 3, 5)(folder)
+    assert hfcount.verify(folder).verdict == "verified"
+
+
+def test_a_model_of_one_type_has_none(tmp_path: Path) -> None:
+    for name in ("mistral", "qwen2", "mixtral"):
+        folder = _model(tmp_path / name, dict(TINY[name]))
+        assert hfcount.verify(folder, depth="data").verdict == "verified"
