@@ -15,7 +15,7 @@ _LOST = ("HF003", "HF004", "HF005")
 
 @dataclass(frozen=True)
 class Comparison:
-    """Both sides, their matched tensors, and how configs, files and values compare."""
+    """Both sides, their matched tensors, and how configs, files and values compare; `order` is that of their layers."""
 
     a: LoadedSide
     b: LoadedSide
@@ -25,6 +25,7 @@ class Comparison:
     files: FileSums | None = None
     values: Values | None = None
     gaps: Gaps | None = None
+    order: Sequence[Relation] = ()
 
     @property
     def unread(self) -> tuple[str, ...]:

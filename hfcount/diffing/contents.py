@@ -7,7 +7,7 @@ from hfcount.diffing.loaded_side import LoadedSide
 from hfcount.diffing.pieces import FileSums, Kind, Relation, Values
 from hfcount.text import plural
 
-_STRUCTURE = ("spelling", "container")
+_STRUCTURE = ("spelling", "container", "order")
 """Kinds of relations under which the structure is the same in another form."""
 
 _CONTENTS = ("same-structure", "same-values", "same-files", "finetune")

@@ -66,6 +66,7 @@ class Diff(Part):
         """Whether all values were compared, of the model or of a part of it, and some are not A's."""
         values = self.values
         own = values is not None and not values.sampled and values.identical < values.tensors
+        own = own or any(relation.kind == "order" for relation in self.relations)
         return own or any(part.values_differ for part in (self.parts or {}).values())
 
     @property

@@ -29,6 +29,7 @@ Kind = Literal[
     "part",
     "layers",
     "experts",
+    "order",
     "tie",
     "head",
     "adapter",

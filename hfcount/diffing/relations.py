@@ -37,7 +37,7 @@ def _of_structure(c: Comparison, matched: Matches) -> list[Relation]:
         return [Relation(kind="another-model", text=_another(c))]
     if left.count:
         left.say("tensors", _rest(left))
-    return [*dtypes(c, matched), *left.relations, *spelling(c, matched), *containers(c)]
+    return [*dtypes(c, matched), *c.order, *left.relations, *spelling(c, matched), *containers(c)]
 
 
 def _of_contents(c: Comparison, structure: Sequence[Relation]) -> Iterator[Relation]:

@@ -116,9 +116,19 @@ def _by_files(
 
 def _differing(a: LoadedSide, b: LoadedSide, files: FileSums | None, options: Options, wanted: DiffOptions) -> Diff:
     c = replace(compared(a, b), files=files)
+    if options.depth == "data" and c.matched and c.matched.only_a and c.matched.only_b:
+        from hfcount.diffing.by_contents import joined_alike  # few are written otherwise
+
+        c = joined_alike(c, options)
     container = container_relation(a, b)
     matched = c.matched if container is None else _of_container(c) if container.apart else None
     gaps = _gaps(c, matched, options, wanted)
+    if gaps is not None and matched is not None and c.matched is matched and options.depth == "data":
+        from hfcount.diffing.by_contents import reordered
+
+        if (order := reordered(c, matched, gaps, options)) is not None:
+            gaps, matched = order.gaps, order.matched
+            c = replace(c, matched=matched, order=order.relations)
     if gaps is not None and matched is not None:
         c = replace(c, gaps=gaps, values=shown(gaps, matched))
     related = relations(c) if container is None else container.beside(c.values)

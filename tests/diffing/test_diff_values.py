@@ -268,6 +268,104 @@ def test_nan_that_only_b_has_is_never_expected(name: str, tmp_path: Path) -> Non
     assert met or "NaN or infinite, and A's" in found.expectation.reason
 
 
+def renumbered(arrays: Arrays, order: Mapping[int, int], stack: str = "layers.") -> Arrays:
+    """The same with modules of a list under other numbers: `order` has that in B by that in A."""
+    found = {}
+    for name, array in arrays.items():
+        before, text, after = name.partition(stack)
+        number, dot, rest = after.partition(".")
+        other = order.get(int(number), int(number)) if text else ""
+        found[f"{before}{text}{other}{dot}{rest}"] = array
+    return found
+
+
+def parted(arrays: Arrays) -> Arrays:
+    """The tensors of Phi-3 as Llama has them."""
+    found: Arrays = {}
+    for name, array in arrays.items():
+        if "qkv_proj" in name:
+            found |= {name.replace("qkv", one): part for one, part in zip("qkv", np.split(array, 3), strict=True)}
+        elif "gate_up" in name:
+            parts = np.split(array, 2)
+            found |= {name.replace("gate_up", one): part for one, part in zip(("gate", "up"), parts, strict=True)}
+        else:
+            found[name] = array
+    return found
+
+
+PHI3 = {**WIDE, "model_type": "phi3", "architectures": ["Phi3ForCausalLM"], "num_key_value_heads": 4, "pad_token_id": 0}
+AS_LLAMA = {**PHI3, "model_type": "llama", "architectures": ["LlamaForCausalLM"]}
+OF_PHI3, OF_MOE, CUT = weights(PHI3), weights(MOE), WIDE | {"num_hidden_layers": 2}
+ROUTER = "model.layers.1.mlp.gate.weight"
+TURNED = {
+    **OF_MOE,
+    **renumbered(
+        {name: one for name, one in OF_MOE.items() if "layers.1.mlp.experts" in name},
+        {number: (number + 1) % 8 for number in range(8)},
+        "experts.",
+    ),
+    ROUTER: np.roll(OF_MOE[ROUTER], 1, axis=0),
+}
+
+# A, B, what B is, the exit code, and words of the summary
+BY_CONTENTS: dict[str, tuple[Side, Side, set[str], int, str]] = {
+    "layers in another order": (
+        (WIDE, W, "BF16"),
+        (WIDE, renumbered(W, {1: 2, 2: 1}), "BF16"),
+        {"order", "same-values"},
+        1,
+        "holds A's layers in another order (layers: 1 is A's 2, 2 is A's 1)",
+    ),
+    "a layer taken out": (
+        (WIDE, W, "BF16"),
+        (CUT, renumbered(less(W, "layers.1."), {2: 1}), "BF16"),
+        {"layers", "same-values"},
+        1,
+        "1 is A's 2",
+    ),
+    "experts turned": (
+        (MOE, OF_MOE, "BF16"),
+        (MOE, TURNED, "BF16"),
+        {"order", "same-values"},
+        1,
+        "holds A's experts in another order",
+    ),
+    "experts turned, and not their router": (
+        (MOE, OF_MOE, "BF16"),
+        (MOE, {**TURNED, ROUTER: OF_MOE[ROUTER]}, "BF16"),
+        {"order", "same-values"},
+        1,
+        "in another order",
+    ),
+    "a model as one of another type": (
+        (PHI3, OF_PHI3, "BF16"),
+        (AS_LLAMA, parted(OF_PHI3), "BF16"),
+        {"same-values", "spelling", "reading"},
+        1,
+        "names or lays out",
+    ),
+    "the same with another value": (
+        (PHI3, OF_PHI3, "BF16"),
+        (AS_LLAMA, with_one(parted(OF_PHI3), UP, 3.0), "BF16"),
+        {"another-model"},
+        1,
+        "is another model",
+    ),
+}
+
+
+@over("name", BY_CONTENTS)
+def test_tensors_are_found_by_what_they_hold(name: str, tmp_path: Path) -> None:
+    a, b, kinds, code, words = BY_CONTENTS[name]
+    folder = tmp_path / str([*BY_CONTENTS].index(name))
+    sides = [saved(folder / side, *files) for side, files in (("a", a), ("b", b))]
+    found = hfcount.diff(*sides, depth="data")
+    assert (told(found), found.exit_code, words in found.summary) == (kinds, code, True), found.summary
+    expectations: tuple[Expected, ...] = ("same", "finetune")
+    for expected in expectations:
+        assert not hfcount.diff(*sides, depth="data", expect=expected).ok
+
+
 def test_nan_of_tensors_that_a_does_not_have_is_not_expected(tmp_path: Path) -> None:
     longer = WIDE | {"vocab_size": WIDE["vocab_size"] + 2}
     spoilt = {**LONGER, EMBED: with_one(LONGER, EMBED, NAN)[EMBED]}

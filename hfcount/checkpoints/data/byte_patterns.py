@@ -1,8 +1,8 @@
 """Patterns in the bytes of a chunk that no sum shows: runs of zeros, rows that repeat, text.
 
-What is dense is passed over in a few microseconds: only where two words in a row of a coarse sample are zero, runs are
-looked for, only the first chunk of each piece of a tensor is cut into rows, and text is looked for where values are huge
-or have no sign.
+What is dense is passed over in a few microseconds: runs are looked for only where two words in a row of a coarse sample
+are zero, rows are compared only in the first chunk of each piece of a tensor, and text is looked for where values are
+huge or have no sign.
 """
 
 import re
@@ -56,10 +56,15 @@ class RowSample(NamedTuple):
 
     def added(self, other: "RowSample") -> "RowSample":
         """The sample of both; the first rows are numbered alike."""
-        first = (
-            self.first if other.first is None else other.first if self.first is None else min(self.first, other.first)
+        firsts = [sample.first for sample in (self, other) if sample.first is not None]
+        return RowSample(
+            self.pairs + other.pairs,
+            self.repeated + other.repeated,
+            self.rows + other.rows,
+            self.constant + other.constant,
+            self.twins + other.twins,
+            min(firsts, default=None),
         )
-        return RowSample(*(mine + theirs for mine, theirs in zip(self[:5], other[:5], strict=True)), first)
 
 
 class Patterns:

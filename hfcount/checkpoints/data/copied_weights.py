@@ -43,7 +43,7 @@ def copied_weights(loaded: Sequence[Subject], source: Source) -> Iterator[Copied
     for copy, other in _same(matrices, source):
         _sort(copies, copy, other)
     for copy, name in copies.siblings:
-        yield from reported(CopiedWeights, [copy], {"what": "tensor", "expected": name})
+        yield from reported(CopiedWeights, [copy], {"kind": "tensor", "expected": name})
     yield from _of_layers(copies.layers, matrices, fresh)
     stacked = {tensor.name: _stacked(tensor, source) for tensor in matrices if _is_stack(tensor)}
     yield from _of_experts(copies.experts, stacked, matrices)
@@ -111,7 +111,7 @@ def _of_layers(
         if len(pairs) == len(every) > 1:
             whole[copy] = expected, [tensor for tensor, _ in pairs]
         elif not _by_design(pairs, matrices):
-            names = {"what": "tensor", "expected": pairs[0][1].name}
+            names = {"kind": "tensor", "expected": pairs[0][1].name}
             yield from reported(CopiedWeights, [tensor for tensor, _ in pairs], names)
     stacks: dict[str, list[str]] = {}
     for copy in whole:
@@ -144,10 +144,10 @@ def _ranges(whole: Mapping[str, tuple[str, list[Subject]]]) -> Iterator[CopiedWe
         first, last = names[0], names[-1]
         origin, end = whole[first][0], whole[last][0]
         if len(names) == 1:
-            facts: dict[str, object] = {"what": "layer", "copy": first, "expected": origin}
+            facts: dict[str, object] = {"kind": "layer", "copy": first, "expected": origin}
         else:
             kind: Copied = "layers"
-            facts = {"what": kind, "copy": f"{first} to {_number(last)}", "expected": f"{origin} to {_number(end)}"}
+            facts = {"kind": kind, "copy": f"{first} to {_number(last)}", "expected": f"{origin} to {_number(end)}"}
             facts |= {"severity": "note", "fix": CopiedWeights.meant}
         yield from reported(CopiedWeights, tensors, facts)
 
@@ -196,10 +196,10 @@ def _of_experts(
     copy, expected = next(iter(pairs))
     every = [tensor for several in pairs.values() for tensor in several]
     if _all_are(experts, stacked, by_name):
-        facts: dict[str, object] = {"what": "all experts", "expected": expected, "copy": copy.rpartition(".")[0]}
+        facts: dict[str, object] = {"kind": "all experts", "expected": expected, "copy": copy.rpartition(".")[0]}
         yield from reported(CopiedWeights, every, facts | {"severity": "note", "fix": CopiedWeights.meant})
         return
-    yield from reported(CopiedWeights, every, {"what": "experts", "expected": expected, "copy": copy})
+    yield from reported(CopiedWeights, every, {"kind": "experts", "expected": expected, "copy": copy})
 
 
 def _all_are(

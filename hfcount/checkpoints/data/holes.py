@@ -1,7 +1,7 @@
 """Finds weights that were never written, by the holes of sparse files; needs no values and no numpy.
 
-A file system may store zeros as holes, too: matrices that are zero, or rows of them. So the bytes beside a hole are read,
-to see where the zeros begin and end: those of a matrix, or of whole rows, are meant.
+A file system may store zeros as holes, too: matrices that are zero, or rows of them. So the bytes beside a hole are
+read, to see where the zeros begin and end: those of a matrix, or of whole rows, are meant.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

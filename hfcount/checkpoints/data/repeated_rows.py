@@ -42,11 +42,11 @@ def _kind(rows: RowSample) -> Repeated | None:
 
 def _facts(kind: Repeated, tensor: Subject, parts: Mapping[str, int]) -> Mapping[str, Any]:
     if kind == "parts":
-        return {"what": kind, "observed": parts[tensor.name], "among": parts[tensor.name]}
+        return {"kind": kind, "observed": parts[tensor.name], "among": parts[tensor.name]}
     rows = tensor.tally.rows or RowSample()
     observed = {"rows": rows.repeated, "columns": rows.constant, "pairs of columns": rows.twins}[kind]
     index = (rows.first, 0) if rows.first is not None and kind == "rows" else None
-    return {"what": kind, "observed": observed, "among": rows.pairs if kind == "rows" else rows.rows, "index": index}
+    return {"kind": kind, "observed": observed, "among": rows.pairs if kind == "rows" else rows.rows, "index": index}
 
 
 def _equal_parts(tensor: Subject, source: Source) -> int:

@@ -1,7 +1,7 @@
 """Finds weights, norms and scales whose size no sound model has, and bits of another dtype than the header says.
 
-Sizes are root mean squares of what is not zero, so that pruning does not change them. What training began with zeros may
-be tiny after its first steps; what is smaller than a step of any optimizer is not.
+Sizes are root mean squares of what is not zero, so that pruning does not change them. What training began with zeros
+may be tiny after its first steps; what is smaller than a step of any optimizer is not.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -131,7 +131,7 @@ def _of_dtypes(swapped: Sequence[Subject], seen: Mapping[str, Mapping[str, float
 
 
 def _scales(loaded: Sequence[Subject], subjects: Subjects) -> Iterator[ScaleOfImplausibleSize]:
-    """Scales that are large or small by themselves, with the weights that they make, or beside those of other layers."""
+    """Scales that are odd by themselves, by the weights that they make, or beside those of other layers."""
     scales = [tensor for tensor in loaded if _of_weights(tensor)]
     groups: dict[tuple[str, ...], list[Subject]] = {}
     for tensor in scales:

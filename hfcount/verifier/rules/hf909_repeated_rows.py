@@ -11,7 +11,7 @@ class RepeatedRows(ValueFinding):
     """Rows, columns or parts of a weight matrix are the same to the bit, which neither training nor chance makes.
 
     Args:
-        what: what repeats.
+        kind: what repeats.
         observed: how many of those that were compared; of parts, how many the matrix has.
         among: how many were compared.
     """
@@ -22,7 +22,7 @@ class RepeatedRows(ValueFinding):
     why = "A conversion that copied one row over others, a gather that took one rank's part twice, or a broadcast."
     remedy = "Convert or save the weights again: what the rows held before is not in this file."
 
-    what: Repeated
+    kind: Repeated
     observed: int
     among: int
 
@@ -35,5 +35,5 @@ class RepeatedRows(ValueFinding):
 
     @property
     def text(self) -> str:
-        said = self._SAID[self.what].format(observed=self.observed, among=self.among)
+        said = self._SAID[self.kind].format(observed=self.observed, among=self.among)
         return f"{self.place} {said}.{self.others}"

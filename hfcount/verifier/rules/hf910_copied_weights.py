@@ -15,7 +15,7 @@ class CopiedWeights(ValueFinding):
     model that was made of a dense one and is not trained yet.
 
     Args:
-        what: what is a copy.
+        kind: what is a copy.
         expected: the tensor, layer or expert that it is the same as.
         copy: the layer or the expert, if it is one.
     """
@@ -27,16 +27,16 @@ class CopiedWeights(ValueFinding):
     remedy = "Convert or save the weights again, and look at how names and numbers of layers are made."
     meant: ClassVar[str] = "Nothing needs to be done where this is meant, as in a merge or before training."
 
-    what: Copied
+    kind: Copied
     expected: str
     copy: str = ""
 
     @property
     def text(self) -> str:
-        if self.what == "tensor":
+        if self.kind == "tensor":
             return f"{self.place} holds the values of {short(self.expected)}, and nothing ties them.{self.others}"
-        if self.what == "all experts":
+        if self.kind == "all experts":
             return f"All experts of {short(self.copy)} are the same, in all layers that have any."
-        noun = {"layer": "Layer", "layers": "Layers", "experts": "Expert"}[self.what]
-        verb = "hold" if self.what == "layers" else "holds"
+        noun = {"layer": "Layer", "layers": "Layers", "experts": "Expert"}[self.kind]
+        verb = "hold" if self.kind == "layers" else "holds"
         return f"{noun} {short(self.copy)} {verb} the weights of {short(self.expected)}, {self.count:,} tensors."
