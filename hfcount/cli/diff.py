@@ -123,11 +123,11 @@ def command(
     outputs: list[OutputFile],
     debug: bool,
 ) -> int:
-    """Say what checkpoint B is to A, and what differs.
+    """Compare two checkpoints, and say what B is to A.
 
-    A and B are what a MODEL of `hfcount verify` may be: a folder, a repo or org/name@REV, a recording. Configs are
-    compared by what each key changes, with defaults filled in; tensors by the names that the architecture has for them,
-    however they are named, joined or packed; contents by the checksums that the Hub lists, by samples or by all values.
+    A and B are what `hfcount verify` takes: a folder, a repo or org/name@REV, a recording. Config keys are sorted by
+    what they change. Tensors are compared under the names of their architecture, however they are named, joined or
+    packed. Values are compared by the checksums that the Hub lists; --sample and --depth data compare the bytes.
     """
     del debug  # whoever reports a crash looks for it
     if len(models) != 2:

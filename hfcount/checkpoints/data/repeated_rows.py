@@ -52,7 +52,11 @@ def _facts(kind: Repeated, tensor: Subject, parts: Mapping[str, int]) -> Mapping
 def _equal_parts(tensor: Subject, source: Source) -> int:
     """How many times a matrix holds the same rows, one part after the other; 0 if it does not."""
     rows, size = tensor.shape[0], tensor.place.size
-    if len(tensor.shape) != 2 or tensor.tally.count < _LEAST or tensor.name.split(".")[-2] in _SHARED:
+    if (
+        len(tensor.shape) != 2
+        or tensor.tally.count < _LEAST
+        or tensor.name.removesuffix(".weight").rpartition(".")[2] in _SHARED
+    ):
         return 0
     counts = [count for count in _PARTS if rows % count == 0 and rows // count > 1]
     head, *others = source.parts(tensor.place, [0, *(size // count for count in counts)], min(_HEAD, size // 4))

@@ -132,7 +132,7 @@ def _of_dtypes(swapped: Sequence[Subject], seen: Mapping[str, Mapping[str, float
 
 def _scales(loaded: Sequence[Subject], subjects: Subjects) -> Iterator[ScaleOfImplausibleSize]:
     """Scales that are odd by themselves, by the weights that they make, or beside those of other layers."""
-    scales = [tensor for tensor in loaded if _of_weights(tensor)]
+    scales = [tensor for tensor in loaded if _of_weights(tensor) and not _divides(tensor, subjects)]
     groups: dict[tuple[str, ...], list[Subject]] = {}
     for tensor in scales:
         groups.setdefault(split(tensor.name)[0], []).append(tensor)
@@ -162,11 +162,22 @@ def _of_weights(tensor: Subject) -> bool:
 
 def _made(tensor: Subject, subjects: Subjects) -> float | None:
     """The size of the weights that a scale makes of 8-bit floats; None where there are none beside it."""
-    stem = tensor.name.partition("_scale")[0].rpartition(".")[2] or "weight"
-    codes = subjects.beside(tensor.name, (stem, "weight"))
+    codes = _codes(tensor, subjects)
     if codes is None or not codes.place.entry.dtype.startswith("F8_E") or codes.place.entry.dtype == "F8_E8M0":
         return None
     return size(codes) * size(tensor)
+
+
+def _codes(tensor: Subject, subjects: Subjects) -> Subject | None:
+    """The weights that a scale is of, where they are called after it."""
+    stem = tensor.name.rpartition(".")[2].partition("_scale")[0]
+    return subjects.beside(tensor.name, (stem, "weight"))
+
+
+def _divides(tensor: Subject, subjects: Subjects) -> bool:
+    """Whether it may be what outputs are divided by, as BitNet has it beside ternary weights."""
+    codes = _codes(tensor, subjects)
+    return codes is not None and codes.place.entry.dtype == "U8"
 
 
 def _is_odd_scale(tensor: Subject, usual: float | None, made: float | None) -> bool:

@@ -67,8 +67,8 @@ def counts_up(place: TensorLocation, source: Source) -> bool:
     if BITS.get(dtype, 8) != 8 and dtype not in WHOLE:
         return False
     (head,) = source.parts(place, [0], _HEAD)
-    codes = np.frombuffer(head[: len(head) // 8 * 8], WHOLE.get(dtype, "u1"))
-    return bool(np.unique(np.diff(codes)).size <= _STEPS)
+    whole = head[: len(head) // 8 * 8]
+    return any(np.unique(np.diff(np.frombuffer(whole, kind))).size <= _STEPS for kind in ("u1", WHOLE.get(dtype, "u1")))
 
 
 def same_bytes(source: Source, place: TensorLocation, other: TensorLocation) -> bool:
