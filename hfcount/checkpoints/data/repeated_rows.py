@@ -12,6 +12,8 @@ from hfcount.verifier.rules.hf909_repeated_rows import Repeated, RepeatedRows
 _HEAD = 4096  # bytes of parts that are compared first
 _PARTS = (2, 3, 4)
 _MANY = 0.5  # of rows, whose columns are equal
+_FEW = 4  # different bytes of a head that is no constant
+_LOOKS = 64  # places of a part that are compared with the same places of the others
 _LEAST = 64  # elements of a matrix in which a part that repeats means something
 _SHARED = ("k_proj", "v_proj", "key", "value", "k", "v", "attn_k", "attn_v", "wk", "wv")
 """Matrices with a part for each head of keys or values, which may stand in several places for as many heads."""
@@ -66,9 +68,6 @@ def _equal_parts(tensor: Subject, source: Source) -> int:
     return 0
 
 
-_FEW = 4  # different bytes of a head that is no constant
-
-
 def _repeats(tensor: Subject, source: Source, count: int) -> bool:
     size = tensor.place.size // count
     step = max(size // _LOOKS, _HEAD)
@@ -77,6 +76,3 @@ def _repeats(tensor: Subject, source: Source, count: int) -> bool:
         if len({*parts}) > 1:
             return False
     return True
-
-
-_LOOKS = 64  # places of a part that are compared with the same places of the others
