@@ -12,7 +12,9 @@ from hfcount.blueprints.build import build, draft
 from hfcount.errors import BadSetting, ConfigError, UnknownArchitecture
 from hfcount.formats import dtypes
 from hfcount.mapper import Config
+from hfcount.mapper.tracking import UNSAID
 from hfcount.mapper.whatif import Changes, changed, get, steps
+from hfcount.verifier.causes.hints import BY_DEFAULT
 from hfcount.verifier.causes.modules import module_of
 from hfcount.verifier.causes.stored_rows import MOST, Difference, StoredRows, compare
 from hfcount.verifier.causes.whole_model import WholeParts, described, wholes
@@ -44,6 +46,27 @@ class Cause:
     changes: Changes = field(default_factory=dict)
     key: str | None = None
     sole: bool = False
+
+
+class _DefaultsNoted(Config):
+    """A config that notes what is taken for keys that it lacks."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._defaults: dict[str, Any] = {}
+
+    def _find(self, names: tuple[str, ...], default: Any) -> tuple[Any, str | None]:
+        value, name = super()._find(names, default)
+        if name is None or name in self._assumed:
+            self._defaults[self.path(name or names[0])] = None if value is UNSAID else value
+        return value, name
+
+    def all_defaults(self) -> dict[str, Any]:
+        """The values taken for absent keys, here and in nested configs, by their full paths."""
+        result = dict(self._defaults)
+        for part in self._parts.values():
+            result |= part.all_defaults()
+        return result
 
 
 @dataclass
@@ -140,9 +163,18 @@ class Case:
     @cached_property
     def keys(self) -> list[str]:
         """The keys that the family reads, whether the config has them or not; full paths."""
-        config = Config(self.values)
+        return sorted(self._read.read_keys())
+
+    @cached_property
+    def _read(self) -> "_DefaultsNoted":
+        config = _DefaultsNoted(self.values)
         build(config)
-        return sorted(config.read_keys())
+        return config
+
+    @cached_property
+    def defaults(self) -> dict[str, Any]:
+        """What was taken for keys that the config lacks, by their full paths; None where that is nothing."""
+        return self._read.all_defaults()
 
     def value(self, key: str) -> Any:
         """The config's value of a full key path; None if it has none."""
@@ -150,6 +182,15 @@ class Case:
         for step in steps(key):
             value = get(value, step)
         return value
+
+    def value_read(self, key: str) -> Any:
+        """The config's value of a full key path, or the default that was read in its place."""
+        value = self.value(key)
+        return self.defaults.get(key) if value is None else value
+
+    def source(self, key: str) -> str:
+        """Where the value of a key was read, for hints: the key, or its default."""
+        return key if self.value(key) is not None else f"{key}{BY_DEFAULT}"
 
     def with_changes(self, changes: Changes) -> tuple[Blueprint, Difference] | None:
         """The blueprint of a changed config, and the difference of the stored tensors; None if it is invalid."""

@@ -48,16 +48,21 @@ def _options(case: Case) -> Iterator[dict[str, Any]]:
     yield from ({key: None} for key in numbers)
     if rows:
         yield from _by_layer(case, values)
-        yield from _numbers(case, values, absent, numbers)
+        yield from _numbers(case, absent, numbers)
+    yield from _stored_sizes(case, absent)
 
 
-def _numbers(
-    case: Case, values: Mapping[str, Any], absent: Sequence[str], numbers: Sequence[str]
-) -> Iterator[dict[str, Any]]:
-    """Small numbers in place of others, and sizes of what nobody described in place of nothing."""
-    small = [key for key in numbers if abs(values[key]) <= _SMALL]
-    yield from ({key: number} for key in small for number in range(_SMALL + 1) if number != values[key])
-    sizes = Counter(size for row, _ in case.difference.unexpected for size in row.shape or ())
+def _numbers(case: Case, absent: Sequence[str], numbers: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """Small numbers in place of others."""
+    counts = [*numbers, *(key for key in absent if type(case.defaults.get(key)) is int)]
+    small = {key: read for key in counts if abs(read := case.value_read(key)) <= _SMALL}
+    yield from ({key: number} for key, read in small.items() for number in range(_SMALL + 1) if number != read)
+
+
+def _stored_sizes(case: Case, absent: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """Sizes of what nobody described, or of what has another shape, in place of nothing."""
+    rows = [*(row for row, _ in case.difference.unexpected), *(row for _, row in case.difference.misshapen)]
+    sizes = Counter(size for row in rows for size in row.shape or ())
     for size, _ in sizes.most_common(_SIZES):
         yield from ({key: size} for key in absent)
 

@@ -12,8 +12,8 @@ from hfcount.text import plural
 from hfcount.verifier.causes.stored_rows import Difference, StoredRows, Text, text_of
 from hfcount.verifier.folded_names import written
 
-_DEFAULT = ", by default"
-
+BY_DEFAULT = ", by default"
+"""The end of the source of a value that the config does not give."""
 
 class Hint(NamedTuple):
     """One value of the config that would fit what is stored.
@@ -24,6 +24,8 @@ class Hint(NamedTuple):
         fits: the value that would fit.
         source: where the value was read: the key, its default, or arithmetic over other keys if the key is absent.
         noun: what is stored in that number, such as `row`.
+        upto: the greatest value of a range of which each would fit; 0 if `fits` alone would.
+        open: whether other values would fit as well, so that no value is named.
     """
 
     key: str
@@ -31,6 +33,13 @@ class Hint(NamedTuple):
     fits: int
     source: str
     noun: str = ""
+    upto: int = 0
+    open: bool = False
+
+    @property
+    def unsure(self) -> bool:
+        """Whether what is stored does not tell the value."""
+        return self.open or bool(self.upto)
 
     @property
     def absent(self) -> bool:
@@ -41,10 +50,14 @@ class Hint(NamedTuple):
         text = f"was read as {self.read:,}"
         if self.absent:
             text = f"is {self.read:,} by default"
-            if " " in self.source.removesuffix(_DEFAULT):
+            if " " in self.source.removesuffix(BY_DEFAULT):
                 text = f"is derived as {self.source} = {self.read:,}"
         if self.key.endswith("id2label"):
             text = f"names {plural(self.read, 'label')}"
+        if self.open:
+            return f"{self.key} {text}, and several other values would fit alike"
+        if self.upto:
+            return f"{self.key} {text}, and any from {self.fits:,} to {self.upto:,} would fit"
         if not self.noun:
             return f"{self.key} {text}, and {self.fits:,} would fit"
         where = " in every layer" if self.noun == "expert" else ""
@@ -77,7 +90,7 @@ class Sights:
         keys: of each key that gives a size by itself, the values that are seen, and where; agreeing ones included.
         read: the value that was read of each of these keys, and its source.
         derived: sizes that differ and that no one key gives, by their source, their value and the one that is seen.
-        perhaps: numbers of layers that no key is sure to give, and that differ from those that are seen.
+        perhaps: numbers of layers that differ from those that are seen, in any stack.
     """
 
     keys: dict[str, dict[int, list[Sight]]] = field(default_factory=dict)
@@ -88,7 +101,7 @@ class Sights:
     def see(self, size: int, value: int, sight: Sight) -> None:
         """Notes the value of a size."""
         source = size.source if isinstance(size, Dim) else ""
-        key = source.removesuffix(_DEFAULT)
+        key = source.removesuffix(BY_DEFAULT)
         if has_key(size) and " " not in key:
             self.read[key] = int(size), source
             self.keys.setdefault(key, {}).setdefault(value, []).append(sight)
@@ -114,7 +127,7 @@ def sights(blueprint: Blueprint, difference: Difference, stored: StoredRows) -> 
             result.see(
                 count, len(numbers), Sight(written(stack, [Indices.of([n]) for n in outer]), leaf, within, stack)
             )
-            if len(stack) == 1 and not has_key(count) and len(numbers) != count:
+            if len(stack) == 1 and len(numbers) != count:
                 result.perhaps.append((count, len(numbers)))
     return result
 
@@ -155,18 +168,24 @@ def derived(size: int, value: int, absent: Iterable[str]) -> list[Hint]:
     override: list[Hint] = []
     if not isinstance(size, Dim) or not value:
         return []
-    sources = dict.fromkeys(size.read())
-    # Without arithmetic an absent key may stand for one that is read in its place, as for heads of keys and values.
-    plain = not any(" " in source.removesuffix(_DEFAULT) for source, _ in sources)
-    for source, read in sources:
-        key, fits = source.removesuffix(_DEFAULT), _inverse(size, source, value)
-        if fits is None or source.endswith(", fixed"):
+    for source, read in dict.fromkeys(size.read()):
+        key, fits = source.removesuffix(BY_DEFAULT), _inverse(size, source, value)
+        if source.endswith(", fixed"):
             continue
-        if " " not in key:
+        if " " not in key and fits is not None:
             hints.append(Hint(key, read, fits, source))
-        if " " in key or plain:
-            override += [Hint(absent_key, read, fits, source) for absent_key in absent]
+        # An absent key may stand for one that is read in its place, as for heads of keys and values. Where that one is
+        # read twice, as in h·(d/h), the size is in proportion to the place that the absent key has.
+        for instead in dict.fromkeys((fits, _proportional(size, read, value))):
+            if instead is not None:
+                override += [Hint(other, read, instead, source) for other in absent if other != key]
     return hints + override
+
+
+def _proportional(size: int, read: int, value: int) -> int | None:
+    """The number that is to the one that was read as the value is to the size; None if that is no whole number."""
+    number, rest = divmod(int(value) * int(read), int(size)) if size > 0 else (0, 1)
+    return None if rest else number
 
 
 def _inverse(size: Dim, source: str, value: int) -> int | None:
@@ -186,7 +205,9 @@ def scaled(size: int, value: int, numbers: Mapping[str, int]) -> Iterator[Hint]:
     Args:
         numbers: the keys with the values that were read.
     """
-    for factor in dict.fromkeys((value / size, (value / size) ** 0.5, size / value) if size and value else ()):
+    if size <= 0 or value <= 0:
+        return  # a size below 0 is none that a key could be in proportion to
+    for factor in dict.fromkeys((value / size, (value / size) ** 0.5, size / value)):
         for key, read in numbers.items():
             if (fits := round(read * factor, 9)).is_integer():
                 yield Hint(key, read, int(fits), key)

@@ -49,7 +49,7 @@ def stripped(case: Case) -> Iterator[Cause]:
 
 
 def lost(case: Case) -> Iterator[Cause]:
-    """Nothing of some layers and parts is stored, and no other config would fit."""
+    """Nothing of some layers and parts is stored, and no other config is known that would fit."""
     gone = case.gone
     if not gone or case.difference.unexpected:
         return
@@ -59,9 +59,8 @@ def lost(case: Case) -> Iterator[Cause]:
         for stack, (numbers, _) in gone.layers.items()
     ]
     if layers or parts:
-        no = "no other number of layers would fit" if layers else "no other value of one key would fit"
         advice = "; or, ".join(["add what is missing", *_pruned(case)])
-        yield Cause({"HF201"}, sentence(f"{_absent(layers, parts)}, and {no}: {_LOST}"), sentence(advice))
+        yield Cause({"HF201"}, sentence(f"{_absent(layers, parts)}{_between(case)}: {_LOST}"), sentence(advice))
 
 
 def beside(case: Case) -> Iterator[Cause]:
@@ -78,6 +77,15 @@ def _absent(layers: Sequence[str], parts: Sequence[str]) -> str:
     named = [f"the part{'s' if len(parts) > 1 else ''} {listed([*map(printable, parts)])}"] if parts else []
     many = len(layers) + len(parts) > 1 or any(layer.startswith("layers ") for layer in layers)
     return f"{listed([*layers, *named])} {'are' if many else 'is'} absent altogether"
+
+
+def _between(case: Case) -> str:
+    """That layers behind those that are absent are stored, so that they were not left out by their number."""
+    gone = case.gone.layers if case.gone else {}
+    ends = {stack: max(case.stored.numbers(stack).get((), {-1})) for stack in gone}
+    if gone and all(min(numbers) < ends[stack] for stack, (numbers, _) in gone.items()):
+        return ", and layers behind them are stored, so that no other number of layers would fit"
+    return ""
 
 
 def _pruned(case: Case) -> Iterator[str]:

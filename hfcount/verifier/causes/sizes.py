@@ -1,6 +1,6 @@
 """Cause: wrong sizes in the config, of one key or several."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -9,7 +9,7 @@ from typing import Any
 from hfcount.blueprints.blueprint import Blueprint
 from hfcount.spec.tree.dims import Dim, has_key, round_up
 from hfcount.verifier.causes.case import Case, Cause, listed, sentence
-from hfcount.verifier.causes.hints import Hint, Sights, agreed, derived, scaled, sights
+from hfcount.verifier.causes.hints import BY_DEFAULT, Hint, Sights, agreed, derived, scaled, sights
 from hfcount.verifier.causes.stored_rows import Difference, StoredRows
 
 _TRIES = 60  # configs
@@ -18,6 +18,8 @@ _DERIVED = 4  # sizes that are computed from several keys, and that are solved f
 _MODEL = 3  # from so many keys on, the config is that of another model
 _NAMES = "id2label"
 _LABELS = 100_000  # more are no labels
+_NO_SIZES = ("dtype", "_types", "_config")  # endings of keys that hold no number
+_SMALL = 16  # numbers that are tried beside one that fits, since heads and factors are often so few
 _MULTIPLES = [2**power for power in range(3, 15)]
 
 Fit = dict[str, Hint]
@@ -31,9 +33,10 @@ def of_sizes(case: Case) -> Iterator[Cause]:
     for solved in sorted({codes for _, codes in solutions if codes}, key=len, reverse=True):
         fits = [fit for fit, codes in solutions if codes == solved]
         fits = [fit for fit in fits if not any(other.items() < fit.items() for other in fits)]
+        fits = [fit for fit in fits if len(fit) == 1] or fits  # that several keys are wrong at once is less likely
         if solved <= open_ and (fits := [fit for fit in fits if case.proven(changes(case, fit))]):
             open_ -= solved
-            yield _cause(case, solved, fits)
+            yield _cause(case, solved, _distinct([_spanned(case, fit, solved) for fit in fits]))
 
 
 def changes(case: Case, fit: Fit) -> dict[str, Any]:
@@ -49,6 +52,44 @@ def changes(case: Case, fit: Fit) -> dict[str, Any]:
         if hint.noun == "layer":
             result |= _lists(case, hint, result)
     return result
+
+
+def _distinct(fits: Sequence[Fit]) -> list[Fit]:
+    """The fits without those that say of their keys what another says."""
+    said = {tuple((key, hint.fits, hint.unsure) for key, hint in fit.items()): fit for fit in reversed(fits)}
+    return list(reversed(said.values()))
+
+
+def _spanned(case: Case, fit: Fit, codes: frozenset[str]) -> Fit:
+    """A value that no stored size gives by itself, with the others of its key that fit alike."""
+    if len(fit) > 1 or any(hint.noun for hint in fit.values()):
+        return fit
+    (hint,) = fit.values()
+    made = case.with_changes(changes(case, fit))
+    if made is None or hint.key in sights(*made, case.stored).keys:
+        return fit
+
+    def fits(number: int) -> bool:
+        return number > 0 and case.solved(changes(case, {hint.key: hint._replace(fits=number)})) == codes
+
+    low, high = _end(fits, hint.fits, -1), _end(fits, hint.fits, 1)
+    others = {*range(1, _SMALL + 1), low // 2, high * 2}
+    if any(fits(number) for number in sorted(others) if not low <= number <= high):
+        return {hint.key: hint._replace(open=True)}
+    return {hint.key: hint._replace(fits=low, upto=high if low < high else 0)}
+
+
+def _end(fits: Callable[[int], bool], number: int, step: int) -> int:
+    """The last number that fits in this direction, if all before it do; steps are doubled, and halved again."""
+    if not fits(number + step):
+        return number
+    while fits(number + step):
+        number += step
+        step *= 2
+    while step not in (1, -1):
+        step = int(step / 2)
+        number += step if fits(number + step) else 0
+    return number
 
 
 def _lists(case: Case, hint: Hint, new: Mapping[str, Any]) -> dict[str, list[Any]]:
@@ -116,26 +157,38 @@ def _proposals(case: Case, view: _View) -> Iterator[Sequence[Hint]]:
         yield [hint]
     for read, value in sights.perhaps:
         for key in counting(case, read):
-            yield [Hint(key, read, value, key, "layer")]
+            yield [Hint(key, read, value, case.source(key), "layer")]
     for (_, _, value), size in () if hints else list(sights.derived.items())[:_DERIVED]:
         numbers = {
-            key: number for key in case.keys if key not in sights.read and type(number := case.value(key)) is int
+            key: number for key in case.keys if key not in sights.read and type(number := case.value_read(key)) is int
         }
         for hint in chain(derived(size, value, _absent(case, size)), scaled(size, value, numbers)):
             yield [hint]
 
 
 def counting(case: Case, number: int) -> list[str]:
-    """Keys that may count as many layers."""
-    if has_key(number):
-        return [number.source] if isinstance(number, Dim) else []
-    return [key for key in case.keys if type(value := case.value(key)) is int and value == number]
+    """Keys that may count as many layers; of those that are absent another may stand for each."""
+    if isinstance(number, Dim) and has_key(number):
+        alike = [key for key in case.keys if case.value(key) is None and _same(case.defaults.get(key), number)]
+        return list(dict.fromkeys([number.source.removesuffix(BY_DEFAULT), *alike]))
+    return [key for key in case.keys if _same(case.value_read(key), number)]
+
+
+def _same(value: Any, number: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value == number
 
 
 def _absent(case: Case, size: int) -> list[str]:
     """Keys that the config lacks, beside those that a size is computed from."""
     paths = {source.rpartition(".")[0] for source, _ in size.read()} if isinstance(size, Dim) else set()
-    return [key for key in case.keys if case.value(key) is None and key.rpartition(".")[0] in paths]
+    absent = [key for key in case.keys if case.value(key) is None and _may_be_size(case, key, paths)]
+    return sorted(absent, key=lambda key: case.defaults.get(key) is not None)  # those first that another stands for
+
+
+def _may_be_size(case: Case, key: str, paths: Collection[str]) -> bool:
+    """Whether an absent key of these parts may hold a whole number."""
+    path, _, name = key.rpartition(".")
+    return path in paths and isinstance(case.defaults.get(key, 0), int | None) and not name.endswith(_NO_SIZES)
 
 
 def _cause(case: Case, codes: frozenset[str], fits: Sequence[Fit]) -> Cause:
@@ -158,8 +211,9 @@ def _cause(case: Case, codes: frozenset[str], fits: Sequence[Fit]) -> Cause:
 
 def _sole(fits: Sequence[Fit]) -> bool:
     """Whether no other values are known that would explain it."""
-    # Nobody knows the names of labels.
-    return len(fits) == 1 and len(fits[0]) < _MODEL and not any(key.endswith(_NAMES) for key in fits[0])
+    if len(fits) > 1 or len(fits[0]) >= _MODEL or any(hint.unsure for hint in fits[0].values()):
+        return False
+    return not any(key.endswith(_NAMES) for key in fits[0])  # nobody knows the names of labels
 
 
 def _statement(fits: Sequence[Fit]) -> str:
@@ -178,9 +232,15 @@ def _statement(fits: Sequence[Fit]) -> str:
 def _orders(hints: Sequence[Hint]) -> str:
     """The values to write into the config, in words."""
     named = [f"name {hint.fits} labels in {hint.key}" for hint in hints if hint.key.endswith(_NAMES)]
-    given = [f"{hint.key} to {hint.fits}" for hint in hints if not (hint.absent or hint.key.endswith(_NAMES))]
-    added = [f"{hint.key}: {hint.fits}" for hint in hints if hint.absent]
+    sure = [hint for hint in hints if not hint.unsure]
+    given = [f"{hint.key} to {hint.fits}" for hint in sure if not (hint.absent or hint.key.endswith(_NAMES))]
+    added = [f"{hint.key}: {hint.fits}" for hint in sure if hint.absent]
     texts = named + ([f"set {listed(given)}"] if given else []) + ([f"add {listed(added)}"] if added else [])
+    texts += [
+        f"{'add' if hint.absent else 'set'} {hint.key} as the model that was saved had it, since no size tells"
+        for hint in hints
+        if hint.unsure
+    ]
     return " and ".join(texts)
 
 
