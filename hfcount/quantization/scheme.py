@@ -86,6 +86,7 @@ class Scheme(ABC):
     Args:
         name: as it is announced.
         packs_experts: whether stacks of experts are packed as one linear map an expert.
+        packs_turned: whether transformers' Conv1D is packed as a linear map is.
         caches: whether scales for an 8-bit cache of keys and values are announced.
         caches_heads: whether each head has one, and not each tensor.
         caches_stored: whether every block of attention has them stored.
@@ -107,6 +108,7 @@ class Scheme(ABC):
 
     name: str = ""
     packs_experts = True
+    packs_turned = False
     caches = False
     caches_heads = False
     caches_stored = False

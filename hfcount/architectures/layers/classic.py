@@ -71,7 +71,7 @@ def fc(d: int, width: int, bias: bool = True, up: str = "fc1", down: str = "fc2"
 
 def conv1d(inputs: int, outputs: int) -> Block:
     """A projection stored as inputs by outputs, as in GPT-2. Tensors: weight (inputs, outputs), bias."""
-    return block(weight=Tensor((inputs, outputs)), bias=Tensor((outputs,)))
+    return block(weight=Tensor((inputs, outputs), turned=True), bias=Tensor((outputs,)))
 
 
 def causal_mask(positions: int) -> dict[str, Tensor]:

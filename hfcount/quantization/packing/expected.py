@@ -63,8 +63,9 @@ def groups(leaf: Leaf, scheme: Scheme, around: Surroundings) -> list[ModuleGroup
     if name is None:
         return []
     flat = len(leaf.shape) == 2 or leaf.linear
-    linear, prediction = leaf.linear or bool(leaf.tied_to), leaf.part == "prediction"
-    outputs, inputs = map(int, leaf.shape[-2:])
+    linear = leaf.linear or bool(leaf.tied_to) or (leaf.turned and scheme.packs_turned)
+    prediction = leaf.part == "prediction"
+    outputs, inputs = map(int, leaf.shape[:-3:-1] if leaf.turned else leaf.shape[-2:])
     inner, plain = leaf.segments[:-2] in around.attention, leaf.segments[:-1] not in around.others
 
     def decide(name: str) -> Choice:

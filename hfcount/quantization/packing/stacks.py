@@ -36,9 +36,13 @@ def transposed(leaves: Iterable[Leaf]) -> frozenset[Segments]:
 
 
 def matrix(leaf: Leaf, turned: bool) -> tuple[int, int]:
-    """Outputs and inputs of a leaf's matrices; `turned` says that a stack is transposed."""
+    """Outputs and inputs of a leaf's matrices; `turned` says that a stack is transposed.
+
+    Packers store what transformers' Conv1D has as (inputs, outputs) like the weight of any other linear map. Source:
+    transformers 5.23, integrations/bitsandbytes.py, Bnb4bitQuantize.convert and replace_with_bnb_linear.
+    """
     rows, columns = leaf.shape[-2:]
-    return (columns, rows) if turned and is_stack(leaf) else (rows, columns)
+    return (columns, rows) if leaf.turned or (turned and is_stack(leaf)) else (rows, columns)
 
 
 def apart(leaves: Iterable[Leaf]) -> list[Leaf]:

@@ -75,9 +75,13 @@ class LlmInt8(Layout):
 
 
 class Exact(InMemory):
-    """A scheme for linear maps of no class of their own."""
+    """A scheme for linear maps of no class of their own, and for transformers' Conv1D.
+
+    Source: transformers 5.23, integrations/bitsandbytes.py, replace_with_bnb_linear.
+    """
 
     exact = True
+    packs_turned = True
 
 
 def read(settings: Settings, dtype: str | None) -> Scheme:

@@ -49,6 +49,7 @@ class Leaf:
         dtypes: what a tensor of a packed module may be stored as; empty for the model's own dtype, None if not packed.
         slack: by how many elements the first extent may be smaller.
         twin: the name of a tensor that it may be stored in place of.
+        turned: whether they are weights (inputs, outputs) of linear maps of transformers' Conv1D.
     """
 
     segments: tuple[str | Indices, ...]
@@ -67,6 +68,7 @@ class Leaf:
     dtypes: tuple[str, ...] | None = None
     slack: int = 0
     twin: str | None = None
+    turned: bool = False
 
     @property
     def counted(self) -> bool:
@@ -208,7 +210,7 @@ def _tensors(
         kept = (presence, part, node.whole)
         leaf = Leaf(segments, node.shape, node.kind, *common, None, node.active, repeats, False, *kept)
         further = replace(leaf, segments=(*segments[:-2], segments[-1])).name if node.twin else None
-        return [replace(leaf, twin=further) if further else leaf]
+        return [replace(leaf, twin=further, turned=node.turned) if further or node.turned else leaf]
     name, share = (*segments, "weight"), (1, 1) if isinstance(node, Tied) else node.active
     if isinstance(node, Tied):
         outputs, name = next(iter(node.shape), 1), (*segments, node.name)

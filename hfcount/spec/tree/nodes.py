@@ -41,7 +41,8 @@ class Tensor:
     """One tensor; `shape` is in elements, and a token uses k of every n of them if `active` is (k, n).
 
     `whole` says that it holds whole numbers: a mask or indices. A `twin` is a second name for the tensor of the same
-    name one level further up, which it may be stored in place of.
+    name one level further up, which it may be stored in place of. `turned` says that it is the weight (inputs, outputs)
+    of a linear map, as transformers' Conv1D stores it.
     """
 
     shape: tuple[int, ...]
@@ -51,6 +52,7 @@ class Tensor:
     active: tuple[int, int] = (1, 1)
     whole: bool = False
     twin: bool = False
+    turned: bool = False
 
 
 @dataclass(frozen=True, slots=True)

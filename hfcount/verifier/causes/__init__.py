@@ -10,6 +10,7 @@ from hfcount.fetcher.layout import CONFIG
 from hfcount.text import printable
 from hfcount.verifier.causes.case import Case, Cause
 from hfcount.verifier.causes.config_flags import switched, typed
+from hfcount.verifier.causes.config_keys import classed, misspelt, without_part
 from hfcount.verifier.causes.lost_weights import beside, lost, renumbered, stripped
 from hfcount.verifier.causes.mixed_shards import mixed
 from hfcount.verifier.causes.other_names import foreign, misnamed
@@ -39,6 +40,9 @@ _Finder = Callable[[Case], Iterable[Cause]]
 CAUSES: tuple[_Finder, ...] = (
     partitioned,
     divided,
+    misspelt,
+    classed,
+    without_part,
     of_sizes,
     switched,
     renumbered,

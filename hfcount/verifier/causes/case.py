@@ -57,7 +57,7 @@ class _DefaultsNoted(Config):
 
     def _find(self, names: tuple[str, ...], default: Any) -> tuple[Any, str | None]:
         value, name = super()._find(names, default)
-        if name is None or name in self._assumed:
+        if names and (name is None or name in self._assumed):
             self._defaults[self.path(name or names[0])] = None if value is UNSAID else value
         return value, name
 

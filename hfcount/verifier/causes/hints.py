@@ -15,6 +15,7 @@ from hfcount.verifier.folded_names import written
 BY_DEFAULT = ", by default"
 """The end of the source of a value that the config does not give."""
 
+
 class Hint(NamedTuple):
     """One value of the config that would fit what is stored.
 
