@@ -1,5 +1,6 @@
 """Repairs keys of config.json whose value follows from the stored tensors."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -31,6 +32,11 @@ _ENTRIES = (
     "Either may be right, and which entry of the list is meant, no tensor says. If layers were lost, restore them."
 )
 _LOADING = {"HF207", "HF213", "HF302"}  # findings that transformers tolerates
+_REPEATED = (
+    "Rows of heads may be stored several times, as where ranks were joined that hold the same heads: then the config is"
+    " right, and the copies are to be cut."
+)
+_HEADS = re.compile("head|group|kv")  # keys that count heads
 _TYPE = "model_type"  # shapes cannot prove which class computes right
 
 
@@ -66,8 +72,20 @@ def sized(state: State) -> Iterator[Proposal]:
         keys = [steps(key)[-1] for key in finding.changes]
         less = finding.codes == {"HF201"}
         if finding.sole and finding.fix and keys and _TYPE not in keys and not (less and state.gone):
-            proposals = _set(state, finding.codes, finding.changes)
+            doubt = _REPEATED if _repeats(state, finding.changes) else ""
+            proposals = _set(state, finding.codes, finding.changes, doubt)
             yield from (replace(proposal, keys=(*finding.changes,)) for proposal in proposals)
+
+
+def _repeats(state: State, changes: Changes) -> bool:
+    """Whether a number of heads grows by a whole factor, as where ranks that hold the same heads were joined."""
+    for key, value in changes.items():
+        before: Any = state.values
+        for step in steps(key):
+            before = get(before, step)
+        if _HEADS.search(key) and type(before) is int and type(value) is int and value > before > 0 == value % before:
+            return True
+    return False
 
 
 def asked_for(state: State, chosen: Changes) -> Iterator[Proposal]:

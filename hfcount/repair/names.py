@@ -19,6 +19,11 @@ _DOUBTS = {
     "foreign": "Whether what reads this scheme takes these names, too, is not known here.",
 }
 
+_ADAPTER_LOST = (
+    "The adapter that the names tell of stays lost, and what is left may be the model that it was trained on. If you"
+    " have the adapter, merge it instead."
+)
+
 
 def unwrapped(state: State) -> Iterator[Proposal]:
     """Removes a wrapper's additions, if the tensors are exactly the model's."""
@@ -34,7 +39,8 @@ def unwrapped(state: State) -> Iterator[Proposal]:
         rest |= dict(wrapped.pairs)
         if len({*rest.values()}) < len(rest):
             return  # two would have the same name
-        yield from _renaming(state, "HF211", {old: new for old, new in rest.items() if old != new})
+        doubt = _ADAPTER_LOST if wrapped.lost else ""
+        yield from _renaming(state, "HF211", {old: new for old, new in rest.items() if old != new}, doubt)
 
 
 def respelled(state: State) -> Iterator[Proposal]:

@@ -121,6 +121,7 @@ def check_wrappers(c: Comparison, outcome: Outcome) -> None:
             flat=bool(wrapped.flat),
             around=families.around(c.blueprint.spec) if "language_model." in wrapped.outer else None,
             alone=adapter_alone(c.match),
+            lost=wrapped.lost,
         )
     )
 

@@ -21,6 +21,7 @@ class Wrapper:
         beside: how the name of a tensor ends that stands beside each of these, in place of their last word.
         sure: whether nobody else uses such names.
         around: whether it only holds the module, so that its tensors are the module's own.
+        adapts: whether it has tensors of its own beside each module, without which that computes something else.
     """
 
     name: str
@@ -31,6 +32,7 @@ class Wrapper:
     beside: str = ""
     sure: bool = True
     around: bool = True
+    adapts: bool = False
 
 
 _PEFT = "Call model.merge_and_unload() and save what it returns, or save the adapter alone."
@@ -67,6 +69,7 @@ WRAPPERS = (
         ".",
         owns=r"\.(?:lora_[A-Za-z_]+|vera_lambda_[bd]|ia3_l|ranknum|hada_[wt][12](?:_[ab])?|lokr_\w+|oft_[RS]"
         r"|boft_[RS]|original_module|token_adapter|prompt_encoder)(?:\.|$)",
+        adapts=True,
     ),
     Wrapper("TRL", r"^pretrained_model\.", "Save model.pretrained_model, without the value head.", owns=r"^v_head\."),
     Wrapper(
@@ -129,6 +132,11 @@ class Wrapped:
     def cure(self) -> str:
         """The calls that undo it."""
         return " ".join(dict.fromkeys(wrapper.cure for wrapper in self.wrappers)) or _AROUND
+
+    @property
+    def lost(self) -> bool:
+        """Whether names tell of an adapter of which no tensor is stored."""
+        return not self.added and any(wrapper.adapts for wrapper in self.wrappers)
 
     @property
     def sure(self) -> bool:

@@ -292,15 +292,15 @@ CASES = {
         config("llama", num_hidden_layers=6),
         spoil=without("layers.2.", "layers.3.", "layers.5.", "model.norm"),
         codes="HF201",
-        cause="Layers 2-3,5 of model.layers and the part model.norm are absent altogether, and no other number of"
-        " layers would fit: lost in saving or conversion.",
+        cause="Layers 2-3,5 of model.layers and the part model.norm are absent altogether, and layers behind them are"
+        " stored, so that no other number of layers would fit: lost in saving or conversion.",
         fix="Add what is missing.",
     ),
     "a layer lost within": Case(
         LLAMA,
         spoil=without("layers.1."),
         codes="HF201",
-        cause="Layer 1 of model.layers is absent altogether, and no other number of layers would fit: lost in saving",
+        cause="Layer 1 of model.layers is absent altogether, and layers behind them are stored, so that no other number",
         fix="Add what is missing; or, if they were left out on purpose, renumber the others 0-1 and set"
         " num_hidden_layers to 2.",
     ),

@@ -18,6 +18,7 @@ class WrappedNames(Finding):
         flat: whether that holds all parameters of a module in one row.
         around: the larger model that names its language model so.
         alone: whether nothing of the model itself is stored.
+        lost: whether the names tell of an adapter of which no tensor is stored.
     """
 
     code = "HF211"
@@ -34,6 +35,7 @@ class WrappedNames(Finding):
     flat: bool
     around: str | None
     alone: bool
+    lost: bool = False
 
     @property
     def text(self) -> str:
@@ -50,5 +52,7 @@ class WrappedNames(Finding):
             yield "It holds all parameters of a module in one row. "
         if self.around is not None:
             yield f"That is how {printable(self.around)} names its language model. "
+        if self.lost:
+            yield "They tell of an adapter that was part of the model, and none of its tensors is stored. "
         if self.alone:
             yield "Nothing of the model itself is stored: this is an adapter. "
