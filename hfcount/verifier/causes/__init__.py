@@ -13,6 +13,7 @@ from hfcount.verifier.causes.config_flags import switched, typed
 from hfcount.verifier.causes.config_keys import classed, misspelt, without_part
 from hfcount.verifier.causes.lost_weights import beside, lost, renumbered, stripped
 from hfcount.verifier.causes.mixed_shards import mixed
+from hfcount.verifier.causes.other_layout import packed_apart, relaid
 from hfcount.verifier.causes.other_names import foreign, misnamed
 from hfcount.verifier.causes.ranks import divided, partitioned
 from hfcount.verifier.causes.regrouped import regrouped
@@ -52,6 +53,8 @@ CAUSES: tuple[_Finder, ...] = (
     regrouped,
     foreign,
     misnamed,
+    relaid,
+    packed_apart,
     transposed,
     halved,
     mixed,
