@@ -13,6 +13,8 @@ _SHARED = ("bits", "group_size", "mode", "quant_method")
 _USUAL = {"affine": (4, 64), "mxfp4": (4, 32), "mxfp8": (8, 32), "nvfp4": (4, 16)}
 """Bits and elements of a group, by mode: where nothing else is said, and for small floats always."""
 
+_SMALL = {mode: usual for mode, usual in _USUAL.items() if mode != "affine"}
+
 _CODES = {"mxfp4": "F8_E8M0", "mxfp8": "F8_E8M0", "nvfp4": "F8_E4M3"}
 """Dtypes of scales of small floats."""
 
@@ -43,10 +45,12 @@ class Grouped(Layout):
 
     @property
     def readings(self) -> "tuple[Layout, ...]":
-        if not self.inferred or self.mode != "affine":
+        if not self.inferred:
             return ()
-        others = (replace(self, bits=bits, group=group) for bits in _WIDTHS for group in _GROUPS)
-        return tuple(other for other in others if other != self)
+        # Where there are no biases, bits and groups tell small floats from integers that have lost theirs.
+        small = () if self.mode == "affine" else (Grouped(*usual, mode, inferred=True) for mode, usual in _SMALL.items())
+        affine = (replace(self, bits=bits, group=group, mode="affine") for bits in _WIDTHS for group in _GROUPS)
+        return tuple(other for other in (*small, *affine) if other != self)
 
     def alike(self, other: Layout | None) -> bool:
         return self == other or (self.inferred and isinstance(other, Grouped))
