@@ -48,7 +48,9 @@ class Grouped(Layout):
         if not self.inferred:
             return ()
         # Where there are no biases, bits and groups tell small floats from integers that have lost theirs.
-        small = () if self.mode == "affine" else (Grouped(*usual, mode, inferred=True) for mode, usual in _SMALL.items())
+        small = (
+            () if self.mode == "affine" else (Grouped(*usual, mode, inferred=True) for mode, usual in _SMALL.items())
+        )
         affine = (replace(self, bits=bits, group=group, mode="affine") for bits in _WIDTHS for group in _GROUPS)
         return tuple(other for other in (*small, *affine) if other != self)
 

@@ -15,6 +15,7 @@ from hfcount.verifier.causes.whole_model import is_large
 
 _SIZES = 4  # sizes of tensors that nobody described, tried as the value of each absent key
 _SMALL = 8  # numbers of layers and the like that say which layers have what, tried up to here
+_FEW = 2  # numbers of one key that are named one by one
 _LONG = 200  # characters of a list
 _DEEPEST = 500  # layers, of which each is looked at
 _TYPES = 4  # model types that are named
@@ -33,7 +34,18 @@ def switched(case: Case) -> Iterator[Cause]:
     fits = [(changes, codes) for changes, codes in solved if codes == solved[0][1] and codes and case.proven(changes)]
     if fits:
         alone = [changes for changes, _ in fits if changes is not joint or len(fits) == 1]
-        yield _cause(case, fits[0][1], alone)
+        yield _cause(case, fits[0][1], _predicting(case, alone))
+
+
+def _predicting(case: Case, fits: Sequence[dict[str, Any]]) -> Sequence[dict[str, Any]]:
+    """Of numbers of multi-token-prediction layers the least, under the key that counts them; else all that fits."""
+    counts = []
+    for changes in fits:
+        made = case.with_changes(changes)
+        key = made[0].spec.part("mtp").count_key if made and made[0].spec.announces("mtp") else None
+        if key in changes and not isinstance(changes[key], bool):
+            counts.append((changes[key], changes))
+    return [min(counts, key=lambda pair: pair[0])[1]] if counts else fits
 
 
 def _options(case: Case) -> Iterator[dict[str, Any]]:
@@ -97,16 +109,28 @@ def _odd(case: Case, changes: Mapping[str, Any]) -> set[int] | None:
 
 
 def _cause(case: Case, codes: frozenset[str], fits: Sequence[Mapping[str, Any]]) -> Cause:
-    text = "; or, ".join(
-        "; ".join(f"{key} {_read(case.value(key))}, and {_text(value)} would fit" for key, value in fit.items())
-        for fit in fits
-    )
-    advice = ", or ".join(listed([f"{key} to {json.dumps(value)}" for key, value in fit.items()]) for fit in fits)
-    advice = f"set {advice}"
+    statements, orders = list[str](), list[str]()
+    for fit in fits:
+        alike = _numbers_alike(fit, fits)
+        if alike and fit is not alike[0]:
+            continue
+        values = [f"any from {value} to {alike[-1][key]}" if alike else _text(value) for key, value in fit.items()]
+        read = zip(fit, values, strict=True)
+        statements.append("; ".join(f"{key} {_read(case.value(key))}, and {text} would fit" for key, text in read))
+        wanted = [f"{key} to {'its number' if alike else json.dumps(value)}" for key, value in fit.items()]
+        orders.append(listed(wanted) + (" in the model that was saved, since no tensor tells" if alike else ""))
+    text, advice = "; or, ".join(statements), f"set {', or '.join(orders)}"
     missing, *others = case.difference.counts
     if missing and not any(others):
         advice = f"add what is missing, or {advice}"
     return Cause(codes, sentence(text), sentence(advice), fits[0], sole=len(fits) == 1)
+
+
+def _numbers_alike(fit: Mapping[str, Any], fits: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The fits of three and more numbers of one key, in order, if this is one of them."""
+    alike = [other for other in fits if other.keys() == fit.keys() and all(type(n) is int for n in other.values())]
+    several = len(fit) == 1 and fit in alike and len(alike) > _FEW
+    return sorted(alike, key=lambda other: next(iter(other.values()))) if several else []
 
 
 def _read(value: Any) -> str:
