@@ -10,6 +10,7 @@ from hfcount.errors import ConfigError, UnknownArchitecture
 from hfcount.mapper import Config
 from hfcount.mapper.per_layer_config import check_alike
 from hfcount.spec import Spec
+from hfcount.spec.tree.dims import origin
 from hfcount.spec.tree.nodes import Block
 from hfcount.text import typed
 
@@ -56,19 +57,22 @@ def build(config: Config, whatever_class: bool = False) -> Blueprint:
     ignored = () if spec.vocab else ("tie_word_embeddings",)  # of a model without words there is nothing to tie
     unread = tuple(config.unread(ignored))
     keys = custom_code_keys(config, spec.family, unread)
-    return Blueprint(
-        spec,
-        tree,
-        unread,
-        config.taken,
-        (*config.problems, *config.refused),
-        config.token_ids,
-        naming=named,
-        other=_other(config, named),
-        custom_code=custom_code_error(config, keys) if keys else None,
-        ties_otherwise=config.ties_otherwise(spec.tied),
-        rotary_otherwise=config.rotary_otherwise,
-        moved=config.moved,
+    return _buildable(
+        config,
+        Blueprint(
+            spec,
+            tree,
+            unread,
+            config.taken,
+            (*config.problems, *config.refused),
+            config.token_ids,
+            naming=named,
+            other=_other(config, named),
+            custom_code=custom_code_error(config, keys) if keys else None,
+            ties_otherwise=config.ties_otherwise(spec.tied),
+            rotary_otherwise=config.rotary_otherwise,
+            moved=config.moved,
+        ),
     )
 
 
@@ -76,7 +80,21 @@ def draft(config: Config, whatever_class: bool = False) -> Blueprint:
     """The blueprint that `build` makes, without what else it says of the config; raises as that does."""
     named = Naming() if whatever_class else naming(config)
     config, spec, tree = _tensors(config, named)
-    return Blueprint(spec, tree, naming=named, other=_other(config, named))
+    return _buildable(config, Blueprint(spec, tree, naming=named, other=_other(config, named)))
+
+
+def _buildable(config: Config, made: Blueprint) -> Blueprint:
+    """The blueprint, if none of its tensors has a size below 0, which torch refuses.
+
+    Raises:
+        ConfigError: a tensor has one.
+    """
+    for leaf in made.leaves:
+        if any(size < 0 for size in leaf.shape):
+            size = next(size for size in leaf.shape if size < 0)
+            text = f"{config.where}: {leaf.name} would have a size of {int(size):,} ({origin(size)}), and no tensor has less than 0."
+            raise ConfigError(text, variant="out-of-range", observed=int(size))
+    return made
 
 
 def _tensors(config: Config, named: Naming) -> tuple[Config, Spec, Block]:

@@ -47,7 +47,9 @@ def read_index(document: Document, suffix: str = ".safetensors") -> Index:
         if weight_map == {}:
             problem = "an empty weight_map"
         raise DocumentError(
-            f"{where} has {problem}, so it names no tensor.", key="weight_map", fix="Write the index again."
+            f"{where} has {problem}, so it names no tensor.",
+            key="weight_map",
+            fix="Write the index from the files, or save the model again if they hold no tensor.",
         )
     try:
         shards = frozenset(weight_map.values())

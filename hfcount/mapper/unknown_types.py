@@ -26,6 +26,12 @@ _OTHERS = (
         "a model of Keras, whose weights (.weights.h5) are not read: if it was ported, name the model that it was"
         " converted from, as its card says",
     ),
+    (
+        ("d_model", "n_layer", "ssm_cfg"),
+        "the package mamba_ssm, which names sizes in its own way: transformers reads Mamba in the form of its"
+        " checkpoints ending in -hf, with model_type mamba or mamba2, and names such as backbone.embeddings.weight in"
+        " place of backbone.embedding.weight",
+    ),
     (("istftnet", "plbert"), "Kokoro, which is pickled, and which the package kokoro alone builds"),
 )
 """Keys that tell a config of another library, and whose it is."""

@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from hfcount.fetcher.layout import OPEN_CLIP_OLD, is_consolidated
+from hfcount.fetcher.layout import BIN_INDEX, OPEN_CLIP_OLD, is_consolidated
 from hfcount.fetcher.reasons import named
-from hfcount.fetcher.weights import IncompleteSet, incomplete_sets
+from hfcount.fetcher.weights import IncompleteSet, Weights, incomplete_sets
 from hfcount.formats.index import Index
 from hfcount.spec.tree.indices import Indices
 from hfcount.text import plural, printable
@@ -167,8 +167,20 @@ def check_parts(c: Comparison, outcome: Outcome) -> None:
     if weights.index is not None:
         if c.index is None and weights.absent:  # whose finding says what is missing
             _drop_missing(outcome)
+        elif c.index and c.names and c.names.missing_count:
+            _check_numbered(c, outcome)
     elif weights.whole and files and files not in ([weights.layout.single], [weights.layout.pickled]):
         _check_unindexed(c, files, outcome)
+
+
+def _check_numbered(c: Comparison, outcome: Outcome) -> None:
+    """HF005: a file that the names of the others count, and that the index does not name."""
+    there = {*(c.weights.sizes or ()), *c.weights.files}
+    gone = [lost_set for lost_set in incomplete_sets(c.weights.named) if there.isdisjoint(lost_set.names)]
+    if gone:
+        _drop_missing(outcome)
+    for lost_set in gone:
+        _report_lost(c, lost_set, c.match.missing_count if len(gone) == 1 else None, outcome)
 
 
 def _check_unindexed(c: Comparison, files: Sequence[str], outcome: Outcome) -> None:
@@ -194,8 +206,23 @@ def _check_unindexed(c: Comparison, files: Sequence[str], outcome: Outcome) -> N
             files=named(files),
             many=len(files),
             complete=complete,
+            pickled=_pickled_set(c.weights),
         )
     )
+
+
+def _pickled_set(weights: Weights) -> str:
+    """What transformers reads where safetensors have no index: pickled weights, or their index with all its files.
+
+    Source: transformers 5.23, modeling_utils.py, _get_resolved_checkpoint_files.
+    """
+    files = {name for name in weights.files if "/" not in name}
+    if weights.layout.reader != "transformers":
+        return ""
+    if weights.layout.pickled in files:
+        return weights.layout.pickled
+    shards = [name for name in files if name.startswith(f"{weights.layout.pickled.removesuffix('.bin')}-")]
+    return BIN_INDEX if BIN_INDEX in files and shards and not incomplete_sets(shards) else ""
 
 
 def _drop_missing(outcome: Outcome) -> None:
@@ -218,6 +245,7 @@ def _report_lost(c: Comparison, lost_set: IncompleteSet, short: int | None, outc
             files=named(lost_set.names),
             numbers=_numbers(lost_set.names, [lost_set]),
             short=short,
+            indexed=c.index is not None,
             all=sum(int(leaf.count) for leaf in c.blueprint.stored_leaves()),
         )
     )

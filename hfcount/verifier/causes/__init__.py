@@ -11,6 +11,7 @@ from hfcount.text import printable
 from hfcount.verifier.causes.case import Case, Cause
 from hfcount.verifier.causes.config_flags import switched, typed
 from hfcount.verifier.causes.config_keys import classed, misspelt, without_part
+from hfcount.verifier.causes.drafts import drafted
 from hfcount.verifier.causes.lost_weights import beside, lost, renumbered, stripped
 from hfcount.verifier.causes.mixed_shards import mixed
 from hfcount.verifier.causes.other_layout import packed_apart, relaid
@@ -41,6 +42,7 @@ _Finder = Callable[[Case], Iterable[Cause]]
 CAUSES: tuple[_Finder, ...] = (
     partitioned,
     divided,
+    drafted,
     misspelt,
     classed,
     without_part,

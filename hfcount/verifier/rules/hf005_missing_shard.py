@@ -58,20 +58,23 @@ class MissingByIndex(MissingShard):
 
 
 class MissingByNumber(MissingShard):
-    """Files are not there that the numbers in the names of others count, and there is no index.
+    """Files are not there that the numbers in the names of others count, and that no index names.
 
     Args:
+        indexed: whether there is an index, which names the others alone.
         short: how many of the model's tensors they must have; None if that is not known.
     """
 
     short: int | None
+    indexed: bool = False
 
     @property
     def text(self) -> str:
         are, them = agree(self.absent, "is", "are"), agree(self.absent, "it", "them")
+        index = f"the index names {plural(self.observed, 'file')} alone" if self.indexed else "there is no index"
         text = (
             f"{printable(self.files)} {are} missing, though the numbers in the other names imply"
-            f" {them}{self._numbers()}, and there is no index: the save or the upload was not completed."
+            f" {them}{self._numbers()}, and {index}: the save or the upload was not completed."
         )
         if self.short is None:
             return text

@@ -13,6 +13,7 @@ class MissingIndex(Finding):
         files, many: the weight files, and how many they are.
         complete: whether nothing but the index is missing.
         reader: the library that looks for it, with its version where that is known.
+        pickled: pickled weights that it reads instead, which were not compared; "" if there are none.
     """
 
     code = "HF007"
@@ -26,12 +27,14 @@ class MissingIndex(Finding):
     many: int
     complete: bool
     reader: str = NEWEST
+    pickled: str = ""
 
     @property
     def text(self) -> str:
+        effect = f"reads {self.pickled} instead, which was not compared" if self.pickled else "finds no weights"
         text = (
             f"{plural(self.many, 'weight file')} {agree(self.many, 'exists', 'exist')} ({printable(self.files)}), and"
-            f" no {printable(self.file)} says which tensor is where, so {self.reader} finds no weights."
+            f" no {printable(self.file)} says which tensor is where, so {self.reader} {effect}."
         )
         if self.complete:
             text += f" Only the index is missing: the files hold every tensor that {printable(self.subject)} describes."
