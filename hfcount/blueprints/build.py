@@ -92,8 +92,8 @@ def _buildable(config: Config, made: Blueprint) -> Blueprint:
     for leaf in made.leaves:
         if any(size < 0 for size in leaf.shape):
             size = next(size for size in leaf.shape if size < 0)
-            text = f"{config.where}: {leaf.name} would have a size of {int(size):,} ({origin(size)}), and no tensor has less than 0."
-            raise ConfigError(text, variant="out-of-range", observed=int(size))
+            text = f"{leaf.name} would have a size of {int(size):,} ({origin(size)}), and no tensor has less than 0."
+            raise ConfigError(f"{config.where}: {text}", variant="out-of-range", observed=int(size))
     return made
 
 

@@ -11,25 +11,28 @@ from hfcount.formats.safetensors import Entry
 from hfcount.mapper.quantization_config import Announcement
 from hfcount.quantization.layout import Layout, Unmodelled
 from hfcount.quantization.packing.dtypes_from_total import PackedReading, exact, keeps
+from hfcount.quantization.packing.expected import Surroundings, groups
 from hfcount.quantization.packing.fused import fused
 from hfcount.quantization.packing.kv_cache_scales import CacheScales, Heads, scales, usual
 from hfcount.quantization.packing.mlx import forms, towers_left_out
 from hfcount.quantization.packing.split import Segments
-from hfcount.quantization.packing.stacks import apart, is_stack
+from hfcount.quantization.packing.stacks import STACKED, apart, is_stack
 from hfcount.quantization.packing.suffixes import Collected, Suffixes
 from hfcount.quantization.packing.survey import StoredModules, Survey, survey
 from hfcount.quantization.scheme import DENSE, Choice, Module, Scheme
 from hfcount.quantization.schemes import described
 from hfcount.spec.tree.leaves import Finder, Leaf
+from hfcount.spec.tree.spellings import Swap
 from hfcount.text import printable
 
 
 class Names(Protocol):
-    """How names match leaves: leaves with the numbers of their names, other names, and which of these are meant."""
+    """How names match leaves: leaves with the numbers of their names, other names and layouts, and which are meant."""
 
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
     listed: list[tuple[Leaf, int]]
     unexpected: list[str]
+    swapped: list[Swap]
 
     @property
     def complete(self) -> bool:
@@ -167,7 +170,7 @@ def match_packed(
         replace(match, listed=stored, unexpected=[*unexpected, *cache.unknown]),
         spelling | _spelt(spelling, collected),
         collected.dense,
-        surveyed.modules,
+        [*surveyed.modules, *_stacked(match, scheme, collected)],
         surveyed.lacking,
         surveyed.biases,
         cache.stored,
@@ -178,6 +181,19 @@ def match_packed(
     if not total_size or not packed.complete or blueprint.unmodeled:
         return packed
     return replace(packed, reading=exact(total_size, stored, code(blueprint.spec.dtype)))
+
+
+def _stacked(match: Names, scheme: Scheme, collected: Collected) -> list[StoredModules]:
+    """Experts that the scheme packs one by one, and that are stored in dense stacks."""
+    result: list[StoredModules] = []
+    for swap in match.swapped:
+        stacked = all(len(leaf.shape) == STACKED for leaf in swap.stored)
+        if not stacked or any(leaf.first in collected.beside for leaf in swap.stored):
+            continue
+        around = Surroundings.of(swap.described)
+        chosen = (group for leaf in swap.described for group in groups(leaf, scheme, around))
+        result += [StoredModules(group.leaf, group.choice, None) for group in chosen if group.choice.layout]
+    return result
 
 
 def _cache(

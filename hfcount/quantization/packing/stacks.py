@@ -7,13 +7,15 @@ from hfcount.quantization.packing.split import Segments
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.leaves import Leaf
 
-_MATRICES = 3
+STACKED = 3
+"""Dimensions of a stack of matrices."""
+
 _FUSED = {"gate_up_proj": ("gate_proj", "up_proj"), "gate_up_proj_bias": ("gate_proj", "up_proj")}
 
 
 def is_stack(leaf: Leaf) -> bool:
     """Whether a leaf is a stack of experts' matrices: (experts, rows, columns)."""
-    return leaf.component == "experts" and len(leaf.shape) == _MATRICES and not leaf.linear and leaf.dtypes is None
+    return leaf.component == "experts" and len(leaf.shape) == STACKED and not leaf.linear and leaf.dtypes is None
 
 
 def transposed(leaves: Iterable[Leaf]) -> frozenset[Segments]:
@@ -55,7 +57,7 @@ def apart(leaves: Iterable[Leaf]) -> list[Leaf]:
         if is_stack(leaf):
             outputs, inputs = matrix(leaf, leaf.segments[:-1] in turned)
             result += _experts(leaf, str(leaf.segments[-1]), "weight", (outputs, inputs))
-        elif biases and len(leaf.shape) == _MATRICES - 1:
+        elif biases and len(leaf.shape) == STACKED - 1:
             result += _experts(leaf, str(leaf.segments[-1]).removesuffix("_bias"), "bias", (leaf.shape[1],))
         else:
             result.append(leaf)
@@ -85,7 +87,7 @@ def together(leaves: Iterable[Leaf], stack: Segments = ("switch_mlp",)) -> list[
     """The leaves with the experts of a layer as one stack, as mlx-lm names it: `switch_mlp.gate_proj.weight`."""
     result = []
     for leaf in apart(leaves):
-        numbers = leaf.segments[-3] if len(leaf.segments) > _MATRICES else None
+        numbers = leaf.segments[-3] if len(leaf.segments) > STACKED else None
         if not (isinstance(numbers, Indices) and leaf.segments[-4] == "experts"):
             result.append(leaf)
             continue

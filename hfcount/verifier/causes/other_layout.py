@@ -43,7 +43,7 @@ def relaid(case: Case) -> Iterator[Cause]:
 
 
 def packed_apart(case: Case) -> Iterator[Cause]:
-    """All that nobody described has the name of a missing tensor with an ending, as packers name what they make of it."""
+    """All that nobody described has the name of a missing tensor with an ending, as packers give it."""
     missing, beyond, misshapen = case.difference.counts
     if not missing or not beyond or misshapen:
         return
@@ -58,7 +58,8 @@ def packed_apart(case: Case) -> Iterator[Cause]:
         first, ends = next(iter(endings.items()))
         text = (
             f"for each tensor that is missing others of its name with an ending are stored, as {_some(ends)} for"
-            f" {printable(modules[first])}: packed, and most likely the same in a form that the config does not announce"
+            f" {printable(modules[first])}: packed, and most likely the same, in a form that the config does not"
+            " announce"
         )
         advice = "announce in quantization_config how they are packed, or save them again dense"
         yield Cause(_CODES, sentence(text), sentence(advice))
