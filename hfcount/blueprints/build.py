@@ -5,7 +5,14 @@ from typing import Any
 
 from hfcount.architectures import families
 from hfcount.blueprints.blueprint import Blueprint
-from hfcount.blueprints.model_class import Naming, custom_code_error, custom_code_keys, naming, other_type_error
+from hfcount.blueprints.model_class import (
+    Naming,
+    custom_code_error,
+    custom_code_keys,
+    naming,
+    other_type_error,
+    own_part_error,
+)
 from hfcount.errors import ConfigError, UnknownArchitecture
 from hfcount.mapper import Config
 from hfcount.mapper.per_layer_config import check_alike
@@ -53,7 +60,10 @@ def build(config: Config, whatever_class: bool = False) -> Blueprint:
     With `whatever_class` the class that it names says what is around the model, and not whose model it is.
     """
     named = Naming() if whatever_class else naming(config)
-    config, spec, tree = _tensors(config, named)
+    try:
+        config, spec, tree = _tensors(config, named)
+    except ConfigError as problem:
+        raise own_part_error(config, problem) or problem from None
     ignored = () if spec.vocab else ("tie_word_embeddings",)  # of a model without words there is nothing to tie
     unread = tuple(config.unread(ignored))
     keys = custom_code_keys(config, spec.family, unread)

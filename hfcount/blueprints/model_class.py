@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from hfcount.architectures import families
-from hfcount.errors import UnknownClass
+from hfcount.errors import ConfigError, UnknownClass
 from hfcount.mapper import Config
 from hfcount.mapper.class_defaults import Declared, declared, knows, version
 from hfcount.mapper.classes import HEAD, classes, known, plain, stem
@@ -85,6 +85,25 @@ def custom_code_error(c: Config, keys: tuple[str, ...]) -> UnknownClass:
     )
     fix = "If the weights are not of that code, remove auto_map and these keys."
     return UnknownClass(f"{c.where}: {text}", key=keys[0], observed=keys, fix=fix)
+
+
+def own_part_error(c: Config, problem: ConfigError) -> UnknownClass | None:
+    """The error in place of one in a nested config of another type than the class's, which the repo's own code reads.
+
+    None where the repo brings no code, or the part is of the type that transformers has there.
+    """
+    name, _, inner = (problem.key or "").partition(".")
+    values, path = c.value(name), next((path for key, path in _auto_map(c).items() if key.startswith("AutoModel")), "")
+    kind = values.get("model_type") if isinstance(values, dict) else None
+    usual = declared(str(c.value("model_type"))).part(name, None).kind
+    if not path or not inner or kind is None or kind == usual or problem.code not in ("HF001", "HF101", "HF103"):
+        return None
+    text = (
+        f"auto_map takes {printable(path)} from the code that the repo brings, and {printable(name, 60)} is of type"
+        f" {printable(str(kind), 60)}, where transformers {version()} has {usual or 'another'}. Its tensors are not known"
+        f" here: as that, it would be refused ({problem.text})"
+    )
+    return UnknownClass(f"{c.where}: {text}", key=f"{name}.model_type", observed=str(kind))
 
 
 def other_type_error(c: Config, named: Naming, reason: str) -> UnknownClass:
