@@ -28,6 +28,7 @@ from hfcount.mapper.whatif import Changes, changed, check_known, written
 from hfcount.report.figures import Failure
 from hfcount.text import printable
 from hfcount.verifier import explain, verify
+from hfcount.verifier.finding import Finding
 from hfcount.verifier.findings import DIFFERING, Outcome, finding_of
 
 _NO_CONFIG = "{} has no config.json of its own, which --set and --quantize need. Name one."
@@ -117,8 +118,8 @@ def examine(documents: Documents, options: Options, changes: Changes | None = No
     return _inspect_model(documents, options, changes or {})
 
 
-def _inspect_model(documents: Documents, options: Options, changes: Changes) -> Inspection:
-    """Inspects a model by its own config."""
+def _inspect_model(documents: Documents, options: Options, changes: Changes, trying: bool = False) -> Inspection:
+    """Inspects a model by its own config; `trying` says that the changes are tried, and not asked for."""
     document, until = documents.config, options.until or monotonic() + _SEARCH
     announced: Sequence[Announcement] = ()
     blueprint, limit, evidence, outcome = None, None, Evidence(), Outcome()
@@ -152,7 +153,10 @@ def _inspect_model(documents: Documents, options: Options, changes: Changes) -> 
             outcome = verify(blueprint)
         evidence = replace(evidence, unseen=_unseen(error) or evidence.unseen)
         name = Path(document.where).name if documents.alone else INDEX if blueprint else CONFIG
-        outcome.report(finding_of(error, name))
+        finding = finding_of(error, name)
+        if error.variant == "list-length" and blueprint is None and not trying:
+            finding = _with_length(documents, options, changes, finding)
+        outcome.report(finding)
     except UnknownArchitecture as error:
         if changes or not options.loaders:
             raise
@@ -169,6 +173,25 @@ def _inspect_model(documents: Documents, options: Options, changes: Changes) -> 
         outcome=outcome,
         limit=limit,
     )
+
+
+def _with_length(documents: Documents, options: Options, changes: Changes, finding: Finding) -> Finding:
+    """HF103 of a list and a number of layers, with that which all that is stored fits, if one does."""
+    from hfcount.verifier.causes.list_lengths import fitted  # few configs contradict themselves
+
+    values = changed(parse_object(documents.config, endless=True), changes)
+    fits: list[Changes] = []
+    for more in fitted(values, finding.key or "", finding.expected) if finding.key else ():
+        with suppress(FetchError, UnknownArchitecture, BadSetting):
+            tried = _inspect_model(documents, options, {**changes, **more}, trying=True)
+            is_compared = tried.blueprint is not None and (tried.outcome.match or tried.outcome.packed)
+            if is_compared and not any(other.severity == "error" for other in tried.outcome.findings):
+                fits.append(more)
+    if len(fits) != 1:
+        return finding
+    ((key, value),) = fits[0].items()
+    new = f"{len(value):,} entries" if isinstance(value, list) else f"{value:,}"
+    return finding.replace(fix=f"Give {printable(key)} {new}: that is what all that is stored fits.")
 
 
 def _compare(library: Library | None, model: Model, options: Options) -> tuple[Model, Evidence, Outcome]:

@@ -14,6 +14,7 @@ from hfcount.mapper.whatif import Changes, get, steps
 from hfcount.repair.members import with_value, without
 from hfcount.repair.state import BLINDING, Proposal, State
 from hfcount.text import printable, shown
+from hfcount.verifier.causes.list_lengths import fitted
 from hfcount.verifier.findings import DIFFERING
 from hfcount.verifier.loaders.labels import NEWEST
 from hfcount.verifier.rules.hf201_missing_tensor import MissingTensor
@@ -100,21 +101,8 @@ def asked_for(state: State, chosen: Changes) -> Iterator[Proposal]:
 def counted(state: State) -> Iterator[Proposal]:
     """Offers to fit the number of layers to a list with an entry a layer, or the list to the number."""
     for finding in state.about("HF103") if state.run.blueprint is None else ():
-        path = tuple(steps(finding.key or ""))
-        around: Any = state.values
-        for step in path[:-1]:
-            around = get(around, step)
-        entries, count = get(around, path[-1]), finding.expected
-        if not isinstance(entries, list) or type(count) is not int or len(entries) == count:
-            continue
-        before = (finding.key or "")[: -len(str(path[-1]))]
-        for key, value in around.items():
-            if type(value) is int and value == count:
-                yield from _set(state, finding.codes, {f"{before}{key}": len(entries)}, _ENTRIES)
-        alike = all(entry == entries[0] for entry in entries)
-        if count < len(entries) or alike:
-            fitted = entries[:count] + entries[:1] * (count - len(entries))
-            yield from _set(state, finding.codes, {f"{before}{path[-1]}": fitted}, _ENTRIES)
+        for changes in fitted(state.values, finding.key or "", finding.expected) if finding.key else ():
+            yield from _set(state, finding.codes, changes, _ENTRIES)
 
 
 def tied(state: State) -> Iterator[Proposal]:
