@@ -100,8 +100,8 @@ def own_part_error(c: Config, problem: ConfigError) -> UnknownClass | None:
         return None
     text = (
         f"auto_map takes {printable(path)} from the code that the repo brings, and {printable(name, 60)} is of type"
-        f" {printable(str(kind), 60)}, where transformers {version()} has {usual or 'another'}. Its tensors are not known"
-        f" here: as that, it would be refused ({problem.text})"
+        f" {printable(str(kind), 60)}, where transformers {version()} has {usual or 'another'}. Its tensors are not"
+        f" known here: as that, it would be refused ({problem.text})"
     )
     return UnknownClass(f"{c.where}: {text}", key=f"{name}.model_type", observed=str(kind))
 

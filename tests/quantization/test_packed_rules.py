@@ -1,11 +1,13 @@
 """What settings of packed weights leave open, rule out or ask for: by checkpoints that are spoilt one by one."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from packed import Tensors, write
+from paths import ARCHITECTURES
 
 import hfcount
 from hfcount.mapper.quantization_config import announcements
@@ -124,6 +126,33 @@ def test_mlx_packs_what_has_scales_unless_an_entry_names_it(
 ) -> None:
     tensors = dense(stored(LLAMA, settings, "quantization"), LLAMA, *modules)
     assert told(tmp_path, LLAMA | {"quantization": settings}, tensors, depth)[0] == verdict
+
+
+@pytest.mark.parametrize("bits", [4, 6, 8])
+def test_mlx_weights_without_biases_are_told_by_bits_and_groups(tmp_path: Path, bits: int) -> None:
+    settings = {"bits": bits, "group_size": 64}
+    tensors = without(stored(LLAMA, settings, "quantization"), ".biases")
+    assert told(tmp_path, LLAMA | {"quantization": settings}, tensors) == ("mismatch", ["HF503"])
+
+
+CONV1D = {
+    "gpt2": {"n_embd": 64, "n_head": 4},
+    "openai-gpt": {"n_embd": 64, "n_head": 4},
+    "imagegpt": {"n_embd": 64, "n_head": 4},
+    "decision_transformer": {"hidden_size": 64, "n_head": 4},
+}
+
+
+@pytest.mark.parametrize("settings", [{"load_in_8bit": True}, {"load_in_4bit": True, "bnb_4bit_quant_type": "nf4"}])
+@pytest.mark.parametrize("kind", CONV1D)
+def test_bitsandbytes_packs_conv1d_as_a_linear_map(tmp_path: Path, kind: str, settings: Json) -> None:
+    recorded: Json = json.loads((ARCHITECTURES / f"{kind}.json").read_text())["config"]
+    values, announced = recorded | CONV1D[kind] | {"dtype": "bfloat16"}, {"quant_method": "bitsandbytes"} | settings
+    tensors = stored(values, announced)
+    assert any(name.endswith("c_attn.weight") and dtype in ("I8", "U8") for name, (_, dtype) in tensors.items())
+    assert told(tmp_path / "packed", values | {"quantization_config": announced}, tensors)[0] == "verified"
+    plain: Tensors = {leaf.name: (list(leaf.shape), "BF16") for leaf in hfcount.blueprint(values).tensors(stored=True)}
+    assert told(tmp_path / "dense", values | {"quantization_config": announced}, plain) == ("mismatch", ["HF504"])
 
 
 @pytest.mark.parametrize("ends", [(f"{QUERY}.scales",), (f"{QUERY}.scales", f"{QUERY}.biases")])

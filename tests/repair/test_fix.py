@@ -47,10 +47,9 @@ REPAIRED: dict[str, tuple[Json, Spoil]] = {
     "vocab_size": ({}, says(vocab_size=44)),
     "intermediate_size": ({"family": "llama"}, says(intermediate_size=10)),
     "head_dim": ({}, says(head_dim=4)),
-    "num_key_value_heads": ({}, says(num_key_value_heads=1)),
     "num_experts": ({"family": "qwen3_moe"}, says(num_experts=2, num_experts_per_tok=2)),
     "a dtype that nobody knows": ({}, says(dtype="bf16")),
-    "two keys at once": ({}, says(vocab_size=44, num_key_value_heads=1)),
+    "two keys at once": ({}, says(vocab_size=44, head_dim=4)),
     "quantization_config": ({}, says(quantization_config=FP8)),
     "quantization_config, and a size": ({}, says(quantization_config=FP8, vocab_size=44)),
     "total_size": ({}, claims(total_size=1)),
@@ -110,6 +109,10 @@ ASKED: dict[str, Asked] = {
         says(num_attention_heads=8, num_key_value_heads=4),
         "--set num_attention_heads=4 --set num_key_value_heads=2",
     ),
+    # Ranks that hold the same heads may have been joined.
+    "twice the heads of keys and values": ({}, says(num_key_value_heads=1), "--only HF301"),
+    # An adapter may be lost.
+    "names of a base layer": ({}, named(lambda name: name.replace("q_proj.", "q_proj.base_layer.")), "--only HF211"),
     "fewer heads of keys and values": ({}, says(num_key_value_heads=4), "--only HF301"),
     "num_key_value_heads that is not there": (
         {"family": "llama", "head_dim": 6},

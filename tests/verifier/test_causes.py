@@ -300,7 +300,7 @@ CASES = {
         LLAMA,
         spoil=without("layers.1."),
         codes="HF201",
-        cause="Layer 1 of model.layers is absent altogether, and layers behind them are stored, so that no other number",
+        cause="Layer 1 of model.layers is absent altogether, and layers behind them are stored, so that no other",
         fix="Add what is missing; or, if they were left out on purpose, renumber the others 0-1 and set"
         " num_hidden_layers to 2.",
     ),

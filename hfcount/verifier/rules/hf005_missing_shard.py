@@ -65,6 +65,7 @@ class MissingByNumber(MissingShard):
         short: how many of the model's tensors they must have; None if that is not known.
     """
 
+    observed: int
     short: int | None
     indexed: bool = False
 
