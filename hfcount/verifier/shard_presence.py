@@ -176,7 +176,12 @@ def check_parts(c: Comparison, outcome: Outcome) -> None:
 def _check_numbered(c: Comparison, outcome: Outcome) -> None:
     """HF005: a file that the names of the others count, and that the index does not name."""
     there = {*(c.weights.sizes or ()), *c.weights.files}
-    gone = [lost_set for lost_set in incomplete_sets(c.weights.named) if there.isdisjoint(lost_set.names)]
+    gone = [
+        lost_set
+        for lost_set in incomplete_sets(c.weights.named)
+        # Of a single file nothing but its own name says that others belonged to it.
+        if there.isdisjoint(lost_set.names) and 2 * len(lost_set.names) <= lost_set.of
+    ]
     if gone:
         _drop_missing(outcome)
     for lost_set in gone:

@@ -173,6 +173,18 @@ def also(name: str, content: bytes = b"{}") -> Callable[[Checkpoint], None]:
     return lambda checkpoint: checkpoint.others.update({name: content})
 
 
+def unnamed(name: str) -> Callable[[Checkpoint], None]:
+    """A file that is neither there nor in the index."""
+
+    def spoil(checkpoint: Checkpoint) -> None:
+        checkpoint.weight_map = {
+            tensor: file for file, tensors in checkpoint.shards.items() if file != name for tensor in tensors
+        }
+        del checkpoint.shards[name]
+
+    return spoil
+
+
 def no_index(checkpoint: Checkpoint) -> None:
     checkpoint.weight_map = {}
 
@@ -243,10 +255,19 @@ CASES: dict[str, Case] = {
         make=lambda: sharded(names=OTHER),
         spoil=no_index,
     ),
+    "an index that does not name the last file, which is not there": Case(
+        "mismatch",
+        "HF005",
+        (FOUR[3], "the index names 3 files alone"),
+        asked=4,
+        make=lambda: sharded(names=FOUR),
+        spoil=unnamed(FOUR[3]),
+    ),
     "no index, beside all pickled files": Case(
         "mismatch",
-        "HF007",
-        ("reads pytorch_model.bin instead, which was not compared",),
+        "HF007 HF704",
+        ("reads pytorch_model.bin instead",),
+        asked=3,
         make=lambda: sharded(names=OTHER),
         spoil=both(no_index, lambda checkpoint: checkpoint.others.update({"pytorch_model.bin": b"x"})),
     ),

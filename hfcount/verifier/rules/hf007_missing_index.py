@@ -13,7 +13,7 @@ class MissingIndex(Finding):
         files, many: the weight files, and how many they are.
         complete: whether nothing but the index is missing.
         reader: the library that looks for it, with its version where that is known.
-        pickled: pickled weights that it reads instead, which were not compared; "" if there are none.
+        pickled: pickled weights, or their index, that it reads instead; "" if there are none.
     """
 
     code = "HF007"
@@ -31,7 +31,7 @@ class MissingIndex(Finding):
 
     @property
     def text(self) -> str:
-        effect = f"reads {self.pickled} instead, which was not compared" if self.pickled else "finds no weights"
+        effect = f"reads {self.pickled} instead" if self.pickled else "finds no weights"
         text = (
             f"{plural(self.many, 'weight file')} {agree(self.many, 'exists', 'exist')} ({printable(self.files)}), and"
             f" no {printable(self.file)} says which tensor is where, so {self.reader} {effect}."
