@@ -263,14 +263,6 @@ CASES: dict[str, Case] = {
         make=lambda: sharded(names=FOUR),
         spoil=unnamed(FOUR[3]),
     ),
-    "no index, beside all pickled files": Case(
-        "mismatch",
-        "HF007 HF704",
-        ("reads pytorch_model.bin instead",),
-        asked=3,
-        make=lambda: sharded(names=OTHER),
-        spoil=both(no_index, lambda checkpoint: checkpoint.others.update({"pytorch_model.bin": b"x"})),
-    ),
     "no index, and a tensor is missing": Case(
         "mismatch", "HF007 HF201", (NORM,), asked=3, spoil=both(no_index, without(NORM))
     ),
@@ -653,3 +645,12 @@ def test_what_a_file_may_take_is_what_its_header_may_take(tmp_path: Path) -> Non
     for text in (json.dumps(header, separators=(",", ":")), json.dumps(header), json.dumps(header) + " " * 1_000):
         shard.write_bytes(len(text).to_bytes(8, "little") + text.encode() + data)
         assert hfcount.verify(str(folder), depth="index").verdict == "verified"
+
+
+def test_without_an_index_it_is_said_which_pickled_weights_are_read(tmp_path: Path) -> None:
+    checkpoint = sharded(names=OTHER)
+    no_index(checkpoint)
+    checkpoint.others["pytorch_model.bin"] = b"x"
+    text = str(hfcount.verify(str(checkpoint.write(tmp_path / "model")), depth="headers").findings[0].message)
+    assert "reads pytorch_model.bin instead" in text
+    assert "finds no weights" not in text
