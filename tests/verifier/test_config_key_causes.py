@@ -44,6 +44,7 @@ def messages(says: Json, tensors: Tensors) -> str:
         ("RefinedWeb", "n_head", 16, "n_head was read as 16, and 8 would fit"),
         ("idefics", "cross_layer_interval", None, "cross_layer_interval is absent, and any from 4 to 8 would fit."),
         ("layoutlm", "architectures", None, "what is stored is all that LayoutLMModel has. Set architectures to"),
+        ("bart", "architectures", None, "what is stored is all that BartForCausalLM has."),
         ("video_llama_3", "vision_config", None, "vision_config is absent, so that defaults were taken for all its"),
     ],
 )

@@ -102,6 +102,8 @@ def explain(
         return  # an adapter alone, without the model that it adapts
     case = Case(comparison, values, outcome, again, until=until)
     if not case.complete:
+        for cause in classed(case):  # which asks all checks, and not the names alone
+            _name(replace(cause, codes=frozenset(open_)), outcome)
         return
     _condense(case, outcome)
     if open_ == ["HF201"] and not _FILES.isdisjoint(finding.code for finding in outcome.findings):
