@@ -102,8 +102,7 @@ def explain(
         return  # an adapter alone, without the model that it adapts
     case = Case(comparison, values, outcome, again, until=until)
     if not case.complete:
-        for cause in classed(case):  # which asks all checks, and not the names alone
-            _name(replace(cause, codes=frozenset(open_)), outcome)
+        _name_class(case, frozenset(open_), outcome)
         return
     _condense(case, outcome)
     if open_ == ["HF201"] and not _FILES.isdisjoint(finding.code for finding in outcome.findings):
@@ -117,6 +116,12 @@ def explain(
         chosen = [Cause({open_[0]}, f"The cause was not looked for to the end: {unlooked}.")]
     for cause in chosen:
         _name(cause, outcome)
+
+
+def _name_class(case: Case, codes: frozenset[str], outcome: Outcome) -> None:
+    """Names the class that is stored, for which all checks are asked, and not the names alone."""
+    for cause in classed(case):
+        _name(replace(cause, codes=codes), outcome)
 
 
 def _found(case: Case, codes: frozenset[str], finders: Sequence[_Finder]) -> tuple[list[Cause], str]:
