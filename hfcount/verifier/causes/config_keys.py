@@ -82,7 +82,7 @@ def classed(case: Case) -> Iterator[Cause]:
     proven = [name for name in classes(kind)[:_MOST] if _is_all(case, name)]
     if proven:
         few = sorted(proven, key=lambda name: (len(name), name))[:_NAMED]
-        text = f"architectures names no class, and what is stored is all that {' or '.join(few)} has"
+        text = f"no class is named in architectures, and what is stored is all that {' or '.join(few)} has"
         advice = f"set architectures to {' or '.join(f'[{name}]' for name in few)}"
         yield Cause(case.open, sentence(text), sentence(advice), {_CLASSES: [few[0]]})
 
