@@ -6,6 +6,7 @@ from typing import NamedTuple
 from hfcount.formats.json import Document
 
 CONFIG = "config.json"
+GENERATION = "generation_config.json"
 INDEX = "model.safetensors.index.json"
 SINGLE = "model.safetensors"
 HEADERS = "headers.json"

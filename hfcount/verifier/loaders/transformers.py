@@ -11,6 +11,7 @@ from hfcount.mapper.keys_without_shape import may_bear
 from hfcount.mapper.loader_differences import OLDER, TIE, older_flag
 from hfcount.spec.tree.leaves import Leaf
 from hfcount.verifier.finding import Finding
+from hfcount.verifier.loaders import generation
 from hfcount.verifier.loaders.by_findings import by_findings, errors_of
 from hfcount.verifier.loaders.config_values import ABSENT, value_at
 from hfcount.verifier.loaders.facts import LIBRARY, Facts, Size, facts, versions
@@ -137,6 +138,7 @@ def _differences(version: str, recorded: Facts, checkpoint: Checkpoint) -> Itera
         if inner is not None:
             yield from _of_config(inner, part, declared(kind).keys, at, older)
             yield from _unnamed(inner, part, kind, at)
+    yield from (("refuses", refusal.says, ()) for refusal in generation.refusals(version, checkpoint))
     if checkpoint.is_listed:
         yield from _of_names(recorded, checkpoint)
         yield from _without_prefix(recorded, checkpoint) if older else ()
