@@ -70,7 +70,9 @@ def read(c: Config, known_as: str = "") -> Spec:
     ):
         return read(c, other)
     c.family, c.ignored = model_type, family.ignored
-    return family.spec(c)
+    spec = family.spec(c)
+    trained = c.trained_activations()
+    return spec.replace(kind=str(c.kind), trained=trained) if trained or spec.trained else spec
 
 
 def _type_by_library(c: Config) -> str:
@@ -179,12 +181,17 @@ def tree(s: Spec) -> Block:
     family = find(s.family)
     assert family is not None, f"{s.family} was read by no family"
     try:
-        return family.blueprint(s)
+        described = family.blueprint(s)
     except (Lacking, LookupError) as error:  # a part lacks sizes, a part or a module
         if not s.parts:
             raise
         parts = ", ".join(f"{name} of type {printable(part.family, 60)}" for name, part in s.parts.items())
         raise UnknownArchitecture(f"{s.family} is not described with such parts: {parts}.") from error
+    if not s.trained:
+        return described
+    from hfcount.architectures.activations import with_activations  # few models have such
+
+    return with_activations(described, s)
 
 
 def base(s: Spec) -> Block:

@@ -13,11 +13,12 @@ from hfcount.blueprints.build import build
 from hfcount.blueprints.libraries import Library, as_read
 from hfcount.checkpoints.forms import CONTAINERS, PICKLE, SAFETENSORS, has_other_config, holds_pickles, weights_form
 from hfcount.checkpoints.inspection import Evidence, Inspection, Model, Options
+from hfcount.checkpoints.named_weights import as_named
 from hfcount.errors import BadSetting, ConfigError, DocumentError, FetchError, UnknownArchitecture, UnknownClass
 from hfcount.fetcher import Request, finish
 from hfcount.fetcher.fixtures import record
 from hfcount.fetcher.interface import Documents, Reads
-from hfcount.fetcher.layout import CONFIG, INDEX, MODULES, MODULES_LAYOUT
+from hfcount.fetcher.layout import CONFIG, INDEX, MODULES, MODULES_LAYOUT, WEIGHTS_KEY
 from hfcount.fetcher.location import Place
 from hfcount.fetcher.reasons import config_alone
 from hfcount.fetcher.weights import Weights, recorded_sizes
@@ -127,6 +128,8 @@ def _inspect_model(documents: Documents, options: Options, changes: Changes, try
         published = parse_object(document, endless=True)  # transformers writes Infinity, of time steps
         values = {**changed(published, changes), **documents.loaded_as}
         library, documents, values = as_read(documents, values)  # None where families have the library's own names
+        if library is None and WEIGHTS_KEY in values:
+            documents = as_named(documents, values)
         announced = announcements(values, _side_objects(documents))
         config = Config(values, where=_where(document, changes), chosen=changes)
         make = partial(library.built, config) if library else partial(_blueprint, config, values, options)

@@ -1,12 +1,11 @@
 """The file names of a checkpoint, by the library that reads it."""
 
 from collections.abc import Collection, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from hfcount.formats.json import Document
 
 CONFIG = "config.json"
-GENERATION = "generation_config.json"
 INDEX = "model.safetensors.index.json"
 SINGLE = "model.safetensors"
 HEADERS = "headers.json"
@@ -22,11 +21,16 @@ MODEL_INDEX = "model_index.json"
 DIFFUSION = "diffusion_pytorch_model"
 OPEN_CLIP = "open_clip_config.json"
 
+WEIGHTS_KEY = "transformers_weights"
+"""The key by which a config names its weights, or the index of them, itself."""
+WEIGHTS_END, LISTING_END = ".safetensors", ".safetensors.index.json"
+
 
 class Layout(NamedTuple):
     """The files of a checkpoint: its config, its weights if they are one file, and the index if they are several.
 
-    `reader` is the library that looks for them, and `pickled` the weights of earlier versions.
+    `reader` is the library that looks for them, and `pickled` the weights of earlier versions. `named` says that the
+    config itself names the weights or the index, so that nothing else is looked for.
     """
 
     config: str
@@ -34,6 +38,7 @@ class Layout(NamedTuple):
     listing: str
     reader: str = "transformers"
     pickled: str = BIN_SINGLE
+    named: bool = False
 
 
 HF_LAYOUT = Layout(CONFIG, SINGLE, INDEX)
@@ -72,6 +77,11 @@ def layout_of(names: Collection[str]) -> Layout:
     stored = HEADERS in names or any(map(is_consolidated, names))  # a recording has no weights
     native = CONFIG not in names and PARAMS in names and stored
     return MISTRAL_LAYOUT if native else HF_LAYOUT
+
+
+def names_weights(name: Any) -> bool:
+    """Whether a value of WEIGHTS_KEY names weights or an index inside the folder; transformers refuses others."""
+    return isinstance(name, str) and name.endswith((WEIGHTS_END, LISTING_END)) and ".." not in name.split("/")
 
 
 def others_of(documents: Mapping[str, Document], layout: Layout) -> dict[str, Document]:

@@ -6,6 +6,7 @@ from math import inf
 from typing import Any, Self
 
 from hfcount.errors import ConfigError, Variant
+from hfcount.mapper.activations import trained_keys
 from hfcount.mapper.class_defaults import Declared, declared, declares
 from hfcount.mapper.keys_without_shape import may_bear
 from hfcount.text import shown
@@ -109,6 +110,17 @@ class Tracked:
     def again(self, values: Mapping[str, Any]) -> Self:
         """The same config with some values replaced, read anew."""
         return type(self)({**self._values, **values}, self.where, chosen=self._chosen)
+
+    def trained_activations(self) -> dict[str, str]:
+        """The keys that name an activation with weights, here and in nested configs, each with its word.
+
+        Reading them is noted; of those of nested configs, the first key of their path is.
+        """
+        if not isinstance(self.kind, str) or self.kind[:1].isupper():  # as the names of diffusers' classes begin
+            return {}
+        found = dict(trained_keys(self._values, self.kind))
+        self._read.update(key.partition(".")[0] for key in found)
+        return found
 
     @property
     def parts(self) -> Collection[Self]:

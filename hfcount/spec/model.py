@@ -146,6 +146,8 @@ class Spec(Frozen, Generic[Own]):
         adapted: of a part, whether the model around it has it otherwise than it is alone.
         token_types: rows of a table of token types, if it has one.
         languages: languages that have parameters of their own.
+        kind: where it has activations with weights, the model_type that says which modules hold them.
+        trained: the activations with weights that the config names, by key.
         own: the sizes and switches that only this architecture has, mostly as Sizes.
         parts: the other stacks, each a Spec: `text` (a nested language model, whose layers are also this Spec's),
             `vision` and `audio` (towers), `encoder`, `mtp` (layers that predict further tokens).
@@ -176,6 +178,8 @@ class Spec(Frozen, Generic[Own]):
     adapted: bool = False
     token_types: int | None = None
     languages: tuple[str, ...] = ()
+    kind: str = ""
+    trained: Mapping[str, str] = NOTHING
     own: Own = cast(Any, None)
     parts: "Mapping[str, Spec]" = NOTHING
     place: str = ""

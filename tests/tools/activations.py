@@ -1,6 +1,6 @@
 """Records where models hold an activation with weights: `python tests/tools/activations.py` (extra `oracle`).
 
-It writes hfcount/mapper/activations.json, whose first lines say which activations of transformers hold tensors (`words`:
+With a list of types it records those alone again. It writes hfcount/mapper/activations.json, whose first line says which activations of transformers hold tensors (`words`:
 their names, shapes and whether each is a buffer), and then one line for each model_type: by the key that names the
 activation, the modules that hold it. Each is its name, the path of the module around it, numbers as {}, and what else
 that module has. `bare` are modules at such a path that hold none.
@@ -19,7 +19,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import lines
 import loading
 from loading import Case
 
@@ -183,8 +182,13 @@ def _modules(names: list[str], marked: dict[str, str]) -> tuple[dict[str, set[st
         around.setdefault(_folded(path), set()).add(" ".join(sorted(children)))
     places: dict[str, set[Place]] = {}
     for path, found in acts.items():
+        below = ""
+        while path and path not in inside:  # a module that holds nothing else, as its weights are saved elsewhere
+            path, _, last = path.rpartition(".")
+            below = f"{last}.{below}"
         children = " ".join(sorted(inside.get(path, ())))
         for own, key in found:
+            own = below + own
             places.setdefault(key, set()).add((own, _folded(path), children))
     return around, places
 
@@ -195,6 +199,10 @@ def _is_number(text: str) -> bool:
 
 def _folded(path: str) -> str:
     return re.sub(r"(?<![^.])\d+(?![^.])", "{}", path)
+
+
+def _compact(value: Json) -> str:
+    return json.dumps(value, separators=(",", ":"))
 
 
 def main() -> int:
@@ -210,18 +218,17 @@ def main() -> int:
     loading.MOST = 30
     loading.KINDS = ("",)
     rows: Json = {}
-    known = words()
     for kind, cases in loading.cases():
         if only is None or kind in only:
             row = apart(lambda cases=cases: of_type([case for case in cases()]), SECONDS)
             if row:
                 rows[kind] = row if isinstance(row, dict) else {"unknown": row}
             print(kind, json.dumps(row)[:300], file=sys.stderr, flush=True)
-    text = lines.text("transformers", transformers.__version__, {"": known, **dict(sorted(rows.items()))})
-    if only:
-        print(text)
-    else:
-        FILE.write_text(text)
+    if only:  # the others stay as they are
+        rows = json.loads(FILE.read_text())["types"] | rows
+    head = {"library": "transformers", "version": transformers.__version__, "words": words()}
+    text = ",\n".join(f"{json.dumps(kind)}: {_compact(row)}" for kind, row in sorted(rows.items()))
+    FILE.write_text(f'{{"all": {_compact(head)}, "types": {{\n{text}\n}}}}\n')
     return 0
 
 

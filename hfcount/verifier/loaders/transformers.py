@@ -6,10 +6,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from hfcount.architectures import registry
+from hfcount.fetcher.layout import WEIGHTS_KEY, names_weights
 from hfcount.mapper.class_defaults import declared
 from hfcount.mapper.keys_without_shape import may_bear
 from hfcount.mapper.loader_differences import OLDER, TIE, older_flag
 from hfcount.spec.tree.leaves import Leaf
+from hfcount.text import shown
 from hfcount.verifier.finding import Finding
 from hfcount.verifier.loaders import generation
 from hfcount.verifier.loaders.by_findings import by_findings, errors_of
@@ -23,6 +25,7 @@ _REFUSED_BY_4 = ("HF303",)
 _OF_MODULES = ("HF80", "HF84")
 """Beginnings of codes of what sentence-transformers puts around a model, at which transformers does not look."""
 
+_ADAPTER = "adapter_model.bin"
 _DROPPED = ("HF210",)
 """Notes of what it drops, which is then lost."""
 
@@ -133,6 +136,8 @@ def _differences(version: str, recorded: Facts, checkpoint: Checkpoint) -> Itera
     values, older = checkpoint.values, version.startswith("4.")
     if older and "quantization_config" in values and values["quantization_config"] is None:
         yield "refuses", 'refuses "quantization_config": null', ()
+    if says := _of_named_weights(checkpoint):
+        yield "refuses", says, ()
     for at, part, kind in _parts(values, _kind(checkpoint)):
         inner = recorded if not at else facts(version, kind)
         if inner is not None:
@@ -178,6 +183,16 @@ def _of_config(
         if (other := _other_size(values, size)) is not None:
             yield "refuses", f"does not read {at}{size.written}, and takes {other} for {at}{size.read}", ()
     yield from _of_rotary(recorded, values, usual, at, older) if recorded.rotary else ()
+
+
+def _of_named_weights(checkpoint: Checkpoint) -> str:
+    """Why the file that the config names for its weights is refused; empty if it is not, or there is no such key."""
+    name, files = checkpoint.values.get(WEIGHTS_KEY), checkpoint.files
+    if name is None or (name == _ADAPTER and name in files):
+        return ""
+    if not names_weights(name):
+        return f"refuses {WEIGHTS_KEY}, which is {shown(name)} and must name a file *.safetensors, or its index"
+    return f"refuses {WEIGHTS_KEY}: there is no {name}" if files and name not in files else ""
 
 
 def _of_rotary(

@@ -1,0 +1,84 @@
+"""Activations that hold weights, and which modules of a model hold them (activations.json, by tests/tools/activations.py)."""
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from hfcount.mapper import json_lines
+from hfcount.mapper.class_defaults import declared
+
+TRAINED = frozenset(("prelu", "xielu"))
+"""The activations of transformers that hold tensors; a test holds the file against them."""
+
+
+class Place(NamedTuple):
+    """A module that holds an activation.
+
+    Args:
+        name: of the activation in it.
+        path: of the module, numbers as {}; a larger model may have it below a prefix.
+        children: the names of what else the module has, numbers as {}.
+    """
+
+    name: str
+    path: str
+    children: frozenset[str]
+
+
+class ActivationPlaces(NamedTuple):
+    """The places of a type's activations.
+
+    Args:
+        keys: by the full path of the key that names the activation; none where no model has it as a module.
+        bare: paths and children of modules at such a path that hold none.
+        unknown: why they are not known; empty if they are.
+    """
+
+    keys: Mapping[str, tuple[Place, ...]]
+    bare: frozenset[tuple[str, frozenset[str]]]
+    unknown: str = ""
+
+    def is_known(self, path: str, children: frozenset[str]) -> bool:
+        """Whether what a module holds is known, which has the path of one that holds an activation."""
+        held = (place for places in self.keys.values() for place in places)
+        return (path, children) in self.bare or any((place.path, place.children) == (path, children) for place in held)
+
+
+def trained_keys(values: Mapping[str, Any], kind: Any, path: str = "") -> Iterator[tuple[str, str]]:
+    """The keys that name an activation with weights, by full paths as the class calls them, each with its word."""
+    known = declared(kind if isinstance(kind, str) else "")
+    for name, value in values.items():
+        if isinstance(value, dict):
+            yield from trained_keys(value, known.part(name, value).kind, f"{path}{name}.")
+        elif isinstance(value, str) and value in TRAINED and name in (known.counting([name]) or [name]):
+            yield f"{path}{known.names.get(name, name)}", value
+
+
+def activation_places(kind: str) -> ActivationPlaces | None:
+    """Where models of a type hold activations; None if it is not recorded."""
+    row = json_lines.of_kind(_file(), kind)
+    if row is None:
+        return None
+    keys = {
+        key: tuple(Place(name, path, frozenset(children.split())) for name, path, children in places)
+        for key, places in row.get("keys", {}).items()
+    }
+    bare = frozenset((path, frozenset(children.split())) for path, children in row.get("bare", ()))
+    return ActivationPlaces(keys, bare, row.get("unknown", ""))
+
+
+def tensors(word: str) -> Mapping[str, tuple[tuple[int, ...], bool]]:
+    """The tensors of an activation: shapes in elements by name, and whether each is a buffer."""
+    return {name: (tuple(shape), is_buffer) for name, (shape, is_buffer) in _words()[word].items()}
+
+
+@cache
+def _words() -> Mapping[str, Any]:
+    words: Mapping[str, Any] = json_lines.of_all(_file())["words"]
+    return words
+
+
+@cache
+def _file() -> bytes:
+    return (Path(__file__).parent / "activations.json").read_bytes()
