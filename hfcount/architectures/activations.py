@@ -10,7 +10,7 @@ from hfcount.mapper.activations import ActivationPlaces, Place, activation_place
 from hfcount.mapper.class_defaults import declares
 from hfcount.spec import Spec
 from hfcount.spec.model import Role
-from hfcount.spec.tree.nodes import Block, Component, Linear, Node, Repeat, Tensor, Tied, Undescribed
+from hfcount.spec.tree.nodes import Block, Component, Node, Repeat, Tensor, Undescribed
 
 NUMBER = "{}"
 ROLES = frozenset(get_args(Role))
@@ -96,7 +96,7 @@ class _Placing:
         near = [(key, place) for key, place in self.places if _is_at(path, place.path)]
         own = {place.name: self.words[key] for key, place in near if self._fits(key, place, names)}
         if not own:
-            asked = [place for key, place in near if key not in self.of_parts]
+            asked = [place for key, place in near if key not in self.of_parts and not _ends(place.path, path)]
             if asked and not isinstance(node, tuple) and not self._is_known(asked, names):
                 beside = " ".join(sorted(names))
                 raise UnknownArchitecture(f"it is not known which activations {path} holds beside {beside}.")
@@ -137,7 +137,14 @@ def _children(node: Node) -> Iterator[str]:
         for one in node:
             yield from _children(one)
     elif isinstance(node, Block):
-        yield from map(_folded, node.children)
+        yield from (_folded(name) for name, child in node.children.items() if not _is_obsolete(child))
+
+
+def _is_obsolete(node: Node) -> bool:
+    """Whether a module of today has nothing of this, as earlier versions alone stored it."""
+    if isinstance(node, Block):
+        return bool(node.children) and all(map(_is_obsolete, node.children.values()))
+    return isinstance(node, Tensor) and node.presence == "obsolete"
 
 
 def _is_numbered(node: tuple[Node, ...]) -> bool:
@@ -162,17 +169,24 @@ def _within(path: str, module: Block) -> Block:
 def _activation(word: str, component: Component | None) -> Block:
     """An activation: its parameters and buffers, of the shapes that `tensors` gives."""
     known = tensors(word).items()
-    made: dict[str, Node] = {name: Tensor(shape, "buffer" if is_buffer else "parameter") for name, (shape, is_buffer) in known}
+    made: dict[str, Node] = {
+        name: Tensor(shape, "buffer" if is_buffer else "parameter") for name, (shape, is_buffer) in known
+    }
     return Block(made, component)
 
 
 def _component(node: Node) -> Component | None:
-    """The component of the first tensor below a node that has one."""
-    if isinstance(node, Undescribed):
-        return None
-    if isinstance(node, Tensor | Linear | Tied) or (isinstance(node, Block) and node.component):
-        return node.component
+    """The component of an activation in a module: that of its feed-forward network, or else of its first tensor."""
+    known = [*_components(node)]
+    return "mlp" if "mlp" in known else next(iter(known), None)
+
+
+def _components(node: Node) -> Iterator[Component]:
+    """The components of the tensors below a node, as far as they have any."""
     if isinstance(node, Repeat):
-        return _component(node.body)
-    below = node if isinstance(node, tuple) else node.children.values()
-    return next(filter(None, map(_component, below)), None)
+        yield from _components(node.body)
+    elif not isinstance(node, Undescribed | tuple) and node.component:
+        yield node.component
+    elif isinstance(node, tuple | Block):
+        for below in node if isinstance(node, tuple) else node.children.values():
+            yield from _components(below)

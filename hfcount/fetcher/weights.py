@@ -102,7 +102,9 @@ def weights(documents: Documents, index: Index | None) -> Weights:
     if index and layout.reader == "diffusers" and layout.single in others:
         apart[layout.single] = "what diffusers does not look at, since there is an index"
     if layout.named:
-        unread = f"what transformers does not look at, since the config names {layout.listing if index else layout.single}"
+        unread = (
+            f"what transformers does not look at, since the config names {layout.listing if index else layout.single}"
+        )
         apart |= dict.fromkeys((name for name in others if name != layout.single), unread)
     beside = [name for name in others if name not in apart]
     if index is None and (layout.named or names is None or layout.single in names):

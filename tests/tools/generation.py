@@ -33,13 +33,17 @@ def row() -> Json:
     named = [value for name, value in vars(configuration_utils).items() if name.endswith("CACHE_IMPLEMENTATIONS")]
     words = sorted({"paged", *(word for words in named for word in words)})
     usual = GenerationConfig()
-    keys = {name: value for name, value in sorted(vars(usual).items()) if not name.startswith("_") and value is not None}
+    keys = {
+        name: value for name, value in sorted(vars(usual).items()) if not name.startswith("_") and value is not None
+    }
     keys.pop("transformers_version", None)
     popped = getattr(GenerationConfig, "_get_default_generation_params", dict)()
     return {
         "caches": " ".join(word for word in words if not _refuses({"cache_implementation": word})),
         "defaults": keys,
-        "refused": " ".join(name for name in sorted(_names(usual)) if all(_refuses({name: one}) for one in (1, None, []))),
+        "refused": " ".join(
+            name for name in sorted(_names(usual)) if all(_refuses({name: one}) for one in (1, None, []))
+        ),
         "popped": " ".join(sorted(popped)),
         "classes": " ".join(sorted(_generating())),
     }
@@ -50,7 +54,13 @@ def _names(usual: Any) -> set[str]:
     from transformers import GenerationMixin
 
     arguments = signature(GenerationMixin.generate).parameters
-    others = {"assistant_model", "logits_processor", "negative_prompt_attention_mask", "negative_prompt_ids", "streamer"}
+    others = {
+        "assistant_model",
+        "logits_processor",
+        "negative_prompt_attention_mask",
+        "negative_prompt_ids",
+        "streamer",
+    }
     own = set(dir(usual)) - vars(usual).keys()
     return {*own, *arguments, *others, "self"}
 

@@ -63,8 +63,14 @@ def refusals(version: str, checkpoint: Checkpoint) -> Iterator[RefusedSetting]:
     values = {key: value for key, value in checkpoint.values.items() if value is not None}
     settings = _document(checkpoint.companions.get(GENERATION))
     # Version 5 makes settings of the whole config.json only where there are no others.
-    falls_back = not known.older and settings is None and (GENERATION in checkpoint.companions or _is_absent(checkpoint))
-    kept = values if falls_back else {key: value for key, value in values.items() if not _is_popped(known, checkpoint, key)}
+    falls_back = (
+        not known.older and settings is None and (GENERATION in checkpoint.companions or _is_absent(checkpoint))
+    )
+    kept = (
+        values
+        if falls_back
+        else {key: value for key, value in values.items() if not _is_popped(known, checkpoint, key)}
+    )
     for key, needed in _checked(known, kept):
         yield RefusedSetting(CONFIG, key, kept[key], needed)
     if settings is None:

@@ -1,0 +1,126 @@
+"""Records what versions of transformers make of rotary settings: `python tests/tools/rotary.py`, once with each version.
+
+It writes hfcount/mapper/rotary.json, a line for each model_type, by version, found by computing tables of frequencies:
+
+- `unread`: kinds by form (see loading_rotary.py) whose table is that of a config without settings.
+- `unscaled`: kinds by form whose table is that of positions that are not scaled.
+- `top`: kinds for which original_max_position_embeddings counts where it stands at the top of the config.
+- `odd`: how an odd width of a head is refused: `given` as head_dim, or `divided`, of hidden_size by the heads.
+"""
+
+import json
+import os
+import warnings
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import loading_rotary
+from loaders import _config_classes
+from loading_rotary import Json
+
+FILE = Path(__file__).parents[2] / "hfcount" / "mapper" / "rotary.json"
+THETA = 123_457.0
+AT_REST = ("default", "dynamic", "longrope")
+"""Kinds whose table is that of positions that are not scaled, until a sequence is long or a factor is not 1."""
+
+
+def described(config: Any) -> Json:
+    """What is recorded of a config class."""
+    loading_rotary._BASE = THETA
+    try:
+        usual = config()
+        forms = {}
+        if any(hasattr(usual, name) for name in loading_rotary._NAMES):
+            forms = dict(loading_rotary._forms(usual))
+        heads = getattr(usual, "num_attention_heads", None)
+    except Exception:  # a class that needs more than that
+        return {}
+    tables = [table for table in loading_rotary._tables(config) if _table(config, [table], {})]
+    found: Json = {"odd": _odd(config, usual, heads)} if forms else {}
+    width = {"head_dim": usual.head_dim} if getattr(usual, "head_dim", None) else {}
+    plain = _table(config, tables, width) if tables else None
+    if plain:
+        made = {form: _table(config, tables, values) for form, values in forms.items()}
+        unread, unscaled = dict[str, list[str]](), dict[str, list[str]]()
+        for form, table in made.items():
+            place, _, kind = form.partition("/")
+            if table == plain:
+                unread.setdefault(place, []).append(kind)
+            elif table and kind not in AT_REST and table == made.get(f"{place}/default"):
+                unscaled.setdefault(place, []).append(kind)
+        found |= {"unread": _words(unread), "unscaled": _words(unscaled), "top": _top(config, tables, forms)}
+    return {name: value for name, value in found.items() if value}
+
+
+def _words(kinds: dict[str, list[str]]) -> dict[str, str]:
+    return {form: " ".join(words) for form, words in kinds.items() if form != "headless"}
+
+
+def _top(config: Any, tables: list[Any], forms: Json) -> str:
+    """The kinds for which a length at the top counts."""
+    found = []
+    for kind in ("yarn", "llama3", "longrope"):
+        values = deepcopy(forms[f"rope_scaling/{kind}"])
+        values["rope_scaling"].pop("original_max_position_embeddings")
+        with_it = _table(config, tables, values | {"original_max_position_embeddings": 16})
+        if with_it and with_it != _table(config, tables, values):
+            found.append(kind)
+    return " ".join(found)
+
+
+def _odd(config: Any, usual: Any, heads: Any) -> str:
+    """How an odd width of a head is refused."""
+    asked: list[tuple[str, Json]] = [("given", {"head_dim": 7})]
+    if isinstance(heads, int):
+        null = {"head_dim": None} if "head_dim" in vars(usual) else {}
+        asked.append(("divided", {"hidden_size": 7 * heads, **null}))
+    return " ".join(word for word, values in asked if _refuses_odd(config, values))
+
+
+def _refuses_odd(config: Any, values: Json) -> bool:
+    try:
+        config(**values)
+    except Exception as error:
+        return "even rotary dimension" in f"{error} {error.__cause__}"
+    return False
+
+
+def _table(config: Any, tables: list[Any], values: Json) -> list[list[float]]:
+    """The frequencies of the rotary embeddings of a config with these values; empty if it is refused."""
+    try:
+        made = config(**deepcopy(values))
+        modules = [table(made) for table in tables]
+    except Exception:
+        return []
+    return [
+        [round(number, 9) for number in buffer.flatten().tolist()]
+        for module in modules
+        for name, buffer in module.named_buffers()
+        if name.endswith("inv_freq") and "original" not in name
+    ]
+
+
+def main() -> None:
+    """Writes what the installed version makes of each type."""
+    os.environ |= {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_VERBOSITY": "critical"}
+    warnings.simplefilter("ignore")
+    import torch
+    import transformers
+
+    torch.set_num_threads(1)
+    transformers.utils.logging.set_verbosity(60)
+    rows: Json = json.loads(FILE.read_text())["types"] if FILE.exists() else {}
+    for kind, config in sorted(_config_classes().items()):
+        row = rows.setdefault(kind, {})
+        row.pop(transformers.__version__, None)
+        if found := described(config):
+            row[transformers.__version__] = found
+    text = ",\n".join(
+        f"{json.dumps(kind)}: {json.dumps(row, separators=(',', ':'))}" for kind, row in sorted(rows.items()) if row
+    )
+    FILE.write_text(f'{{"library": "transformers", "types": {{\n{text}\n}}}}\n')
+
+
+if __name__ == "__main__":
+    main()
