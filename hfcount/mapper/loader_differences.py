@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from hfcount.mapper.class_defaults import declared
 from hfcount.mapper.keys_without_shape import may_bear
+from hfcount.mapper.rotary_tables import RotaryTables, rotary_forms, rotary_tables
 
 NEWER, OLDER, VLLM = "transformers 5.23", "transformers 4.57", "vLLM 0.33"
 SGLANG = "SGLang 0.5.23"  # whose source was read for other facts
@@ -154,8 +155,31 @@ def rotary(values: Values, kind: Any, path: str = "") -> Iterator[RotaryDifferen
     if is_set and not isinstance(settings, dict):
         return  # both read the spelling of version 4
     older, newer = (_recorded()[part].get(kind) for part in ("older", "newer"))
-    if older and newer:
-        yield from _differing(values, settings or {}, older, newer, path)
+    if not (older and newer):
+        return
+    before, now = (rotary_tables(kind, _recorded()["versions"][part]) for part in ("older", "newer"))
+    usual = known.keys
+    forms = [*rotary_forms(values, usual, older=False)]
+    if any(word in now.refused.get(form, "").split() for form, word in forms):
+        return  # it takes nothing at all
+    yield from _unscaled(values, usual, before, now, path)
+    if any(word in now.unread.get(form, "").split() for form, word in forms):
+        return  # both take what is said elsewhere, or the defaults
+    yield from _differing(values, settings or {}, older, newer, path)
+
+
+def _unscaled(
+    values: Values, usual: Values, before: RotaryTables, now: RotaryTables, path: str
+) -> Iterator[RotaryDifference]:
+    """How positions are scaled by rope_scaling, where 4.57 does not look at all of it."""
+    given, name, length = values.get("rope_scaling"), "original_max_position_embeddings", "max_position_embeddings"
+    for form, kind in [*rotary_forms(values, usual, older=True)][:1]:
+        if kind in before.unscaled.get(form, "").split() and kind not in now.unscaled.get(form, "").split():
+            yield RotaryDifference(f"{path}rope_scaling", f"{path}rope_theta", kind, "default", {})
+        here, taken = values.get(name), values.get(length, usual.get(length))
+        if kind in now.top - before.top and _number(here) and _number(taken) and here != taken and not given.get(name):
+            writes = {f"{path}rope_scaling": {**given, name: here}}
+            yield RotaryDifference(f"{path}rope_scaling.{name}", f"{path}{length}", here, taken, writes)
 
 
 def _differing(values: Values, settings: Values, older: Values, newer: Values, path: str) -> Iterator[RotaryDifference]:

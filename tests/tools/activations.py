@@ -1,6 +1,8 @@
 """Records where models hold an activation with weights: `python tests/tools/activations.py` (extra `oracle`).
 
-With a list of types it records those alone again; with --check it marks types for which hfcount lays out others. It writes hfcount/mapper/activations.json, whose first line says which activations of transformers hold tensors (`words`:
+With a list of types it records those alone again; with --check it marks types for which hfcount lays out others.
+
+It writes hfcount/mapper/activations.json, whose first line says which activations of transformers hold tensors (`words`:
 their names, shapes and whether each is a buffer), and then one line for each model_type: by the key that names the
 activation, the modules that hold it. Each is its name, the path of the module around it, numbers as {}, and what else
 that module has. `bare` are modules at such a path that hold none.

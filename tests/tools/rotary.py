@@ -1,10 +1,11 @@
-"""Records what versions of transformers make of rotary settings: `python tests/tools/rotary.py`, once with each version.
+"""Records what versions of transformers make of rotary settings: `python tests/tools/rotary.py`, once with each.
 
 It writes hfcount/mapper/rotary.json, a line for each model_type, by version, found by computing tables of frequencies:
 
 - `unread`: kinds by form (see loading_rotary.py) whose table is that of a config without settings.
 - `unscaled`: kinds by form whose table is that of positions that are not scaled.
 - `top`: kinds for which original_max_position_embeddings counts where it stands at the top of the config.
+- `refused`: kinds by form with which no table is made.
 - `odd`: how an odd width of a head is refused: `given` as head_dim, or `divided`, of hidden_size by the heads.
 """
 
@@ -42,14 +43,21 @@ def described(config: Any) -> Json:
     plain = _table(config, tables, width) if tables else None
     if plain:
         made = {form: _table(config, tables, values) for form, values in forms.items()}
-        unread, unscaled = dict[str, list[str]](), dict[str, list[str]]()
+        unread, unscaled, refused = dict[str, list[str]](), dict[str, list[str]](), dict[str, list[str]]()
         for form, table in made.items():
             place, _, kind = form.partition("/")
-            if table == plain:
+            if not table:
+                refused.setdefault(place, []).append(kind)
+            elif table == plain:
                 unread.setdefault(place, []).append(kind)
-            elif table and kind not in AT_REST and table == made.get(f"{place}/default"):
+            elif kind not in AT_REST and table == made.get(f"{place}/default"):
                 unscaled.setdefault(place, []).append(kind)
-        found |= {"unread": _words(unread), "unscaled": _words(unscaled), "top": _top(config, tables, forms)}
+        found |= {
+            "unread": _words(unread),
+            "unscaled": _words(unscaled),
+            "refused": _words(refused),
+            "top": _top(config, tables, forms),
+        }
     return {name: value for name, value in found.items() if value}
 
 

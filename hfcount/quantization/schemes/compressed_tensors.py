@@ -1,7 +1,7 @@
 """compressed-tensors of llm-compressor: groups of modules, each with its own format of weights."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from operator import itemgetter
 
@@ -13,6 +13,8 @@ from hfcount.quantization.schemes import sparse
 from hfcount.quantization.settings import Contradiction, Settings, against, bits, group, pair, table, texts, word
 from hfcount.text import printable
 
+NOTHING: Mapping[Layout, Layout] = {}
+_COMPRESSED = "compressed"
 _BYTE = 8
 _BYTES = ("float-quantized", "int-quantized", "naive-quantized", "")
 _CLASS = "Linear"
@@ -114,6 +116,44 @@ class Quantized(Layout):
         return parts
 
 
+@dataclass(frozen=True, slots=True)
+class Uncompressed(Layout):
+    """Weights in the model's own dtype with the scales and zeros that they will be packed with, of any format.
+
+    compressed-tensors 0.15.0, quantization/lifecycle/initialize.py:132: transformers builds modules so unless
+    quantization_status is compressed. `zeros` is the dtype of zeros; `globally` says that there is a scale of all.
+    """
+
+    scales: Scales
+    zeros: str = "I8"
+    ordered: bool = False
+    static: bool = False
+    globally: bool = False
+
+    @property
+    def label(self) -> str:
+        return f"dense weights beside their scales, {self.scales.label}"
+
+    @property
+    def grain(self) -> tuple[int, int]:
+        return self.scales.grain
+
+    def parts(self, outputs: int, inputs: int) -> list[PackedTensor]:
+        grid = self.scales.grid(outputs, inputs)
+        parts = [
+            PackedTensor(".weight", (outputs, inputs)),
+            PackedTensor(".weight_scale", grid),
+            PackedTensor(".weight_zero_point", grid, (self.zeros,)),
+        ]
+        if self.ordered:
+            parts.append(PackedTensor(".weight_g_idx", (inputs,), ("I32",)))
+        if self.globally:
+            parts += [PackedTensor(f".{name}_global_scale", (1,), ("F32",)) for name in ("weight", "input")]
+        elif self.static:
+            parts += [PackedTensor(".input_scale", (1,)), PackedTensor(".input_zero_point", (1,), (self.zeros,))]
+        return parts
+
+
 class Nvfp4(layouts.Nvfp4):
     """nvfp4-pack-quantized."""
 
@@ -138,8 +178,14 @@ class Groups(Scheme):
     name = "compressed-tensors"
     by_path = True
 
-    def __init__(self, groups: list[tuple[tuple[str, ...], Layout]], excluded: Matcher, head_too: bool = True) -> None:
-        self._head_too = head_too
+    def __init__(
+        self,
+        groups: list[tuple[tuple[str, ...], Layout]],
+        excluded: Matcher,
+        head_too: bool = True,
+        uncompressed: Mapping[Layout, Layout] = NOTHING,
+    ) -> None:
+        self._head_too, self._uncompressed = head_too, uncompressed
         self._excluded, self._layouts = excluded, [layout for _, layout in groups]
         self._every = next((layout for targets, layout in reversed(groups) if _CLASS in targets), None)
         named = [([target for target in targets if not target.startswith("re:")], layout) for targets, layout in groups]
@@ -154,11 +200,14 @@ class Groups(Scheme):
     def layouts(self) -> Iterable[Layout]:
         given = self._layouts
         # Stored names tell whether inputs have scales, too.
+        given = [*given, *self._uncompressed.values()]
         return [*given, *(Nvfp4(not layout.inputs_too, layout.group) for layout in given if isinstance(layout, Nvfp4))]
 
     def choose(self, module: Module) -> Choice:
         hit = excludes_path(self._excluded, module, self.path)
         choice = DENSE if hit == "own" else self._targeted(module)
+        if choice.layout in self._uncompressed:
+            choice = choice._replace(strictly=self._uncompressed[choice.layout])
         return relative(choice) if hit == "inner" else choice
 
     def _targeted(self, module: Module) -> Choice:
@@ -183,19 +232,21 @@ def read(settings: Settings) -> Scheme:
     settings = inner or settings
     form = word(settings, "format")
     # Early writers left the status of the step before; the format says whether weights were compressed.
-    done = ("compressed", "compress", *(("frozen",) if form not in ("", "dense") else ()))
-    if word(settings, "quantization_status", default="compressed") not in done:
-        raise Unmodelled(f"quantization_status {word(settings, 'quantization_status')}")
+    is_compressed = word(settings, "quantization_status", default="initialized") == _COMPRESSED
     if table(settings, "transform_config").get("config_groups"):
         raise Unmodelled("transform_config")
     groups: list[tuple[tuple[str, ...], Layout]] = []
     contradictions: list[Contradiction] = []
+    uncompressed = dict[Layout, Layout]()
     for name in table(settings, "config_groups"):
         group_settings = table(table(settings, "config_groups"), name)
         if weights := table(group_settings, "weights"):
             group_format = word(group_settings, "format") or form
             targets = _targets(group_settings)
-            groups.append((targets, _layout(group_format, weights, table(group_settings, "input_activations"))))
+            inputs = table(group_settings, "input_activations")
+            groups.append((targets, _layout(group_format, weights, inputs)))
+            if not is_compressed:
+                uncompressed[groups[-1][1]] = _as_built(weights, inputs)
             if group_format in _WIDTHS:
                 place = f"config_groups.{printable(name, 40)}.weights."
                 contradictions += against(weights, "num_bits", _WIDTHS[group_format], f"format {group_format}", place)
@@ -204,7 +255,7 @@ def read(settings: Settings) -> Scheme:
     if not groups and not halved and not table(settings, "kv_cache_scheme"):
         raise Unmodelled("no config_groups with weights")
     ignored = Matcher(texts(settings, "ignore") or (), "compressed-tensors")
-    scheme = Groups(groups, ignored, word(settings, "provider") != "auto-round")
+    scheme = Groups(groups, ignored, word(settings, "provider") != "auto-round", uncompressed)
     scheme.contradictions = contradictions
     cache = table(settings, "kv_cache_scheme")
     scheme.caches, scheme.caches_heads = bool(cache), word(cache, "strategy") == "attn_head"
@@ -239,6 +290,19 @@ def _layout(form: str, weights: Settings, inputs: Settings) -> Layout:
     if form in _BYTES and (width == _BYTE or kind == "int"):
         return Quantized(scales, _static(inputs), "F8_E4M3" if kind == "float" else "I8")
     raise Unmodelled(f"format {form or 'of an unknown name'} of {width}-bit {kind}")
+
+
+def _as_built(weights: Settings, inputs: Settings) -> Uncompressed:
+    """The layout of a group whose modules are not compressed yet."""
+    globally, is_float = word(weights, "strategy") == "tensor_group", word(weights, "type", default="int") == "float"
+    known = {**weights, "strategy": "group"} if globally else weights
+    return Uncompressed(
+        _scales(known, bits(weights, "num_bits", default=8)),
+        "F8_E4M3" if is_float else "I8",
+        word(weights, "actorder") == "group",
+        _static(inputs),
+        globally,
+    )
 
 
 def _static(inputs: Settings) -> bool:

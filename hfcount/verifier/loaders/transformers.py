@@ -10,6 +10,7 @@ from hfcount.fetcher.layout import WEIGHTS_KEY, names_weights
 from hfcount.mapper.class_defaults import declared
 from hfcount.mapper.keys_without_shape import may_bear
 from hfcount.mapper.loader_differences import OLDER, TIE, older_flag
+from hfcount.mapper.rotary_tables import rotary_forms, rotary_tables
 from hfcount.spec.tree.leaves import Leaf
 from hfcount.text import shown
 from hfcount.verifier.finding import Finding
@@ -142,6 +143,8 @@ def _differences(version: str, recorded: Facts, checkpoint: Checkpoint) -> Itera
         inner = recorded if not at else facts(version, kind)
         if inner is not None:
             yield from _of_config(inner, part, declared(kind).keys, at, older)
+            if width := rotary_tables(kind, version).odd_width(part, declared(kind).keys):
+                yield "refuses", f"refuses {at}head_dim {width}: rotary positions need an even width", ()
             yield from _unnamed(inner, part, kind, at)
     yield from (("refuses", refusal.says, ()) for refusal in generation.refusals(version, checkpoint))
     if checkpoint.is_listed:
@@ -198,7 +201,7 @@ def _of_named_weights(checkpoint: Checkpoint) -> str:
 def _of_rotary(
     recorded: Facts, values: Mapping[str, Any], usual: Mapping[str, Any], at: str, older: bool
 ) -> Iterator[_Difference]:
-    for form, kind in _rotary(values, usual, older):
+    for form, kind in rotary_forms(values, usual, older):
         if kind in recorded.rotary.get(form, "").split():
             key = "rope_parameters" if form in ("rope_parameters", "nested") else "rope_scaling"
             head = " without head_dim" if form == "headless" else ""
@@ -213,31 +216,6 @@ def _unnamed(recorded: Facts, values: Mapping[str, Any], kind: str, at: str) -> 
         usual = known.keys.get(key)
         if type(value) is int and key not in values and may_bear(name, value) and usual not in (None, value):
             yield "refuses", f"does not read {at}{name}, and takes {usual} for {at}{key}", ()
-
-
-def _rotary(values: Mapping[str, Any], usual: Mapping[str, Any], older: bool) -> Iterator[tuple[str, str]]:
-    """The form of the settings of rotary positions, as tests/tools/loading_rotary.py calls it, and their kind.
-
-    Args:
-        usual: the defaults of absent keys.
-    """
-    new, old = (
-        values.get(key) if isinstance(values.get(key), dict) else None for key in ("rope_parameters", "rope_scaling")
-    )
-    settings = old or (None if older else new)
-    if not settings:
-        return
-    inner = next((value for value in settings.values() if isinstance(value, dict)), settings)
-    kind = inner.get("rope_type", inner.get("type", "default"))
-    if not isinstance(kind, str):
-        return
-    if old:
-        form = "type" if "type" in old and "rope_type" not in old else "rope_scaling"
-        yield ("both" if new and form == "rope_scaling" else form), kind
-    else:
-        yield ("rope_parameters" if inner is settings else "nested"), kind
-    if values.get("head_dim", usual.get("head_dim", ABSENT)) is None:
-        yield "headless", kind
 
 
 def _of_names(recorded: Facts, checkpoint: Checkpoint) -> Iterator[_Difference]:

@@ -1,0 +1,99 @@
+"""What versions of transformers make of rotary settings (rotary.json, recorded by tests/tools/rotary.py)."""
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from hfcount.mapper import json_lines
+
+Values = Mapping[str, Any]
+_LARGEST = 4
+"""The largest width of a head that may be odd."""
+
+
+class RotaryTables(NamedTuple):
+    """What a version makes of the rotary settings of a type.
+
+    Args:
+        unread: kinds of settings by form that change nothing.
+        unscaled: kinds by form of which the base alone is read.
+        refused: kinds by form that are refused.
+        top: kinds for which original_max_position_embeddings counts where it stands at the top.
+        odd: how an odd width of a head is refused: `given` as head_dim, or `divided` of hidden_size.
+    """
+
+    unread: Mapping[str, str]
+    unscaled: Mapping[str, str]
+    refused: Mapping[str, str]
+    top: frozenset[str]
+    odd: frozenset[str]
+
+    def odd_width(self, values: Values, usual: Values) -> int | None:
+        """The odd width of a head that is refused; None if there is none.
+
+        Args:
+            values: the config.
+            usual: the defaults of absent keys.
+        """
+        width = values.get("head_dim", usual.get("head_dim"))
+        asked = "given" in self.odd
+        if width is None:
+            size, heads = (values.get(key, usual.get(key)) for key in ("hidden_size", "num_attention_heads"))
+            width = size // heads if type(size) is int and type(heads) is int and heads > 0 else None
+            asked = "divided" in self.odd
+        if not asked or type(width) is not int or width <= _LARGEST or width % 2 == 0:
+            return None
+        return width if all(int(width * share) == width for share in _shares(values, usual)) else None
+
+
+def rotary_tables(kind: str, version: str) -> RotaryTables:
+    """What a version makes of the settings of a type; empty where nothing is recorded."""
+    row = (json_lines.of_kind(_file(), kind) or {}).get(version, {})
+    words = {name: frozenset(row.get(name, "").split()) for name in ("top", "odd")}
+    return RotaryTables(row.get("unread", {}), row.get("unscaled", {}), row.get("refused", {}), **words)
+
+
+def rotary_forms(values: Values, usual: Values, older: bool) -> Iterator[tuple[str, str]]:
+    """The form of the settings of rotary positions, as tests/tools/loading_rotary.py calls it, and their kind.
+
+    Args:
+        usual: the defaults of absent keys.
+        older: whether version 4 reads them, which looks at rope_scaling alone.
+    """
+    new, old = (
+        values.get(key) if isinstance(values.get(key), dict) else None for key in ("rope_parameters", "rope_scaling")
+    )
+    settings = old or (None if older else new)
+    if not settings:
+        return
+    inner = next((value for value in settings.values() if isinstance(value, dict)), settings)
+    kind = inner.get("rope_type", inner.get("type", "default"))
+    if not isinstance(kind, str):
+        return
+    if old:
+        form = "type" if "type" in old and "rope_type" not in old else "rope_scaling"
+        yield ("both" if new and form == "rope_scaling" else form), kind
+    else:
+        yield ("rope_parameters" if inner is settings else "nested"), kind
+    if values.get("head_dim", usual.get("head_dim", True)) is None:
+        yield "headless", kind
+
+
+def _shares(values: Values, usual: Values) -> Iterator[float]:
+    """The shares of a head's features that are turned, by all settings that may say so."""
+    settings = values.get("rope_scaling") or values.get("rope_parameters")
+    places = [settings, *settings.values()] if isinstance(settings, dict) else []
+    given = [
+        place["partial_rotary_factor"]
+        for place in places
+        if isinstance(place, dict) and "partial_rotary_factor" in place
+    ]
+    beside = values.get("partial_rotary_factor", usual.get("partial_rotary_factor"))
+    for share in given or [1.0 if beside is None else beside]:
+        yield share if isinstance(share, int | float) else 0.0
+
+
+@cache
+def _file() -> bytes:
+    return (Path(__file__).parent / "rotary.json").read_bytes()
