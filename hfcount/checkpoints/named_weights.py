@@ -1,6 +1,6 @@
 """Takes the weight file that a config names itself, by `transformers_weights`.
 
-transformers 4.57.1, modeling_utils.py:918 and 4869; 5.23.0 and 5.24.0, modeling_utils.py:574: nothing else is looked for.
+transformers 4.57.1, modeling_utils.py:918 and 4869; 5.23.0 and 5.24.0, modeling_utils.py:574: nothing else is read.
 """
 
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Activations that hold weights, and which modules of a model hold them (activations.json, by tests/tools/activations.py)."""
+"""Activations that hold weights, and the modules that hold these (activations.json, by tests/tools/activations.py)."""
 
 from collections.abc import Iterator, Mapping
 from functools import cache

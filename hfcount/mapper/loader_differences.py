@@ -172,7 +172,11 @@ def _unscaled(
     values: Values, usual: Values, before: RotaryTables, now: RotaryTables, path: str
 ) -> Iterator[RotaryDifference]:
     """How positions are scaled by rope_scaling, where 4.57 does not look at all of it."""
-    given, name, length = values.get("rope_scaling"), "original_max_position_embeddings", "max_position_embeddings"
+    given, name, length = (
+        values.get("rope_scaling") or {},
+        "original_max_position_embeddings",
+        "max_position_embeddings",
+    )
     for form, kind in [*rotary_forms(values, usual, older=True)][:1]:
         if kind in before.unscaled.get(form, "").split() and kind not in now.unscaled.get(form, "").split():
             yield RotaryDifference(f"{path}rope_scaling", f"{path}rope_theta", kind, "default", {})

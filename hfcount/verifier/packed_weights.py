@@ -58,8 +58,7 @@ def _stale(packed: Packed[Match]) -> list[StoredModules]:
     known = not (packed.match.missing_count and packed.match.unexpected)  # else they may be packed in another way
     if not packed.announced or not known or packed.packed or not any(True for _ in packed.scheme.layouts):
         return []
-    stale = [module for module in packed.modules if module.choice.layout]
-    return stale or [module for module in packed.modules if module.leaf.linear]
+    return [module for module in packed.modules if module.choice.layout]
 
 
 def _differing(modules: Sequence[StoredModules]) -> dict[tuple[Choice, Layout | None], list[StoredModules]]:

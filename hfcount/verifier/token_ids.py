@@ -31,7 +31,7 @@ def check_token_ids(c: Comparison, outcome: Outcome) -> None:
     for file, token_ids in ((CONFIG, c.blueprint.token_ids), (GENERATION, generation)):
         for token_id in token_ids:
             known = _table_of(token_id, tables)
-            if known and token_id.value >= known[0] and (severity := _severity(c, token_id)):
+            if known and _is_beyond(token_id, known[0]) and (severity := _severity(c, token_id)):
                 key = (severity, is_end(token_id.key), file)
                 groups.setdefault(key, []).append((token_id, *known))
     for (severity, ends, file), group in groups.items():
@@ -56,6 +56,12 @@ def check_token_ids(c: Comparison, outcome: Outcome) -> None:
                 table=table,
             )
         )
+
+
+def _is_beyond(token_id: TokenId, rows: int) -> bool:
+    """Whether an id has no row; one for padding is counted from the end where it is below 0 (torch.nn.Embedding)."""
+    padding = token_id.key.rpartition(".")[2].startswith("pad_token")
+    return token_id.value >= rows or (padding and token_id.value < -rows)
 
 
 def check_tokenizer(c: Comparison, outcome: Outcome) -> None:

@@ -455,6 +455,26 @@ def test_the_modules_that_settings_mean(settings: dict[str, Any], packed: str) -
     assert ", ".join(name for name, module in MODULES.items() if scheme.choose(module).layout) == packed
 
 
+DENSE_SCALES = [
+    (compressed("pack-quantized", num_bits=4, group_size=32), ".weight_scale [64, 3]", ".weight_zero_point [64, 3] I8"),
+    (compressed("float-quantized", type="float", strategy="channel"), ".weight_scale [64, 1]", "[64, 1] F8_E4M3"),
+]
+
+
+@pytest.mark.parametrize("status", ["frozen", "initialized", "compressed", None])
+@pytest.mark.parametrize(("settings", "scale", "zeros"), DENSE_SCALES)
+def test_modules_that_are_not_compressed_yet(settings: dict[str, Any], scale: str, zeros: str, status: Any) -> None:
+    said = {key: value for key, value in settings.items() if key != "quantization_status"}
+    choice = scheme_of(said | ({"quantization_status": status} if status else {})).choose(Module("model.x", "mlp"))
+    assert choice.layout is not None
+    assert (choice.strictly is None) == (status == "compressed")
+    if choice.strictly:
+        parts = [f"{part.suffix} {list(part.shape)} {' '.join(part.dtypes)}" for part in choice.strictly.parts(64, 96)]
+        assert parts[0] == ".weight [64, 96] "
+        assert parts[1].startswith(scale)
+        assert parts[2].endswith(zeros)
+
+
 def test_kinds_of_modules_and_experts_with_layouts_of_their_own() -> None:
     four, eight = ({"weight_quant_params": {"nbits": bits, "group_size": 64, "axis": 1}} for bits in (4, 8))
     kinds = scheme_of(

@@ -2,8 +2,8 @@
 
 With a list of types it records those alone again; with --check it marks types for which hfcount lays out others.
 
-It writes hfcount/mapper/activations.json, whose first line says which activations of transformers hold tensors (`words`:
-their names, shapes and whether each is a buffer), and then one line for each model_type: by the key that names the
+It writes hfcount/mapper/activations.json, whose first line says which activations hold tensors (`words`: their
+names, shapes and whether each is a buffer), and then one line for each model_type: by the key that names the
 activation, the modules that hold it. Each is its name, the path of the module around it, numbers as {}, and what else
 that module has. `bare` are modules at such a path that hold none.
 
@@ -216,7 +216,7 @@ def _compact(value: Json) -> str:
 
 
 def doubtful(case: Case) -> bool:
-    """Whether hfcount, with the places as they are recorded, lays out other activations than a model of the case has."""
+    """Whether hfcount, with the places as they are recorded, lays out other activations than a model has."""
     import hfcount
 
     marked, names = _built(case)

@@ -65,6 +65,61 @@ def test_versions_differ(kind: str, changes: dict[str, Any], newest: str, oldest
     assert (found[NEWEST], found[OLDEST]) == (newest, oldest)
 
 
+FLAT = {"rope_type": "default", "rope_theta": 5e5}
+LINEAR = {"rope_type": "linear", "factor": 2.0}
+YARN_ALONE = {"rope_type": "yarn", "factor": 2.0}
+
+
+# The settings of a type, and what 5.23 and 4.57 take by the tables that they compute, as HF113 has it.
+@pytest.mark.parametrize(
+    ("kind", "settings", "differing"),
+    [
+        ("gemma3_text", {"rope_parameters": FLAT}, []),
+        ("llama", {"rope_parameters": NESTED}, []),
+        ("llama", {"rope_parameters": FLAT}, [(5e5, 1e4)]),
+        ("nemotron", {"rope_theta": 5e5, "rope_scaling": LINEAR}, [("linear", "default")]),
+        ("llama", {"rope_theta": 5e5, "rope_scaling": LINEAR}, []),
+        (
+            "llama",
+            {"original_max_position_embeddings": 64, "max_position_embeddings": 128, "rope_scaling": YARN_ALONE},
+            [(64, 128)],
+        ),
+        ("qwen3", {"rope_parameters": NESTED}, []),
+    ],
+)
+def test_rotary_settings_that_versions_take_otherwise(
+    kind: str, settings: dict[str, Any], differing: list[tuple[Any, Any]]
+) -> None:
+    config = {key: value for key, value in recorded(kind).items() if not key.startswith(("rope", "layer_types"))}
+    found = hfcount.blueprint(config | settings).rotary_otherwise
+    assert [(other.newer, other.taken) for other in found] == differing
+
+
+@pytest.mark.parametrize(("width", "share", "newest"), [(7, 1.0, "refuses"), (7, 0.5, "whole"), (8, 1.0, "whole")])
+def test_an_odd_width_of_heads_is_refused(width: int, share: float, newest: str) -> None:
+    settings = {"rope_type": "default", "rope_theta": 1e4, "partial_rotary_factor": share}
+    config = recorded("seed_oss") | {"head_dim": width, "rope_parameters": settings}
+    assert outcomes(config)[NEWEST] == newest
+
+
+@pytest.mark.parametrize("key", ["to_dict", "get_text_config"])
+def test_a_key_in_place_of_what_its_class_calls(key: str) -> None:
+    assert set(outcomes(recorded("llama") | {key: 1}).values()) == {"refuses"}
+
+
+def test_a_padding_id_is_counted_from_the_end() -> None:
+    config = recorded("llama")
+    assert outcomes(config | {"pad_token_id": -config["vocab_size"]})[NEWEST] == "whole"
+    assert outcomes(config | {"pad_token_id": -config["vocab_size"] - 1})[NEWEST] == "refuses"
+
+
+@pytest.mark.parametrize(
+    ("word", "newest"), [("paged|sdpa", "whole"), ("paged|eager", "whole"), ("paged|x", "refuses")]
+)
+def test_attention_in_pages(word: str, newest: str) -> None:
+    assert outcomes(recorded("llama") | {"attn_implementation": word})[NEWEST] == newest
+
+
 def test_a_further_name_is_a_size_only_where_a_version_takes_it() -> None:
     config = recorded("deepseek_v3")
     renamed = {key: value for key, value in config.items() if key != "n_routed_experts"}

@@ -159,6 +159,10 @@ def home(checkpoint: Checkpoint) -> tuple[Loader, ...]:
     if "modules.json" in checkpoint.companions:
         return loader("sentence-transformers"), loader("transformers")
     if checkpoint.announced:
+        from hfcount.verifier.loaders.compressed_tensors import stores_dense  # few are quantised
+
+        if stores_dense(checkpoint):
+            return (loader("transformers"),)
         return _of_mlx(checkpoint) if _is_of_mlx(checkpoint) else _of_scheme(checkpoint.announced[0])
     if _is_of_vllm(checkpoint):
         return (loader("vllm"),)

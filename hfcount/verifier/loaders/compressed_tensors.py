@@ -16,7 +16,8 @@ SOURCES = {
 """Where each version compresses its modules before it loads them, and asks the status first."""
 
 COMPRESSED = "compressed"
-_PACKED = ".weight_packed"
+_PACKED, _SCALE = ".weight_packed", ".weight_scale"
+_FLOATS = ("BF16", "F16", "F32")
 
 
 def differences(checkpoint: Checkpoint) -> Iterator[str]:
@@ -33,3 +34,17 @@ def differences(checkpoint: Checkpoint) -> Iterator[str]:
             many = plural(finding.count, "module")
             names = ", ".join(finding.names[:2])
             yield f"matches ignore by the whole path of a module, and packs {many} that the list names in part: {names}"
+
+
+def stores_dense(checkpoint: Checkpoint) -> bool:
+    """Whether weights are stored in a dtype of models beside the scales that they are to be packed with."""
+    if not checkpoint.announced or checkpoint.announced[0].method != NAME:
+        return False
+    if checkpoint.announced[0].settings.get("quantization_status") == COMPRESSED:
+        return False
+    for shard in (checkpoint.shards or {}).values():
+        tensors = shard.header.tensors if shard.header else {}
+        for name in tensors:
+            if name.endswith(_SCALE) and (weight := tensors.get(name.removesuffix(_SCALE) + ".weight")):
+                return weight.dtype in _FLOATS
+    return False

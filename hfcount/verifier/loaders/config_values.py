@@ -1,7 +1,11 @@
-"""Looks up values of a config by the full path of their keys."""
+"""Looks up values of a config by the full path of their keys, and keys that no config of transformers may have."""
 
 from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
 from typing import Any, Final
+
+from hfcount.mapper import json_lines
 
 ABSENT: Final = object()
 """What a key has that is not there."""
@@ -15,3 +19,10 @@ def value_at(values: Mapping[str, Any], path: str) -> Any:
             return ABSENT
         value = value[key]
     return value
+
+
+@cache
+def refused_keys(version: str) -> frozenset[str]:
+    """The keys by which a version of transformers refuses a config whatever they hold (tests/tools/config_keys.py)."""
+    row = json_lines.of_kind((Path(__file__).parent / "config_keys.json").read_bytes(), version)
+    return frozenset(row["refused"].split()) if row else frozenset()

@@ -1,6 +1,6 @@
 """Says which generation settings each recorded version of transformers refuses while it loads a model.
 
-transformers: generation/configuration_utils.py, GenerationConfig.validate; 4.57.1: line 528, 5.23.0 and 5.24.0: line 648.
+transformers, generation/configuration_utils.py, GenerationConfig.validate: 4.57.1:528, 5.23.0:648, 5.24.0:648.
 """
 
 from collections.abc import Callable, Iterator, Mapping

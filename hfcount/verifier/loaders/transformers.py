@@ -14,7 +14,7 @@ from hfcount.mapper.rotary_tables import rotary_forms, rotary_tables
 from hfcount.spec.tree.leaves import Leaf
 from hfcount.text import shown
 from hfcount.verifier.finding import Finding
-from hfcount.verifier.loaders import generation
+from hfcount.verifier.loaders import config_values, generation
 from hfcount.verifier.loaders.by_findings import by_findings, errors_of
 from hfcount.verifier.loaders.config_values import ABSENT, value_at
 from hfcount.verifier.loaders.facts import LIBRARY, Facts, Size, facts, versions
@@ -137,6 +137,8 @@ def _differences(version: str, recorded: Facts, checkpoint: Checkpoint) -> Itera
     values, older = checkpoint.values, version.startswith("4.")
     if older and "quantization_config" in values and values["quantization_config"] is None:
         yield "refuses", 'refuses "quantization_config": null', ()
+    for key in config_values.refused_keys(version) & values.keys():
+        yield "refuses", f"refuses a config with the key {key}, which is the name of what its class calls", ()
     if says := _of_named_weights(checkpoint):
         yield "refuses", says, ()
     for at, part, kind in _parts(values, _kind(checkpoint)):

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from hfcount.verifier.loaders.compressed_tensors import stores_dense
 from hfcount.verifier.loaders.engines import fp8_blocks
 from hfcount.verifier.loaders.engines.facts import Engine, Registered
 from hfcount.verifier.loaders.engines.reading import (
@@ -279,6 +280,11 @@ def _of_fp8(checkpoint: Checkpoint, values: Mapping[str, Any], registered: Regis
 
 
 def _of_compressed(checkpoint: Checkpoint, values: Mapping[str, Any], registered: Registered) -> Iterator[Difference]:
+    if stores_dense(checkpoint):
+        yield Difference(
+            "differs", "reads packed weights whatever quantization_status says, and these are dense", "ct_match"
+        )
+        return
     ignored = [entry if "." not in entry else mapped(entry, registered.prefixes) for entry in strings(values, "ignore")]
     general, halved = _takes_all(values), "pack" in str(values.get("format"))
     for stored in projections(checkpoint, _PACKED):

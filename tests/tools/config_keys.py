@@ -1,0 +1,71 @@
+"""Records keys by which versions of transformers refuse any config: `python tests/tools/config_keys.py`, once with each.
+
+It writes hfcount/verifier/loaders/config_keys.json, a line for each version: names of methods and properties of all
+config classes that a key of config.json takes the place of, so that models of two types are not loaded, whichever of
+some values it has.
+"""
+
+import json
+import os
+import tempfile
+import warnings
+from pathlib import Path
+from typing import Any
+
+FILE = Path(__file__).parents[2] / "hfcount" / "verifier" / "loaders" / "config_keys.json"
+VALUES: tuple[Any, ...] = (1, "x", {}, [])
+SIZES = {
+    "hidden_size": 16,
+    "intermediate_size": 24,
+    "num_attention_heads": 2,
+    "num_hidden_layers": 1,
+    "num_key_value_heads": 2,
+    "vocab_size": 32,
+}
+
+
+def refused() -> list[str]:
+    """The names."""
+    from transformers import BertConfig, BertForMaskedLM, LlamaConfig, LlamaForCausalLM
+
+    makes = [(LlamaConfig, LlamaForCausalLM), (BertConfig, BertForMaskedLM)]
+    names = set.intersection(*(set(dir(config())) - vars(config()).keys() for config, _ in makes))
+    with tempfile.TemporaryDirectory() as folder:
+        for config, model in makes:
+            saved = Path(folder) / model.__name__
+            model(config(**SIZES)).save_pretrained(saved)
+            names = {name for name in names if _is_refused(model, saved, name)}
+    return sorted(names)
+
+
+def _is_refused(model: Any, saved: Path, name: str) -> bool:
+    file = saved / "config.json"
+    values = json.loads(file.read_text())
+    try:
+        for value in VALUES:
+            file.write_text(json.dumps(values | {name: value}))
+            try:
+                model.from_pretrained(saved)
+            except Exception:  # of any kind, since it calls what the file says
+                continue
+            return False
+        return True
+    finally:
+        file.write_text(json.dumps(values))
+
+
+def main() -> None:
+    """Writes the line of the installed version."""
+    os.environ |= {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_VERBOSITY": "critical", "TQDM_DISABLE": "1"}
+    warnings.simplefilter("ignore")
+    import transformers
+
+    transformers.utils.logging.set_verbosity(60)
+    rows: dict[str, Any] = json.loads(FILE.read_text())["versions"] if FILE.exists() else {}
+    rows[transformers.__version__] = {"refused": " ".join(refused())}
+    lines = [f"{json.dumps(version)}: {json.dumps(rows[version], separators=(',', ':'))}" for version in sorted(rows)]
+    FILE.write_text('{"all": {"library":"transformers"}, "versions": {\n' + ",\n".join(lines) + "\n}}\n")
+
+
+if __name__ == "__main__":
+    main()
