@@ -18,7 +18,7 @@ def as_named(documents: Documents, values: Mapping[str, Any]) -> Documents:
         FetchError: the index could not be read.
     """
     name = values.get(WEIGHTS_KEY)
-    if not names_weights(name) or documents.layout != HF_LAYOUT or documents.alone:
+    if not isinstance(name, str) or not names_weights(name) or documents.layout != HF_LAYOUT or documents.alone:
         return documents
     if not name.endswith(LISTING_END):
         return replace(documents, index=None, layout=HF_LAYOUT._replace(single=name, named=True))

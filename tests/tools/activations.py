@@ -132,7 +132,8 @@ def _built(case: Case) -> tuple[dict[str, str], list[str]]:
             made = partial(_marked, MARK + number)
             ACT2CLS[MARK + number] = made
             ACT2FN[MARK + number] = made
-        _set(config, "", {key: MARK + number for number, key in marked.items()})
+        taken = {key: MARK + number for number, key in marked.items() if _is_kept(kind, case, key)}
+        _set(config, "", taken)
         with torch.device("meta"):
             model = kind(config)
     finally:
@@ -140,6 +141,22 @@ def _built(case: Case) -> tuple[dict[str, str], list[str]]:
             ACT2CLS.pop(MARK + number, None)
             ACT2FN.pop(MARK + number, None)
     return marked, [*loading.reverted(model, model.state_dict())]
+
+
+def _is_kept(kind: Any, case: Case, place: str) -> bool:
+    """Whether a config class takes the word that a key has, and not one of its own."""
+    values = inner = deepcopy(case.config)
+    *outer, key = place.split(".")
+    for name in outer:
+        inner = inner.setdefault(name, {}) if isinstance(inner.get(name, {}), dict) else {}
+    inner[key] = "prelu"
+    try:
+        config = kind.config_class.from_dict(values)
+        for name in outer:
+            config = getattr(config, name)
+    except Exception:  # a nested config that is not given may need more than that
+        return True
+    return bool(getattr(config, key) == "prelu")
 
 
 def _mark(config: Any, path: str, marked: dict[str, str]) -> None:

@@ -1,8 +1,8 @@
-"""Records keys by which versions of transformers refuse any config: `python tests/tools/config_keys.py`, once with each.
+"""Records keys by which versions of transformers refuse any config: `python tests/tools/config_keys.py`.
 
-It writes hfcount/verifier/loaders/config_keys.json, a line for each version: names of methods and properties of all
-config classes that a key of config.json takes the place of, so that models of two types are not loaded, whichever of
-some values it has.
+Run with each version, it writes the line of that in hfcount/verifier/loaders/config_keys.json: names of methods and
+properties of all config classes that a key of config.json takes the place of, so that models of two types are not
+loaded, whichever of some values it has.
 """
 
 import json

@@ -206,7 +206,7 @@ class Groups(Scheme):
     def choose(self, module: Module) -> Choice:
         hit = excludes_path(self._excluded, module, self.path)
         choice = DENSE if hit == "own" else self._targeted(module)
-        if choice.layout in self._uncompressed:
+        if choice.layout and choice.layout in self._uncompressed:
             choice = choice._replace(strictly=self._uncompressed[choice.layout])
         return relative(choice) if hit == "inner" else choice
 
