@@ -127,9 +127,7 @@ def _inspect_model(documents: Documents, options: Options, changes: Changes, try
     try:
         published = parse_object(document, endless=True)  # transformers writes Infinity, of time steps
         values = {**changed(published, changes), **documents.loaded_as}
-        library, documents, values = as_read(documents, values)  # None where families have the library's own names
-        if library is None and WEIGHTS_KEY in values:
-            documents = as_named(documents, values)
+        library, documents, values = _as_read(documents, values)  # None where families have the library's own names
         announced = announcements(values, _side_objects(documents))
         config = Config(values, where=_where(document, changes), chosen=changes)
         make = partial(library.built, config) if library else partial(_blueprint, config, values, options)
@@ -176,6 +174,14 @@ def _inspect_model(documents: Documents, options: Options, changes: Changes, try
         outcome=outcome,
         limit=limit,
     )
+
+
+def _as_read(documents: Documents, values: dict[str, Any]) -> tuple[Library | None, Documents, dict[str, Any]]:
+    """As `as_read`, with the weights that the config itself names, if it names any and transformers reads it."""
+    library, documents, values = as_read(documents, values)
+    if library is None and WEIGHTS_KEY in values:
+        documents = as_named(documents, values)
+    return library, documents, values
 
 
 def _with_length(documents: Documents, options: Options, changes: Changes, finding: Finding) -> Finding:

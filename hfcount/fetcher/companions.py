@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 
 from hfcount.fetcher.interface import CHAT, COMPANIONS, SHORT, TOKENIZER, TOKENS, top_level
-from hfcount.fetcher.layout import BIN_INDEX, CHAT_TEMPLATE, GENERATION, MODEL_INDEX
+from hfcount.fetcher.layout import BIN_INDEX, CHAT_TEMPLATE, MODEL_INDEX
 from hfcount.formats import vocabularies
 
 
@@ -18,7 +18,7 @@ def _tokens(sizes: Mapping[str, int | None]) -> str | None:
 def _spoken(sizes: Mapping[str, int | None]) -> list[str]:
     """The short files of tokens, ends and the chat template; of words where there is no tokenizer.json."""
     vocabulary = None if TOKENIZER in sizes else vocabularies.file_of(sizes)
-    names = (*TOKENS, GENERATION, CHAT_TEMPLATE, vocabulary)
+    names = (*TOKENS, CHAT_TEMPLATE, vocabulary)
     return [name for name in names if name is not None and 0 < (sizes.get(name) or 0) <= SHORT]
 
 

@@ -37,13 +37,13 @@ Pickles = Mapping[str, "Pickle | Broken"]
 
 TOKENIZER = "tokenizer.json"
 TOKENS = ("added_tokens.json", "tokenizer_config.json", TOKENIZER)
-CHAT = (GENERATION, CHAT_TEMPLATE, *vocabularies.FILES)
+CHAT = (CHAT_TEMPLATE, *vocabularies.FILES)
 """What else is read of how a model is spoken to, where that needs no request."""
 
 PROCESSORS = ("policy_preprocessor.json", "policy_postprocessor.json")
 """What names the statistics that a policy of LeRobot normalises by."""
 
-COMPANIONS = (MODULES, PARAMS, OPEN_CLIP, BIN_INDEX, *SIDE_FILES, *PROCESSORS, *TOKENS, *CHAT)
+COMPANIONS = (MODULES, PARAMS, OPEN_CLIP, BIN_INDEX, *SIDE_FILES, *PROCESSORS, GENERATION, *TOKENS, *CHAT)
 """Further documents, which are read where they bear on the verdict."""
 
 CAPS = {CONFIG: 10_000_000, INDEX: 80_000_000, BIN_INDEX: 80_000_000, HEADERS: 128_000_000}

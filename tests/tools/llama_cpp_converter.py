@@ -276,16 +276,22 @@ def _resolved(constants: Constants, part: Any) -> Any:
     return constants.resolved(part)
 
 
+def record(source: Source) -> str:
+    """The file of what is recorded."""
+    rows = [f"{json.dumps(title)}: {json.dumps(row, separators=(',', ':'))}" for title, row in lines(source)]
+    first = json.dumps({"library": "llama.cpp", "version": source.version})[:-1]
+    return f'{first}, "converter": {{\n' + ",\n".join(rows) + "\n}}\n"
+
+
 def main() -> None:
     """Writes the record."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("source", type=Path)
     source = Source(parser.parse_args().source)
     path = FOLDER / f"llama.cpp_converter-{source.version}.json"
-    rows = [f"{json.dumps(title)}: {json.dumps(row, separators=(',', ':'))}" for title, row in lines(source)]
-    first = json.dumps({"library": "llama.cpp", "version": source.version})[:-1]
-    path.write_text(f'{first}, "converter": {{\n' + ",\n".join(rows) + "\n}}\n")
-    print(path, len(rows), "lines")
+    text = record(source)
+    path.write_text(text)
+    print(path, text.count("\n"), "lines")
 
 
 if __name__ == "__main__":

@@ -3,8 +3,8 @@
 FOLDER holds new releases of transformers, mlx-lm, vLLM, SGLang and llama.cpp, or of some of them, as `pip install
 --no-deps --target FOLDER` and an unpacked llama_cpp_python lay them out. Each is recorded anew, and compared with the
 newest version in hfcount/verifier/loaders/; nothing is written there. vLLM, SGLang and llama.cpp are read from their
-source (engines.py, llama_cpp.py). transformers and mlx-lm are run (loaders.py, mlx_lm_facts.py, both in minutes), where
-torch is installed.
+source (engines.py, llama_cpp.py, llama_cpp_converter.py). transformers and mlx-lm are run (loaders.py,
+mlx_lm_facts.py, both in minutes), where torch is installed.
 
 `releases.py OLD.json NEW.json` compares two files of recorded facts.
 """
@@ -21,12 +21,13 @@ from typing import Any, NamedTuple
 
 import engines
 import llama_cpp
+import llama_cpp_converter
 
 from hfcount.verifier.loaders import recorded
 
 Json = dict[str, Any]
 _TOOLS = Path(__file__).parent
-_ROWS = ("classes", "architectures", "types")
+_ROWS = ("classes", "architectures", "types", "converter")
 _PROSE = ("unknown", "says")
 _MOST = 40
 _PLACES = re.compile(r"(\.(?:py|cpp)):\d+")
@@ -60,7 +61,8 @@ def facts(text: str) -> Facts:
     kind = next(kind for kind in _ROWS if isinstance(values.get(kind), dict))
     common = values.get("all") or {key: value for key, value in values.items() if key != kind}
     rest = {key: value for key, value in common.items() if key not in ("library", "version")}
-    return Facts(common["library"], common["version"], kind, rest, values[kind])
+    rows = {name: row if isinstance(row, dict) else {"code": row} for name, row in values[kind].items()}
+    return Facts(common["library"], common["version"], kind, rest, rows)
 
 
 def compared(old: Facts, new: Facts) -> Iterator[str]:
@@ -172,6 +174,10 @@ def _of_llama_cpp(folder: Path) -> Facts:
     return Facts("llama.cpp", source.version, "architectures", rest, rows)
 
 
+def _of_converter(folder: Path) -> Facts:
+    return facts(llama_cpp_converter.record(llama_cpp_converter.Source(_llama_cpp(folder)[0])))
+
+
 def _llama_cpp(folder: Path) -> list[Path]:
     """Where llama.cpp lies in a folder."""
     return sorted(path.parents[1] for path in folder.glob("**/llama.cpp/src/llama-model.cpp"))
@@ -195,12 +201,13 @@ _RECORDERS: dict[str, Callable[[Path], Facts]] = {
     "vllm": _of_engine("vllm", engines.vllm),
     "sglang": _of_engine("sglang", engines.sglang),
     "llama.cpp": _of_llama_cpp,
+    "llama.cpp_converter": _of_converter,
 }
 
 
 def version(folder: Path, library: str) -> str:
     """The version of a library in a folder; empty if it is not there."""
-    if library == "llama.cpp":
+    if library.startswith("llama.cpp"):
         places = _llama_cpp(folder)
         return llama_cpp.Source(places[0]).version if places else ""
     package = folder / _PACKAGES[library]

@@ -51,7 +51,7 @@ ENDS: dict[str, tuple[Files, Any, list[str]]] = {
     "of an unknown id": (settings(eos_token="<odd>"), 48, []),
     "two configs": ({"generation_config.json": {"eos_token_id": [3]}}, 2, ["HF125"]),
     "two configs that share one": ({"generation_config.json": {"eos_token_id": [3, 2]}}, 2, []),
-    "of another form": ({"generation_config.json": [], "tokenizer_config.json": b"{"}, 2, []),
+    "of another form": ({"generation_config.json": [], "tokenizer_config.json": b"{"}, 2, ["HF114"]),
 }
 
 

@@ -19,7 +19,8 @@ from hfcount.spec import Dense, Head, Layer, Record, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Repeat, Tensor, block, buffer
 
-MODEL_TYPES = ("evolla", "EvollaModel")  # transformers 5.23: modeling_evolla.py; the second is 4.57's
+# The second is what 4.57 saves.
+MODEL_TYPES = ("evolla", "EvollaModel")  # transformers 5.23: modeling_evolla.py
 
 
 class Evolla(Sizes):

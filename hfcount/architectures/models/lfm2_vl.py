@@ -8,7 +8,8 @@ from hfcount.mapper import Config, Sizes, flag, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block, Linear, block
 
-MODEL_TYPES = ("lfm2_vl", "lfm2-vl")  # transformers 5.23: modeling_lfm2_vl.py; the second is 4.57's
+# The second is what 4.57 saves.
+MODEL_TYPES = ("lfm2_vl", "lfm2-vl")  # transformers 5.23: modeling_lfm2_vl.py
 SPELLINGS = CLIP
 
 
