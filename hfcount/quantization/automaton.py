@@ -8,13 +8,14 @@ them.
 import re
 from collections.abc import Callable
 
-_LENGTH = 2_000  # characters of a pattern
-_GROUPS = 100
+LENGTH = 2_000  # characters of a pattern
+GROUPS = 100
 _STATES = 4_000  # remembered sets of states
 _KEPT = 500_000  # states in them
 _SIZE = 20_000  # states, which repeats multiply
 _ANCHORS = {"^": "^", "$": "$", r"\b": "b", r"\B": "B"}
-_COUNT = re.compile(r"\{(\d{1,4})(,?)(\d{0,4})\}")
+_COUNT = re.compile(r"\{(\d*)(,?)(\d*)\}")
+_DIGITS = 4  # of a count
 _WORD = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 _CLASSES = {"d": "0123456789", "w": _WORD, "s": " \t\n"}
 
@@ -35,7 +36,7 @@ class Automaton:
     """
 
     def __init__(self, pattern: str, full: bool = False) -> None:
-        if len(pattern) > _LENGTH or pattern.count("(") > _GROUPS:
+        if len(pattern) > LENGTH or pattern.count("(") > GROUPS:
             raise Unreadable(pattern)
         # A state is (test of a character, next) or, without a test, its followers.
         self._tests: list[tuple[Callable[[str], bool], int] | None] = []
@@ -68,7 +69,7 @@ class Automaton:
                 return True
             if not states:
                 return False
-            before = "a" if _is_word(character) else "-"
+            before = "a" if is_word(character) else "-"
         return False
 
     def _step(self, states: frozenset[int], before: str, after: str) -> tuple[bool, frozenset[int]]:
@@ -81,7 +82,7 @@ class Automaton:
     def _closure(self, states: frozenset[int], before: str, after: str) -> set[int]:
         """The states that are reached without a character; those behind an anchor only where it holds."""
         holds = {"^": not before, "$": not after}
-        holds["b"] = _is_word(before) != _is_word(after)
+        holds["b"] = is_word(before) != is_word(after)
         holds["B"] = not holds["b"]
         reached, waiting = set(states), list(states)
         while waiting:
@@ -138,13 +139,8 @@ class Automaton:
         begin = self._at
         first, last = self._atom()
         how = self._peek()
-        counted = _COUNT.match(self._text, self._at)
-        if counted:
-            self._at = counted.end()
-            least = int(counted[1])
-            most = int(counted[3]) if counted[3] else None if counted[2] else least
-            if most is not None and most < least:
-                raise Unreadable(self._text)
+        if (count := counted(self._text, self._at)) is not None:
+            least, most, self._at = count
             result = self._counted(begin, least, most)
         elif how in ("*", "+", "?"):
             self._at += 1
@@ -204,7 +200,7 @@ class Automaton:
         if character == "[":
             return self._one(self._class())
         if character == "\\":
-            return self._one(_escaped(self._next(), self._text))
+            return self._one(escaped_test(self._next(), self._text))
         return self._one(lambda other: other == character)
 
     def _one(self, test: Callable[[str], bool]) -> tuple[int, int]:
@@ -219,12 +215,12 @@ class Automaton:
         tests: list[Callable[[str], bool]] = []
         while (character := self._next()) != "]":
             if character == "\\":
-                tests.append(_escaped(self._next(), self._text))
+                tests.append(escaped_test(self._next(), self._text))
             elif self._peek() == "-" and self._text[self._at + 1 : self._at + 2] not in ("", "]"):
                 self._at += 1
-                tests.append(_between(character, self._next()))
+                tests.append(range_test(character, self._next()))
             else:
-                tests.append(_between(character, character))
+                tests.append(range_test(character, character))
         return lambda candidate: any(test(candidate) for test in tests) != negated
 
     def _peek(self) -> str:
@@ -238,21 +234,42 @@ class Automaton:
         return character
 
 
-def _is_word(character: str) -> bool:
+def counted(pattern: str, place: int) -> tuple[int, int | None, int] | None:
+    """A count such as `{2,3}` at a place: the least, the most (None for any) and its end; None where there is none.
+
+    Raises:
+        Unreadable: the most is less than the least, or they are too long.
+    """
+    match = _COUNT.match(pattern, place)
+    if match is None or match[0] in ("{}", "{,}"):
+        return None
+    if max(len(match[1]), len(match[3])) > _DIGITS:
+        raise Unreadable(pattern)
+    least = int(match[1] or 0)
+    most = int(match[3]) if match[3] else None if match[2] else least
+    if most is not None and most < least:
+        raise Unreadable(pattern)
+    return least, most, match.end()
+
+
+def is_word(character: str) -> bool:
+    """Whether a character belongs to a word; the empty text does not."""
     return character != "" and character in _WORD
 
 
-def _between(low: str, high: str) -> Callable[[str], bool]:
+def range_test(low: str, high: str) -> Callable[[str], bool]:
+    """A test of a character: whether it is between two, both included."""
     return lambda character: low <= character <= high
 
 
-def _escaped(character: str, pattern: str) -> Callable[[str], bool]:
+def escaped_test(character: str, pattern: str) -> Callable[[str], bool]:
+    """A test of a character, by what follows a backslash; raises Unreadable where that is not simulated."""
     if character.isalnum():
         if character.lower() not in _CLASSES:
             raise Unreadable(pattern)
         known = _CLASSES[character.lower()]
         return known.__contains__ if character.islower() else lambda other: other not in known
-    return _between(character, character)
+    return range_test(character, character)
 
 
 def of_glob(pattern: str) -> Automaton:

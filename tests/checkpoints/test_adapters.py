@@ -12,16 +12,18 @@ from build import Json, config
 from conftest import Run
 from defects import ADAPTED, ADAPTER, adapter, raw, renaming
 from loopback import Hub
+from paths import ARCHITECTURES
 from tables import over
 
 import hfcount
 from hfcount.blueprints.blueprint import Blueprint
-from hfcount.checkpoints.adapter.check import Result, compare
+from hfcount.checkpoints.adapter.check import Result, compare, refused_settings
 from hfcount.checkpoints.adapter.methods import factors
 from hfcount.checkpoints.adapter.settings import read_settings
 from hfcount.cli.commands import find
 from hfcount.formats.json import Document
 from hfcount.quantization.automaton import Automaton, Unreadable
+from hfcount.quantization.expressions import Expression, TooLong
 
 LLAMA = config("llama", head_dim=6)
 MOE = config("qwen3_moe")
@@ -53,6 +55,11 @@ SOUND: dict[str, tuple[Json, Shapes]] = {
     "list": ({}, layered(PAIR)),
     "regular expression": ({"target_modules": r".*\.self_attn\.(q)_proj"}, layered(PAIR)),
     "word ends and counts": ({"target_modules": r"\bmodel\.layers\.[\d]{1,}\.self_attn\.(?:q_proj)"}, layered(PAIR)),
+    "look-ahead": ({"target_modules": r"^(?!.*(visual|lm_head))(?=.*self_attn).*\.(?P<name>q)_proj$"}, layered(PAIR)),
+    "look-behind": (
+        {"target_modules": r"(?i:MODEL\.LAYERS)\.\d+\.self_attn(?<!mlp)\.(?>q|qq)_proj(?<=q_proj)"},
+        layered(PAIR),
+    ),
     "excluded": (
         {"exclude_modules": r"model\.layers\.2\..*"},
         {name: shape for name, shape in layered(PAIR).items() if ".2." not in name},
@@ -231,6 +238,66 @@ def test_rows_of_a_tied_table_may_be_stored_twice() -> None:
     assert codes(held(settings, stored, LLAMA)) == ["HF721"]
 
 
+HEAD, TABLE, TOKENS = "lm_head.", "model.embed_tokens.", "token_adapter.trainable_tokens_delta"
+TIED: dict[str, tuple[Json, Shapes]] = {
+    "tokens of the head alone": ({"trainable_token_indices": {"lm_head": [1, 2]}}, {f"{HEAD}{TOKENS}": (2, 12)}),
+    "tokens of both": (
+        {"trainable_token_indices": {"embed_tokens": [1, 2], "lm_head": [1, 2]}},
+        {f"{TABLE}{TOKENS}": (2, 12)},
+    ),
+    "other tokens of the head": (
+        {"trainable_token_indices": {"embed_tokens": [1, 2], "lm_head": [3]}},
+        {f"{TABLE}{TOKENS}": (2, 12), f"{HEAD}{TOKENS}": (1, 12)},
+    ),
+    "tokens and the head whole": (
+        {"trainable_token_indices": [1], "modules_to_save": ["lm_head"]},
+        {f"{TABLE}{TOKENS}": (1, 12), f"{HEAD}token_adapter.base_layer.weight": (50, 12)},
+    ),
+    "an adapter that is kept tied": (
+        {"target_modules": ["q_proj", "model.embed_tokens"], "ensure_weight_tying": True},
+        {
+            f"{TABLE}lora_embedding_A": (2, 50),
+            f"{TABLE}lora_embedding_B": (12, 2),
+            f"{HEAD}lora_A.weight": (2, 12),
+            f"{HEAD}lora_B.weight": (50, 2),
+        },
+    ),
+    "a table that is kept tied": (
+        {"modules_to_save": ["model.embed_tokens"], "ensure_weight_tying": True},
+        {f"{TABLE}weight": (50, 12), f"{HEAD}weight": (50, 12)},
+    ),
+}
+
+
+@over("name", TIED)
+def test_adapters_of_a_tied_head(name: str) -> None:
+    settings, shapes = TIED[name]
+    stored = {**layered(PAIR), **{f"base_model.model.{end}": shape for end, shape in shapes.items()}}
+    assert codes(held(settings, stored, LLAMA | {"tie_word_embeddings": True})) == []
+
+
+def test_old_names_are_read_where_peft_converts_them() -> None:
+    sizes = {
+        "hidden_size": 12,
+        "num_attention_heads": 4,
+        "num_key_value_heads": 2,
+        "num_hidden_layers": 3,
+        "head_dim": 6,
+    }
+    for kind, old, expected in (
+        ("qwen2_5_vl", "model.layers", ["HF724", "HF721"]),
+        ("qwen2_5_vl", "model.language_model.layers", []),
+        ("internvl", "language_model.model.layers", []),
+    ):
+        recorded = json.loads((ARCHITECTURES / f"{kind}.json").read_text("utf-8"))["config"]
+        base = recorded | {"architectures": None, "text_config": recorded["text_config"] | sizes}
+        base["text_config"] |= {"head_dim": 3}
+        layers = range(base["text_config"]["num_hidden_layers"])
+        ends = {f"{Q}.lora_A.weight": (2, 12), f"{Q}.lora_B.weight": (12, 2)}
+        stored = {f"base_model.model.{old}.{layer}.{end}": shape for layer in layers for end, shape in ends.items()}
+        assert codes(held({"target_modules": r".*layers.*self_attn\.q_proj"}, stored, base)) == expected, (kind, old)
+
+
 def test_what_is_shared_is_put_right_too() -> None:
     settings = {"peft_type": "VERA", "r": 2}
     lambdas = {f"{Q}.vera_lambda_b": (24,), f"{Q}.vera_lambda_d": (2,)}
@@ -251,14 +318,10 @@ def test_names_without_the_prefix_are_taken_where_peft_converts() -> None:
 
 
 UNREAD = {
-    "look-ahead": {"target_modules": "(?!x).*"},
-    "look-behind": {"target_modules": "(?<=x).*"},
     "back-reference": {"target_modules": r"(.)\1"},
     "no targets": {"target_modules": None},
     "a variant": {"use_qalora": True},
     "a method": {"peft_type": "FOURIERFT"},
-    "a pattern of ranks": {"rank_pattern": {"(": 3}},
-    "repeats of repeats": {"target_modules": "(((.{1,99}){1,99}){1,99}){1,99}"},
     "more patterns than are tried": {"rank_pattern": {f"x{number}.*(a|b)": 3 for number in range(400)}},
 }
 
@@ -274,6 +337,10 @@ REFUSED = {
     "a norm": {"target_modules": ["input_layernorm"]},
     "everything excluded": {"exclude_modules": ["q_proj"]},
     "an empty name": {"target_modules": [""]},
+    "norms, by repeats of repeats": {"target_modules": "(((.{1,99}){1,99}){1,99}){1,99}"},
+    "look-ahead that leaves nothing": {"target_modules": "(?!model|lm_head).*"},
+    "no regular expression": {"target_modules": r".*(q_proj"},
+    "no regular expression for ranks": {"rank_pattern": {"(": 3}},
 }
 
 
@@ -303,6 +370,36 @@ def test_malformed_settings_are_a_finding(tmp_path: Path, settings: Json) -> Non
     made.others[ADAPTER] = json.dumps(json.loads(made.others[ADAPTER]) | settings).encode()
     report = hfcount.verify(made.write(tmp_path / "a"))
     assert [finding.code for finding in report.findings] == ["HF001"]
+
+
+SETTINGS: list[tuple[Json, list[str]]] = [
+    ({"lora_alpha": None}, ["lora_alpha"]),
+    ({"lora_alpha": "16"}, ["lora_alpha"]),
+    ({"lora_alpha": 0.5, "lora_dropout": -1, "bias": "lora_only", "init_lora_weights": "pissa_niter_4"}, []),
+    ({"lora_dropout": 2}, ["lora_dropout"]),
+    ({"bias": "some"}, ["bias"]),
+    ({"task_type": "CAUSAL"}, ["task_type"]),
+    ({"init_lora_weights": "xavier"}, ["init_lora_weights"]),
+    ({"rank_pattern": None, "alpha_pattern": "x"}, ["alpha_pattern", "rank_pattern"]),
+    ({"trainable_token_indices": []}, ["trainable_token_indices"]),
+    ({"peft_type": "lora"}, ["peft_type"]),
+    ({"layers_pattern": "layers"}, ["layers_to_transform"]),
+    ({"target_modules": ".*q_proj", "layers_to_transform": [0]}, ["layers_to_transform"]),
+    ({"use_dora": True, "lora_bias": True}, ["lora_bias"]),
+    ({"peft_type": "ADALORA"}, ["total_step"]),
+    ({"peft_type": "ADALORA", "total_step": 9, "tinit": 5, "tfinal": 4}, ["total_step"]),
+    ({"peft_type": "IA3", "feedforward_modules": ["w1"]}, ["feedforward_modules"]),
+    ({"peft_type": "OFT", "r": 0, "oft_block_size": 4, "init_weights": None}, ["init_weights"]),
+    ({"peft_type": "VERA", "projection_prng_key": 1.5}, ["projection_prng_key"]),
+]
+
+
+@over("row", SETTINGS)
+def test_settings_that_peft_refuses(row: tuple[Json, list[str]]) -> None:
+    settings, keys = row
+    known = {"peft_type": "LORA", "r": 2, "target_modules": ["q_proj"]} | settings
+    found = refused_settings(read_settings(Document(ADAPTER, json.dumps(known).encode())))
+    assert [finding.key for finding in found] == keys
 
 
 def test_an_adapter_of_a_billion_layers_is_not_enumerated() -> None:
@@ -452,6 +549,45 @@ def test_patterns_match_as_those_of_python() -> None:
             text = "".join(random.choice("ab1.c_") for _ in range(random.randint(1, 7)))
             ours = whole.matches(text), begun.matches(text)
             assert ours == (bool(theirs.fullmatch(text)), bool(theirs.match(text))), (pattern, text)
+
+
+GROUPS = [
+    "(?=a)",
+    "(?!b)",
+    "(?<=a)",
+    "(?<!b1)",
+    "(?<=ab|1c)",
+    "(?i:B)",
+    "(?>a|ab)",
+    "(?>a*)",
+    "a*+",
+    "(?!.*c)",
+    "[]a]",
+    "(?#x)",
+]
+
+
+def test_look_around_matches_as_that_of_python() -> None:
+    random = Random(6)
+    for _ in range(1_500):
+        chosen = [random.choice([*ATOMS, *GROUPS]) for _ in range(random.randint(1, 5))]
+        pattern = "".join(part + (random.choice(REPEATS[:9]) if part in ATOMS[:10] else "") for part in chosen)
+        pattern = random.choice(["", "", "(?i)"]) + random.choice(["{}", "(?P<x>{})*", "({})?b"]).format(pattern)
+        theirs, ours = re.compile(pattern), Expression(pattern, 100_000)
+        for _ in range(4):
+            text = "".join(random.choice("abAB1.c_") for _ in range(random.randint(1, 7)))
+            assert ours.matches(text) == bool(theirs.fullmatch(text)), (pattern, text)
+
+
+@over("pattern", [r"(a)\1", "(?P=x)", "(?(1)a|b)", "(?x)a b", "a*?(?>b)", "a" * 3_000])
+def test_expressions_beyond_the_grammar(pattern: str) -> None:
+    with pytest.raises(Unreadable):
+        Expression(pattern, 1_000)
+
+
+def test_an_expression_has_a_limit() -> None:
+    with pytest.raises(TooLong):
+        Expression("(?=x)" + "(.*)" * 40 + "y", 10_000).matches("x" * 200)
 
 
 @over("pattern", ["(?=a)", "(?i)a", r"(a)\1", "a{2", "*", "(", "[a", "a" * 3_000, "(" * 200 + ")" * 200, r"\p{L}"])

@@ -1,23 +1,27 @@
 """Compares a PEFT adapter with its base model."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import get_args
 
 from hfcount.architectures.families import tree
 from hfcount.blueprints.blueprint import Blueprint
+from hfcount.checkpoints.adapter.allowed import refusals
 from hfcount.checkpoints.adapter.expected import ExpectedAdapter, expect, saved
 from hfcount.checkpoints.adapter.findings import Differences, report
 from hfcount.checkpoints.adapter.methods import METHODS, PROMPTS, Shape, prompt_shape
 from hfcount.checkpoints.adapter.modules import Era, modules
 from hfcount.checkpoints.adapter.names import StoredNames, read_names
+from hfcount.checkpoints.adapter.old_names import are_kept, is_kept, is_recorded
 from hfcount.checkpoints.adapter.rewrite import CONVERTED, REWRITES
-from hfcount.checkpoints.adapter.settings import Settings
+from hfcount.checkpoints.adapter.settings import ADAPTER_CONFIG, Settings
 from hfcount.checkpoints.adapter.targets import Refused, Unread
 from hfcount.errors import ConfigError
 from hfcount.spec import GQA, Head
+from hfcount.spec.tree.spellings import Spellings
 from hfcount.text import plural, printable
 from hfcount.verifier.finding import Finding
+from hfcount.verifier.rules.hf733_setting_refused import SettingRefused
 
 _HEADS: Mapping[str, Sequence[Head]] = {
     "CAUSAL_LM": ("causal_lm",),
@@ -85,6 +89,11 @@ def report_alone(settings: Settings, stored: Mapping[str, Shape]) -> list[Findin
     return [finding for finding in findings if finding.code in ("HF720", "HF722", "HF728")]
 
 
+def refused_settings(settings: Settings) -> list[Finding]:
+    """The settings that PEFT refuses, whatever the base is."""
+    return [SettingRefused(file=ADAPTER_CONFIG, **refusal._asdict()) for refusal in refusals(settings)]
+
+
 def _result(base: Blueprint, compared: tuple[list[Finding], str, ExpectedAdapter], kind: str = "NotCompared") -> Result:
     findings, unread, expected = compared
     count = len(expected.tensors) + len(expected.shared)
@@ -136,8 +145,25 @@ def _candidates(settings: Settings, base: Blueprint) -> Iterator[_Candidate]:
         heads = heads[1:] + heads[:1]
     for head in dict.fromkeys(heads):
         if (loaded := _loaded_as(base, head)) is not None:
-            for era in get_args(Era):
+            for era in _eras(settings, base.spec.family):
                 yield _Candidate(loaded, era)
+
+
+def _eras(settings: Settings, family: str) -> Sequence[Era]:
+    """The eras whose names PEFT takes: old ones where it joins experts that have them, or where that is not known."""
+    joins = settings.method == "LORA" and family in REWRITES
+    return get_args(Era) if joins or not is_recorded(family) else ("memory",)
+
+
+def _conversion(settings: Settings, family: str, spellings: Spellings) -> Callable[[str], str]:
+    """What PEFT makes of the name of a tensor."""
+    if settings.method != "LORA" or are_kept(family):
+        return str
+
+    def converted(name: str) -> str:
+        return name if is_kept(family, name.partition(".lora_")[0]) else spellings.common(name)
+
+    return converted
 
 
 def _loaded_as(base: Blueprint, head: Head) -> Blueprint | None:
@@ -162,7 +188,7 @@ def _differences(
     expected = expect(settings, inside, rewrite, spec.vocab)
     converts = settings.method == "LORA" and spec.family in CONVERTED
     differences = Differences(settings, named, stored, expected, modules=inside, vocab=spec.vocab, converts=converts)
-    differences.hold(spellings.common if settings.method == "LORA" else str)
+    differences.hold(_conversion(settings, spec.family, spellings))
     return differences
 
 

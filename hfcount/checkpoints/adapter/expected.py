@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from hfcount.checkpoints.adapter.methods import METHODS, VARIANTS, AdaptedModule, Method, Shape
 from hfcount.checkpoints.adapter.modules import ModuleSet, containers
@@ -23,6 +24,7 @@ from hfcount.verifier.loaders.labels import PEFT
 
 _MANY = 1_000_000  # tensors of an adapter
 _EMBEDDINGS = ("embed_tokens", "lm_head")
+_TOKENS = "token_adapter.trainable_tokens_delta"
 _HEADS = {"SEQ_CLS": ("classifier", "score"), "TOKEN_CLS": ("classifier", "score"), "QUESTION_ANS": ("qa_outputs",)}
 
 
@@ -81,6 +83,7 @@ def expect(settings: Settings, modules: Sequence[ModuleSet], rewrite: Rewrite | 
     if method.saves:
         saved(settings, modules, work.expected)
     work.tokens(vocab)
+    work.ties(chosen)
     work.biases(chosen)
     work.embeddings(chosen, vocab)
     expected = work.expected
@@ -171,17 +174,63 @@ class _Work:
             wanted = {table.first: wanted} if table else {}
         if not isinstance(wanted, dict):
             raise Unread("trainable_token_indices is neither a list nor an object of lists")
+        lengths: dict[str, Any] = {}
         for name, rows in wanted.items():
             for module in self.modules:
-                if module.first.endswith(name) and module.weight and isinstance(rows, list) and not module.tied:
-                    shape, end = (len(rows), module.weight[-1]), "token_adapter.trainable_tokens_delta"
-                    self.expected.tensors[f"{module.first}.{end}"] = shape
-                    self._share(module, end, shape)
+                if module.first.endswith(name) and module.weight and isinstance(rows, list):
+                    lengths[module.first] = rows
+        for module in self.modules:
+            rows = lengths.get(module.first)
+            if rows is not None and not (module.tied and rows == self._rows_of_table(module, lengths)):
+                shape = (len(rows), module.weight[-1])
+                self.expected.tensors[f"{module.first}.{_TOKENS}"] = shape
+                self._share(module, _TOKENS, shape)
+        self._wrap_saved({*lengths})
+
+    def _rows_of_table(self, module: ModuleSet, lengths: Mapping[str, Any]) -> Any:
+        """The rows that are trained of the module whose weight another has; None if none are."""
+        return next((rows for path, rows in lengths.items() if self._is_table(path, module)), None)
+
+    def _is_table(self, path: str, module: ModuleSet) -> bool:
+        """Whether a module has the weight of that at a path, which may lack the base model's name."""
+        return module.tied and (f".{module.tied_to}".endswith(f".{path}") or f".{path}".endswith(f".{module.tied_to}"))
+
+    def _wrap_saved(self, tables: set[str]) -> None:
+        """Puts modules that are stored whole inside the trained rows of the table whose weight they have."""
+        for module in self.modules:
+            if module.tied and any(self._is_table(table, module) for table in tables):
+                for end in module.tensors:
+                    shape = self.expected.tensors.pop(f"{module.first}.{end}", None)
+                    if shape is not None:
+                        self.expected.tensors[f"{module.first}.token_adapter.base_layer.{end}"] = shape
 
     def _share(self, table: ModuleSet, end: str, shape: Shape) -> None:
         """Adds tensors that PEFT may store again for modules that share the weight of a table."""
+        end_shapes = {f"{module.first}.{end}": shape for module in self._sharing(table)}
+        known = self.expected.tensors
+        self.expected.optional.update({name: shape for name, shape in end_shapes.items() if name not in known})
+
+    def _sharing(self, table: ModuleSet) -> list[ModuleSet]:
+        """The other modules with the weight of a table or of the table's own table."""
         others = [module for module in self.modules if module.weight == table.weight and module.first != table.first]
-        self.expected.optional.update({f"{module.first}.{end}": shape for module in others if module.tied})
+        return [module for module in others if module.tied or self._is_table(module.first, table)]
+
+    def ties(self, chosen: ChosenModules) -> None:
+        """What PEFT adds to modules that share the weight of an adapted one, where it keeps them tied."""
+        if not self.settings.flag("ensure_weight_tying"):
+            return
+        for target in chosen.targets:
+            for module in self._sharing(target.module) if target.module.count == 1 else ():
+                rank = self._rank(target.path)
+                adapted = AdaptedModule(module.first, module, self.settings, rank, self.patterns)
+                if module.kind in self.method.kinds:
+                    shapes = {f"{module.first}.{end}": shape for end, shape in self.method.tensors(adapted).items()}
+                    self.expected.optional.update(shapes)
+                    weight = f"{module.first}.base_layer.weight"
+                    self.expected.optional[weight] = module.weight
+        for module in self.modules:
+            if f"{module.first}.weight" in self.expected.tensors:
+                self._share(module, "weight", module.weight)
 
     def biases(self, chosen: ChosenModules) -> None:
         """Biases of the base that are stored."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from math import prod
 from pathlib import Path
 
-from hfcount.checkpoints.adapter.check import Result, compare, report_alone
+from hfcount.checkpoints.adapter.check import Result, compare, refused_settings, report_alone
 from hfcount.checkpoints.adapter.settings import ADAPTER_CONFIG, Settings, read_settings
 from hfcount.checkpoints.bases import Base, base_of
 from hfcount.checkpoints.forms import Besides
@@ -129,7 +129,7 @@ def _against(place: Place, request: Request, adapter: LoadedAdapter, settings: S
     base = adapter.base
     if base is None or base.blueprint is None:
         adapter.doubt(*_no_base(settings, base))
-        for finding in report_alone(settings, shapes):
+        for finding in (*refused_settings(settings), *report_alone(settings, shapes)):
             adapter.outcome.report(finding)
         return
     try:
@@ -137,7 +137,7 @@ def _against(place: Place, request: Request, adapter: LoadedAdapter, settings: S
     except DocumentError as error:
         adapter.outcome.report(finding_of(error, ADAPTER_CONFIG))
         return
-    for finding in adapter.result.findings:
+    for finding in (*refused_settings(settings), *adapter.result.findings):
         adapter.outcome.report(finding.replace(file=adapter.file) if finding.file == SAFETENSORS else finding)
     if adapter.result.unread:
         adapter.doubt(adapter.result.kind, adapter.result.unread)
@@ -166,11 +166,12 @@ def beside(place: Place, request: Request, model: Inspection) -> Besides:
         return Besides()
     if result.unread:
         return Besides()
-    outcome, fits = model.outcome, not any(finding.severity == "error" for finding in result.findings)
+    findings = [*refused_settings(settings), *result.findings]
+    outcome, fits = model.outcome, not any(finding.severity == "error" for finding in findings)
     outcome.findings = [
         finding.replace(fits=fits) if isinstance(finding, AdapterBeside) else finding for finding in outcome.findings
     ]
-    return Besides(result.findings, files=(ADAPTER_CONFIG, adapter.file))
+    return Besides(findings, files=(ADAPTER_CONFIG, adapter.file))
 
 
 def _no_base(settings: Settings, base: Base | None) -> tuple[str, str]:

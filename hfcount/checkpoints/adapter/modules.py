@@ -29,14 +29,19 @@ class ModuleSet:
         kind: what it is.
         tensors: the shapes, in elements, of the tensors that it holds itself, by their last names.
         head: whether it is an output embedding.
-        tied: whether its weight is another module's.
+        tied_to: the path of the module whose weight it has; empty if it has its own.
     """
 
     segments: Segments
     kind: Kind
     tensors: Mapping[str, tuple[int, ...]]
     head: bool = False
-    tied: bool = False
+    tied_to: str = ""
+
+    @property
+    def tied(self) -> bool:
+        """Whether its weight is another module's."""
+        return bool(self.tied_to)
 
     @property
     def weight(self) -> tuple[int, ...]:
@@ -82,7 +87,7 @@ class ModuleSet:
 
 def modules(spellings: Spellings, era: Era, leaves: Iterable[Leaf]) -> list[ModuleSet]:
     """The modules that hold tensors, with those tensors; in the order of the model."""
-    known = [leaf for leaf in leaves if leaf.stored or leaf.tied_to]
+    known = [leaf for leaf in leaves if leaf.count and (leaf.stored or leaf.tied_to or leaf.twin)]
     if era == "memory":
         known = in_memory(spellings, known)
     groups: dict[Segments, list[Leaf]] = {}
@@ -128,7 +133,8 @@ def _module(path: Segments, leaves: list[Leaf]) -> ModuleSet:
     tensors = {str(leaf.segments[-1]): tuple(map(int, leaf.shape)) for leaf in leaves}
     weight = next((leaf for leaf in leaves if leaf.segments[-1] == "weight"), None)
     head = weight is not None and weight.component == "lm_head"
-    return ModuleSet(path, _kind(weight, tensors), tensors, head, bool(weight and weight.tied_to))
+    table = (weight.tied_to or "") if weight is not None else ""
+    return ModuleSet(path, _kind(weight, tensors), tensors, head, table.rpartition(".")[0])
 
 
 def _kind(weight: Leaf | None, tensors: Mapping[str, tuple[int, ...]]) -> Kind:

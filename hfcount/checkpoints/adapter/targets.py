@@ -6,11 +6,14 @@ Source: peft 0.21, tuners/tuners_utils.py.
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from warnings import catch_warnings, simplefilter
 
 from hfcount.checkpoints.adapter.modules import ModuleSet
 from hfcount.checkpoints.adapter.settings import Settings
-from hfcount.quantization.automaton import Automaton, Unreadable
+from hfcount.quantization.automaton import LENGTH, Automaton, Unreadable
+from hfcount.quantization.expressions import Expression, TooLong
 from hfcount.text import printable
+from hfcount.verifier.loaders.labels import PEFT
 
 ALL_LINEAR = "all-linear"
 _PATHS = 150_000  # modules that are looked at one by one
@@ -67,25 +70,55 @@ class Parameter:
 class Patterns:
     """Patterns of PEFT's settings, matched without backtracking and within bounds; raises Unread beyond them."""
 
-    _known: dict[str, Automaton] = field(default_factory=dict)
+    _known: dict[str, Automaton | Expression] = field(default_factory=dict)
     _work: int = 0
 
     def matches(self, pattern: str, path: str, key: str) -> bool:
-        """Whether a regular expression matches a whole path; `key` is the setting that it is from."""
-        automaton = self._known.get(pattern)
-        if automaton is None:
-            try:
-                automaton = self._known[pattern] = Automaton(pattern, full=True)
-            except Unreadable:
-                raise Unread(
-                    f"{key} has a regular expression that is not simulated: {printable(pattern, 100)}"
-                ) from None
-        before = automaton.work
-        hit = automaton.matches(path)
-        self._work += automaton.work - before + len(path)
+        """Whether a regular expression matches a whole path; `key` is the setting that it is from.
+
+        Raises:
+            Refused: it is no regular expression of Python's.
+        """
+        compiled = self._known.get(pattern)
+        if compiled is None:
+            compiled = self._known[pattern] = _compiled(pattern, key)
+        before = compiled.work
+        try:
+            hit = compiled.matches(path)
+        except TooLong:
+            raise Unread(f"{key} takes too long to match") from None
+        self._work += compiled.work - before + len(path)
         if self._work > _WORK or len(self._known) > _PATTERNS:
             raise Unread(f"{key} takes too long to match")
         return hit
+
+
+def _compiled(pattern: str, key: str) -> Automaton | Expression:
+    """A pattern that can be matched in bounded time; raises Refused or Unread if there is none."""
+    if len(pattern) <= LENGTH and (problem := _malformed(pattern)):
+        raise Refused(f"{key} is no regular expression ({printable(problem, 100)}), and {PEFT} raises re.error")
+    try:
+        return Automaton(pattern, full=True)
+    except Unreadable:
+        pass
+    try:
+        return Expression(pattern, _WORK)
+    except (Unreadable, RecursionError):
+        text = f"{key} has a regular expression that is not simulated: {printable(pattern, 100)}"
+        raise Unread(text) from None
+
+
+def _malformed(pattern: str) -> str:
+    """Why Python does not compile a pattern; empty if it does."""
+    with catch_warnings():
+        simplefilter("ignore")
+        try:
+            re.compile(pattern)
+        except re.error as error:
+            return str(error)
+        except (OverflowError, RecursionError) as error:
+            return type(error).__name__
+    return ""
 
 
 @dataclass(frozen=True, slots=True)
