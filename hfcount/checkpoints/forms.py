@@ -13,6 +13,7 @@ lie next to a model's safetensors. Their arguments depend on where the descripti
         inspect(documents: Documents, ...), by which each model is inspected; they lie next to no model
 """
 
+import re
 from collections.abc import Callable, Collection, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
@@ -113,6 +114,7 @@ class WeightsForm(NamedTuple):
 
 
 _CONFIGS = (CONFIG, MODULES, PARAMS, "model_index.json")
+_OF_MODELS = re.compile(r"(model|adapter_model|consolidated|open_clip_\w+|diffusion_pytorch_model)\b|\w+-\d+-of-\d+\.")
 _DEEP = 3  # folders that an adapter may be in
 _WEIGHTS = (".safetensors", ".bin", ".pt", ".pth", ".index.json")
 
@@ -129,10 +131,16 @@ def _is_below(name: str) -> bool:
     return name.endswith(f"/{ADAPTER}") and name.count("/") <= _DEEP and "/." not in f"/{name}"
 
 
+def _is_loose(name: str) -> bool:
+    """Whether a file of safetensors has no name that a library gives to the weights of a model with a config."""
+    return name.endswith(".safetensors") and "/" not in name and not _OF_MODELS.match(name)
+
+
 CONTAINERS = (
     Container("adapter", f"{__package__}.adapter.inspect", _is_adapter),
     Container("gguf", f"{__package__}.gguf.inspect", _is_gguf),
     Container("adapters", f"{__package__}.adapter.subfolders", _is_below, alone=True),
+    Container("lora", f"{__package__}.adapter.diffusion.inspect", _is_loose, alone=True),
 )
 """In order of precedence."""
 

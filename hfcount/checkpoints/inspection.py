@@ -130,6 +130,7 @@ class Evidence:
         contained: what was read of a container with other names and types of tensors.
         variants: the model's forms in such a container, where there are several, or where they lie beside safetensors.
         container: what holds the weights; None for files of safetensors.
+        form: of an adapter, by which loaders are asked about it.
         adapter: what an adapter adds to its base; None for anything else.
         beside: weight files of another container that were compared with these, or all of a model in one of its own.
         statistics: of the values of each tensor, if they were read.
@@ -148,6 +149,7 @@ class Evidence:
     contained: Contained | None = None
     variants: tuple[WeightsFile, ...] = ()
     container: str | None = None
+    form: str = "adapter"
     adapter: AdapterFigures | None = None
     beside: Collection[str] = ()
     statistics: tuple[TensorStatistics, ...] | None = None

@@ -61,7 +61,7 @@ def _beside(inspection: Inspection, file: str) -> Collection[str] | None:
 def _form(inspection: Inspection) -> str:
     container, blueprint = inspection.evidence.container, inspection.blueprint
     if container in ("gguf", "adapter"):
-        return container
+        return inspection.evidence.form if container == "adapter" else container
     family, layout = blueprint.spec.family if blueprint else "", inspection.documents.layout
     if is_of_diffusers(family) or layout.reader == "diffusers":
         return "diffusers"

@@ -281,7 +281,6 @@ def test_old_names_are_read_where_peft_converts_them() -> None:
         "hidden_size": 12,
         "num_attention_heads": 4,
         "num_key_value_heads": 2,
-        "num_hidden_layers": 3,
         "head_dim": 6,
     }
     for kind, old, expected in (

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import prod
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from hfcount.formats.json import Document
 from hfcount.formats.safetensors import LENGTH_BYTES, Header, Shard, header_end, read_shard
 from hfcount.report.figures import AdapterFigures, Failure, TensorRow
 from hfcount.text import printable
+from hfcount.verifier.finding import Finding
 from hfcount.verifier.findings import Check, Outcome, finding_of
 from hfcount.verifier.rules.hf004_truncated_shard import OtherSize
 from hfcount.verifier.rules.standalone.hf010_adapter_beside import AdapterBeside
@@ -81,28 +82,35 @@ def inspect(place: Place, request: Request, options: Options) -> Inspection:
 def _read(place: Place, adapter: LoadedAdapter) -> None:
     """Reads the header of the weight file; raises DocumentError if it is malformed."""
     if SAFETENSORS in place.sizes:
-        _read_safetensors(place, adapter, place.sizes[SAFETENSORS])
+        adapter.header, checks, findings = read_safetensors(place, SAFETENSORS, place.sizes[SAFETENSORS])
+        adapter.outcome.checks += checks
+        for finding in findings:
+            adapter.outcome.report(finding)
     elif PICKLED in place.sizes:
         _read_pickled(place, adapter, place.sizes[PICKLED])
     else:
         adapter.doubt("NoHeaders", f"there is no {SAFETENSORS}, so that there is nothing to compare")
 
 
-def _read_safetensors(place: Place, adapter: LoadedAdapter, size: int | None) -> None:
-    first = place.reader.range(SAFETENSORS, 0, _FIRST)
+def read_safetensors(place: Place, file: str, size: int | None) -> tuple[Header, list[Check], list[Finding]]:
+    """The header of a file of safetensors, with the check of its size and what that differs by.
+
+    Raises:
+        DocumentError: it is malformed.
+    """
+    first = place.reader.range(file, 0, _FIRST)
     end = header_end(first, size) if len(first) >= LENGTH_BYTES else len(first)
     if end > len(first):
-        first += place.reader.range(SAFETENSORS, len(first), end)
-    shard = read_shard(SAFETENSORS, size, first)
+        first += place.reader.range(file, len(first), end)
+    shard = read_shard(file, size, first)
     if shard.header is None:
-        raise DocumentError(shard.problem or f"{SAFETENSORS} cannot be read.", "HF003", fix=shard.fix)
-    adapter.header = shard.header
+        raise DocumentError(shard.problem or f"{file} cannot be read.", "HF003", fix=shard.fix)
     expected, length, data = shard.header.file_bytes, shard.header.length, shard.header.data
-    if size is not None:
-        adapter.outcome.checks.append(Check("file_size", expected, size, "8 + header + data"))
-        if size != expected:
-            cut = OtherSize(file=SAFETENSORS, expected=expected, observed=size, header=length, data=data)
-            adapter.outcome.report(cut)
+    if size is None:
+        return shard.header, [], []
+    checks = [Check("file_size", expected, size, "8 + header + data")]
+    cut = OtherSize(file=file, expected=expected, observed=size, header=length, data=data)
+    return shard.header, checks, [cut] if size != expected else []
 
 
 def _read_pickled(place: Place, adapter: LoadedAdapter, size: int | None) -> None:
@@ -202,22 +210,43 @@ def _settled(adapter: LoadedAdapter) -> Outcome:
 
 def _evidence(adapter: LoadedAdapter, listed: bool) -> Evidence:
     unseen = Failure(kind=adapter.kind, message=adapter.reason) if adapter.reason else None
+    evidence = evidence_of(adapter.file, adapter.header, _figures(adapter), unseen, listed)
+    return replace(evidence, beside=(ADAPTER_CONFIG, adapter.file))
+
+
+def evidence_of(
+    file: str,
+    header: Header | None,
+    figures: AdapterFigures | None,
+    unseen: Failure | None,
+    listed: bool,
+    form: str = "adapter",
+) -> Evidence:
+    """What was read of an adapter.
+
+    Args:
+        header: None if it could not be read.
+        unseen: why something is not known.
+        listed: whether its tensors are to be listed.
+        form: what loaders are asked for, as `FORMS` has it.
+    """
     contained = Contained(
         files=1,
-        opened=int(adapter.header is not None),
-        tensors=len(adapter.header.tensors) if adapter.header else 0,
-        bytes=_bytes(adapter.header) if adapter.header else {},
-        rows=_tensors(adapter.header) if adapter.header and listed else None,
+        opened=int(header is not None),
+        tensors=len(header.tensors) if header else 0,
+        bytes=_bytes(header) if header else {},
+        rows=_tensors(header) if header and listed else None,
         unserved="an adapter is served with its base, so ask of that",
     )
     return Evidence(
         depth="headers",
-        headers={adapter.file: Shard(adapter.file, None, adapter.header)} if adapter.header else None,
+        headers={file: Shard(file, None, header)} if header else None,
         unseen=unseen,
         container="adapter",
+        form=form,
         contained=contained,
-        adapter=_figures(adapter),
-        beside=(ADAPTER_CONFIG, adapter.file),
+        adapter=figures,
+        beside=(file,),
     )
 
 

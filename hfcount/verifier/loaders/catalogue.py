@@ -40,7 +40,13 @@ class Library(NamedTuple):
 
 _OWN = "hfcount.verifier.loaders.own"
 
-_HOMES = {"diffusers": "diffusers", "adapter": "peft", "gguf": "llama.cpp"}
+_HOMES = {
+    "diffusers": "diffusers",
+    "adapter": "peft",
+    "gguf": "llama.cpp",
+    "diffusion adapter": "diffusers",
+    "mlx adapter": "mlx-lm",
+}
 """The libraries that checkpoints of other forms are made for."""
 
 
@@ -93,8 +99,8 @@ LIBRARIES = {
     "diffusers": Library(
         _OWN,
         "run",
-        "its model classes, as it builds them",
-        forms=("diffusers",),
+        "its model classes, as it builds them, and LoRAs, as it loads them",
+        forms=("diffusers", "diffusion adapter"),
         untried=("gguf",),
         version=diffusers_version,
     ),

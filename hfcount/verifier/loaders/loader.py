@@ -42,6 +42,8 @@ FORMS = {
     "model": "models with a config of transformers",
     "gguf": "GGUF",
     "adapter": "adapters",
+    "diffusion adapter": "adapters of diffusion models",
+    "mlx adapter": "adapters of mlx-lm",
     "diffusers": "classes of diffusers",
     "mistral": "Mistral's own files",
     "open_clip": "models of open_clip",

@@ -1,0 +1,1 @@
+"""LoRAs of diffusion models, and other single files without a config."""
