@@ -83,7 +83,7 @@ def compare(settings: Settings, stored: Mapping[str, Shape], base: Blueprint) ->
 
 def report_alone(settings: Settings, stored: Mapping[str, Shape]) -> list[Finding]:
     """The findings about an adapter that need no base."""
-    if stored and settings.method in PROMPTS:
+    if (stored and settings.method in PROMPTS) or settings.is_of_mlx:
         return []
     findings = report(Differences(settings, read_names(stored), stored, ExpectedAdapter()))
     return [finding for finding in findings if finding.code in ("HF720", "HF722", "HF728")]

@@ -6,8 +6,10 @@ from dataclasses import dataclass, field, replace
 from math import prod
 from pathlib import Path
 
+from hfcount.blueprints.blueprint import Blueprint
 from hfcount.checkpoints.adapter.check import Result, compare, refused_settings, report_alone
 from hfcount.checkpoints.adapter.settings import ADAPTER_CONFIG, Settings, read_settings
+from hfcount.checkpoints.adapter.targets import Unread
 from hfcount.checkpoints.bases import Base, base_of
 from hfcount.checkpoints.forms import Besides
 from hfcount.checkpoints.inspection import Contained, Evidence, Inspection, Options
@@ -25,7 +27,7 @@ from hfcount.verifier.findings import Check, Outcome, finding_of
 from hfcount.verifier.rules.hf004_truncated_shard import OtherSize
 from hfcount.verifier.rules.standalone.hf010_adapter_beside import AdapterBeside
 
-SAFETENSORS, PICKLED = "adapter_model.safetensors", "adapter_model.bin"
+SAFETENSORS, PICKLED, OF_MLX = "adapter_model.safetensors", "adapter_model.bin", "adapters.safetensors"
 _FIRST = 65_536  # bytes that are read at once: the headers of most adapters
 
 
@@ -81,15 +83,17 @@ def inspect(place: Place, request: Request, options: Options) -> Inspection:
 
 def _read(place: Place, adapter: LoadedAdapter) -> None:
     """Reads the header of the weight file; raises DocumentError if it is malformed."""
-    if SAFETENSORS in place.sizes:
-        adapter.header, checks, findings = read_safetensors(place, SAFETENSORS, place.sizes[SAFETENSORS])
+    name = OF_MLX if adapter.settings and adapter.settings.is_of_mlx else SAFETENSORS
+    if name in place.sizes:
+        adapter.file = name
+        adapter.header, checks, findings = read_safetensors(place, name, place.sizes[name])
         adapter.outcome.checks += checks
         for finding in findings:
             adapter.outcome.report(finding)
-    elif PICKLED in place.sizes:
+    elif PICKLED in place.sizes and name == SAFETENSORS:
         _read_pickled(place, adapter, place.sizes[PICKLED])
     else:
-        adapter.doubt("NoHeaders", f"there is no {SAFETENSORS}, so that there is nothing to compare")
+        adapter.doubt("NoHeaders", f"there is no {name}, so that there is nothing to compare")
 
 
 def read_safetensors(place: Place, file: str, size: int | None) -> tuple[Header, list[Check], list[Finding]]:
@@ -140,6 +144,9 @@ def _against(place: Place, request: Request, adapter: LoadedAdapter, settings: S
         for finding in (*refused_settings(settings), *report_alone(settings, shapes)):
             adapter.outcome.report(finding)
         return
+    if settings.is_of_mlx:
+        _against_mlx(adapter, settings, shapes, base, base.blueprint)
+        return
     try:
         adapter.result = compare(settings, shapes, base.blueprint)
     except DocumentError as error:
@@ -154,6 +161,30 @@ def _against(place: Place, request: Request, adapter: LoadedAdapter, settings: S
         adapter.outcome.checks.append(Check("base", adapter.result.expected, adapter.result.matched, text))
 
 
+def _against_mlx(
+    adapter: LoadedAdapter, settings: Settings, shapes: Mapping[str, tuple[int, ...]], base: Base, blueprint: Blueprint
+) -> None:
+    """Compares an adapter of mlx-lm with its base model."""
+    from hfcount.checkpoints.adapter.mlx import compare_mlx  # few adapters are mlx-lm's
+
+    try:
+        findings, expected = compare_mlx(settings, shapes, blueprint, base.label)
+    except Unread as error:
+        adapter.doubt(error.kind, str(error))
+        return
+    except DocumentError as error:
+        adapter.outcome.report(finding_of(error, ADAPTER_CONFIG))
+        return
+    for finding in findings:
+        adapter.outcome.report(finding)
+    matched = sum(1 for name, shape in expected.items() if shapes.get(name) == shape)
+    modules = len({name.rpartition(".")[0] for name in shapes})
+    adapter.result = Result(findings, "", "", blueprint.total, modules, len(shapes), matched)
+    if expected:
+        text = f"by {ADAPTER_CONFIG} and the config of {base.label}"
+        adapter.outcome.checks.append(Check("base", len(shapes), matched, text))
+
+
 def beside(place: Place, request: Request, model: Inspection) -> Besides:
     """Compares the adapter in a model's folder with that model, to which transformers applies it; no rows.
 
@@ -164,7 +195,7 @@ def beside(place: Place, request: Request, model: Inspection) -> Besides:
     try:
         settings = read_settings(place.reader.document(ADAPTER_CONFIG) or Document(ADAPTER_CONFIG, b""))
         _read(place, adapter)
-        if adapter.header is None or model.blueprint is None:
+        if adapter.header is None or model.blueprint is None or settings.is_of_mlx:
             return Besides()
         if not place.local and settings.base not in (None, place.model):
             return Besides()
@@ -210,7 +241,8 @@ def _settled(adapter: LoadedAdapter) -> Outcome:
 
 def _evidence(adapter: LoadedAdapter, listed: bool) -> Evidence:
     unseen = Failure(kind=adapter.kind, message=adapter.reason) if adapter.reason else None
-    evidence = evidence_of(adapter.file, adapter.header, _figures(adapter), unseen, listed)
+    form = "mlx adapter" if adapter.settings and adapter.settings.is_of_mlx else "adapter"
+    evidence = evidence_of(adapter.file, adapter.header, _figures(adapter), unseen, listed, form)
     return replace(evidence, beside=(ADAPTER_CONFIG, adapter.file))
 
 

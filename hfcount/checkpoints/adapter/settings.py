@@ -10,6 +10,9 @@ from hfcount.text import shown
 
 ADAPTER_CONFIG = "adapter_config.json"
 
+MLX_METHODS = {"lora": "LoRA of mlx-lm", "dora": "DoRA of mlx-lm", "full": "finetune of mlx-lm"}
+"""What reports call the methods of mlx-lm, by its `fine_tune_type`."""
+
 Names = tuple[str, ...] | str | None
 """Names of modules; one text is a regular expression, or `all-linear`."""
 
@@ -43,6 +46,11 @@ class Settings:
     saved: tuple[str, ...]
     ranks: Mapping[str, Any]
     values: Mapping[str, Any]
+
+    @property
+    def is_of_mlx(self) -> bool:
+        """Whether mlx-lm has trained it, and not PEFT."""
+        return self.method in MLX_METHODS.values()
 
     def number(self, key: str, default: int, least: int = 1) -> int:
         """A whole number; raises DocumentError for another value."""
@@ -79,13 +87,15 @@ def read_settings(document: Document) -> Settings:
         DocumentError: HF001, it is no object of settings.
     """
     where, values = document.where, parse_object(document)
-    method = values.get("peft_type")
+    method = values.get("peft_type", _method_of_mlx(values))
     if not isinstance(method, str) or not method:
         raise _wrong(where, "peft_type", method, "the name of a method, such as LORA")
     base, task = values.get("base_model_name_or_path"), values.get("task_type")
+    if method in MLX_METHODS.values():
+        base = values.get("model")
     return Settings(
         where=where,
-        method=method.upper(),
+        method=method if method in MLX_METHODS.values() else method.upper(),
         base=base if isinstance(base, str) and base else None,
         task=task if isinstance(task, str) else None,
         targets=_names(where, "target_modules", values.get("target_modules")),
@@ -97,6 +107,13 @@ def read_settings(document: Document) -> Settings:
         ranks=_ranks(where, values.get("rank_pattern")),
         values=values,
     )
+
+
+def _method_of_mlx(values: Mapping[str, Any]) -> str | None:
+    """The method of an adapter of mlx-lm; None if the settings are not its."""
+    if "lora_parameters" not in values and "fine_tune_type" not in values:
+        return None
+    return MLX_METHODS.get(str(values.get("fine_tune_type", "lora")))
 
 
 def _wrong(where: str, key: str, value: Any, wanted: str) -> DocumentError:

@@ -87,6 +87,7 @@ LIBRARIES = {
         "hfcount.verifier.loaders.mlx_lm.reading",
         "run",
         "keys, defaults, rotary settings, heads, names and quantisers of every type, recorded by loading small models",
+        forms=("model", "mlx adapter"),
     ),
     "llama.cpp": Library(
         "hfcount.verifier.loaders.llama_cpp.reading",

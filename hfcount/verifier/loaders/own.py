@@ -1,4 +1,4 @@
-"""Says what diffusers, PEFT and sentence-transformers make of the checkpoints that are theirs alone.
+"""Says what diffusers, mlx-lm, PEFT and sentence-transformers make of the checkpoints that are theirs alone.
 
 What hfcount compares such a checkpoint with is how that library, in the version named here, builds it; so its findings
 are what the library makes of it.
@@ -10,6 +10,7 @@ from hfcount.verifier.loaders.loader import Checkpoint, Loader, Reading
 _SOURCES = {
     "diffusers": "mapper/diffusers.json",
     "peft": "checkpoints/adapter/",
+    "mlx-lm": "checkpoints/adapter/mlx.py",
     "sentence-transformers": "verifier/sentence_transformers/",
 }
 """Where in this package what each library builds is described, as its tests compare with the library."""

@@ -8,24 +8,28 @@ from hfcount.verifier.loaders.labels import PEFT
 
 
 class SettingRefused(Finding):
-    """adapter_config.json sets a key to a value that PEFT refuses, whatever the base is.
+    """adapter_config.json sets a key to a value that PEFT, or mlx-lm, refuses, whatever the base is.
 
     Args:
         key: the setting.
         value: its value; None where it is null or absent.
         wanted: what it may be, in words.
+        library: what refuses it, with its version.
     """
 
     code = "HF733"
     name = "setting-refused"
     level = "error"
-    why = "It was edited by hand, or written by another tool than PEFT."
-    remedy = "Set it to a value that PEFT takes; a key that is left out has its default."
+    why = "It was edited by hand, or written by another tool."
+    remedy = "Set it to a value that is taken; a key that is left out has its default."
 
     key: str
     value: Any
     wanted: str
+    library: str = PEFT
 
     @property
     def text(self) -> str:
-        return f"{self.key} is {shown(self.value)}, and must be {self.wanted}: {PEFT} refuses to load the adapter."
+        return (
+            f"{self.key} is {shown(self.value)}, and must be {self.wanted}: {self.library} refuses to load the adapter."
+        )

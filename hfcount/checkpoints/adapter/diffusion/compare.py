@@ -3,10 +3,12 @@
 What diffusers does with names that differ was seen by loading LoRAs into small pipelines with diffusers 0.42.1.
 """
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from hfcount.checkpoints.adapter.diffusion.flux import JOINED_ROWS, flux_paths
 from hfcount.checkpoints.adapter.diffusion.names import Half, LoraNames, LoraTensor, Naming
 from hfcount.checkpoints.adapter.diffusion.parts import BasePipeline
 from hfcount.checkpoints.adapter.diffusion.sgm import diffusers_path, is_of_sgm
@@ -23,16 +25,22 @@ from hfcount.verifier.rules.hf736_lora_half_missing import LoraHalfMissing
 from hfcount.verifier.rules.hf737_lora_adapter_name_left import LoraAdapterNameLeft
 
 _REFUSED = f"{DIFFUSERS} refuses to load it"
+_WIDENED = f"{DIFFUSERS} refuses to load it, or widens the module, which then fails at the first step"
 _DROPPED = f"{DIFFUSERS} leaves them out, with a warning"
 _NOTHING = f"{DIFFUSERS} applies nothing of it and says that this is safe to ignore"
 _PLAIN = ("StableDiffusion3", "StableDiffusion", "QwenImage", "Wan", "Flux")
 """How classes of pipelines begin that apply nothing where names begin with no part; seen by loading."""
 
+_CLIP_LAYER = re.compile(r"text_model_encoder_layers_(\d+)_(\w+)")
+_CLIP = {
+    **{f"self_attn_{name}": f"self_attn.{name}" for name in ("q_proj", "k_proj", "v_proj", "out_proj")},
+    **{f"mlp_{name}": f"mlp.{name}" for name in ("fc1", "fc2")},
+}
 _TEXT, _DORA = "text_model.", ".dora_scale"
 
 
 class ModuleKey(NamedTuple):
-    """A module that a LoRA adapts: its part and its path there."""
+    """A module that a LoRA adapts: its part and its path there; several that are adapted as one are joined by `+`."""
 
     part: str
     path: str
@@ -108,25 +116,40 @@ def _against(
         if part in base.unknown:
             result.unread = f"{part} cannot be described: {base.unknown[part].rstrip('.')}"
             continue
-        module, shape = _module(base, part, path), stored[tensor.name]
-        if module is None:
+        modules, shape = _modules(base, part, path), stored[tensor.name]
+        if not modules:
             unmatched.append(tensor.name)
             continue
         result.matched += 1
-        expected = _expected(tensor.half, module, shape)
-        if expected not in (None, shape):
+        expected = _expected(tensor.half, modules, shape)
+        if expected not in (None, shape) and not _is_control(base, path, tensor.half, expected, shape):
             misfits.append((tensor.name, expected or (), shape))
     if misfits:
         wide = _named([name for name, _, _ in misfits], file)
         _, first, observed = misfits[0]
-        yield LoraShapeDiffers(expected=first, observed=observed, outcome=_REFUSED, **wide)
+        outcome = _WIDENED if base.kind.startswith("Flux") else _REFUSED
+        yield LoraShapeDiffers(expected=first, observed=observed, outcome=outcome, **wide)
     if unmatched:
-        outcome = _DROPPED if result.matched else _NOTHING
+        refused = names.naming == "kohya" and _refuses_strange(names, base)
+        outcome = _REFUSED if refused else _DROPPED if result.matched else _NOTHING
         yield LoraUnmatched(base=base.label, outcome=outcome, **_named(unmatched, file))
     scales = [tensor.name for tensor in names.tensors if tensor.name.endswith(_DORA)]
     if scales and base.denoiser == "unet":
         outcome = f"{DIFFUSERS} leaves out what scales a DoRA, and applies the rest as a plain LoRA"
         yield LoraUnmatched(base=base.label, outcome=outcome, **_named(scales, file))
+
+
+def _refuses_strange(names: LoraNames, base: BasePipeline) -> bool:
+    """Whether diffusers refuses a name by kohya that it does not convert."""
+    if base.kind.startswith("Flux"):
+        return not all(tensor.part or flux_paths(tensor.path) for tensor in names.tensors)
+    return base.kind.startswith("QwenImage")
+
+
+def _is_control(base: BasePipeline, path: str, half: Half, expected: Shape | None, shape: Shape) -> bool:
+    """Whether a LoRA for control widens what Flux reads, which diffusers does to the base too."""
+    read = base.kind.startswith("Flux") and path == "x_embedder" and half == "A"
+    return read and expected is not None and len(shape) == 2 and shape[1] == 2 * expected[1]
 
 
 def _unread(names: LoraNames) -> str:
@@ -145,6 +168,8 @@ def _located(names: LoraNames, base: BasePipeline) -> tuple[str, _Locate]:
         return "", lambda tensor: ModuleKey(tensor.part, tensor.path)
     if names.naming == "kohya" and (part == "unet" or base.kind.startswith("QwenImage")):
         return "", _by_underscores(names, base)
+    if names.naming == "kohya" and base.kind.startswith("Flux") and not base.kind.startswith("Flux2"):
+        return "", _of_flux
     if base.kind.startswith("StableDiffusion3") or (names.naming == "original" and part == "unet" and plain):
         return _NOTHING, _nowhere
     if names.naming == "original" and base.kind.startswith(("QwenImage", "LTX")):
@@ -160,6 +185,15 @@ def _located(names: LoraNames, base: BasePipeline) -> tuple[str, _Locate]:
     }
     kind = printable(base.kind, 60) or "that part alone"
     return f"it has {told[names.naming]}, and what diffusers makes of these for {kind} is not described", _nowhere
+
+
+def _of_flux(tensor: LoraTensor) -> ModuleKey:
+    """Finds modules of Flux, and of its text encoders, by kohya's names."""
+    if not tensor.part:
+        return ModuleKey("transformer", "+".join(flux_paths(tensor.path)) or tensor.path)
+    match = _CLIP_LAYER.fullmatch(tensor.path)
+    path = f"encoder.layers.{match[1]}.{_CLIP.get(match[2], match[2])}" if match else tensor.path
+    return ModuleKey(tensor.part, path)
 
 
 def _nowhere(tensor: LoraTensor) -> ModuleKey:
@@ -182,25 +216,28 @@ def _by_underscores(names: LoraNames, base: BasePipeline) -> _Locate:
     return located
 
 
-def _module(base: BasePipeline, part: str, path: str) -> ModuleSet | None:
+def _modules(base: BasePipeline, part: str, path: str) -> list[ModuleSet]:
+    """The modules at a path; empty if one of them is not there, or cannot be adapted."""
     known = base.parts.get(part)
     if known is None:
-        return None
-    module = known.modules.get(path)
-    if module is None and path.startswith(_TEXT) and not any(name.startswith(_TEXT) for name in known.modules):
-        module = known.modules.get(path.removeprefix(_TEXT))
-    return module if module is not None and module.kind in ("linear", "transposed", "conv", "embedding") else None
+        return []
+    headless = not any(name.startswith(_TEXT) for name in known.modules)
+    paths = (name.removeprefix(_TEXT) if headless else name for name in path.split("+"))
+    modules = [known.modules.get(name) for name in paths]
+    kinds = ("linear", "transposed", "conv", "embedding")
+    return [module for module in modules if module and module.kind in kinds] if None not in modules else []
 
 
-def _expected(half: Half, module: ModuleSet, shape: Shape) -> Shape | None:
-    """The shape of a tensor of a module with the rank that it has; None where any is taken."""
-    kernel = module.weight[2:]
+def _expected(half: Half, modules: list[ModuleSet], shape: Shape) -> Shape | None:
+    """The shape of a tensor of modules with the rank that it has; None where any is taken."""
+    kernel, outputs = modules[0].weight[2:], sum(module.outputs for module in modules)
     if half == "A":
-        return (shape[0] if shape else 0, module.inputs, *kernel)
+        return (shape[0] if shape else 0, modules[0].inputs, *kernel)
     if half == "B":
-        return (module.outputs, shape[1] if len(shape) > 1 else 0, *((1,) * len(kernel)))
+        rows = JOINED_ROWS if len(modules) > 3 and shape[:1] == (outputs,) else outputs  # diffusers' own sizes
+        return (rows, shape[1] if len(shape) > 1 else 0, *((1,) * len(kernel)))
     if half == "bias":
-        return (module.outputs,)
+        return (outputs,)
     return None
 
 

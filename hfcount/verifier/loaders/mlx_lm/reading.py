@@ -43,6 +43,10 @@ class Difference(NamedTuple):
 
 def read(loader: Loader, checkpoint: Checkpoint) -> Reading:
     """What a recorded version makes of a checkpoint."""
+    if checkpoint.form == "mlx adapter":
+        from hfcount.verifier.loaders import own  # few are adapters
+
+        return own.read(loader, checkpoint)
     recorded_file = f"{LIBRARY}-{loader.version}.json"
     if not checkpoint.model_type:
         return Reading(loader, "refuses", "needs model_type", source=recorded_file)
