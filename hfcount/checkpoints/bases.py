@@ -1,8 +1,9 @@
 """The base that an adapter or a GGUF file was made of: who names it, and the blueprint of its config."""
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import chain
+from typing import Any
 
 from hfcount.blueprints.blueprint import Blueprint
 from hfcount.blueprints.build import build
@@ -26,12 +27,14 @@ class Base:
         label: what messages call it.
         blueprint: None if its config could not be read, and `problem` says why.
         binding: whether a person named it, so that a difference is an error.
+        values: of its config; empty if that could not be read.
     """
 
     label: str
     blueprint: Blueprint | None = None
     problem: Failure | None = None
     binding: bool = False
+    values: Mapping[str, Any] = field(default_factory=dict)
 
 
 def base_of(place: Place, request: Request, named: Sequence[str] = (), ask: bool | None = None) -> Base | None:
@@ -64,13 +67,14 @@ def _built(label: str, read: Callable[[], Document | None], binding: bool = Fals
         document = read()
         if document is None:
             return Base(label, problem=Failure(kind="NoConfig", message=f"{label} cannot be read"), binding=binding)
-        blueprint = build(Config(parse_object(document, endless=True), where=document.where))
+        values = parse_object(document, endless=True)
+        blueprint = build(Config(values, where=document.where))
         if blueprint.custom_code:
             raise blueprint.custom_code
     except (HfcountError, ValueError) as error:
         kind = error.kind if isinstance(error, HfcountError) else "BadName"
         return Base(label, problem=Failure(kind=kind, message=str(error).rstrip(".")), binding=binding)
-    return Base(label, blueprint, binding=binding)
+    return Base(label, blueprint, binding=binding, values=values)
 
 
 def _by_card(place: Place) -> Iterator[str]:

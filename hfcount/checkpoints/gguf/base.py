@@ -11,11 +11,13 @@ from hfcount.checkpoints.gguf.summary import Remark, Severity, architecture, is_
 from hfcount.checkpoints.gguf.table import Shape, folded, plain, table
 from hfcount.formats.gguf.header import GgufHeader
 
-_HEAD = "output.weight"
+_HEAD, _TABLE = "output.weight", "token_embd.weight"
 _MOST = 1_000_000  # tensors of a checkpoint that are named one by one
 
 
-def compare(header: GgufHeader, blueprint: Blueprint, binding: bool = False) -> list[Remark]:
+def compare(
+    header: GgufHeader, blueprint: Blueprint, binding: bool = False, positions: int | None = None
+) -> list[Remark]:
     """Differences between a file and the model of a config.
 
     A file that differs may be sound in itself: pruned, extended, or made of another model.
@@ -23,6 +25,7 @@ def compare(header: GgufHeader, blueprint: Blueprint, binding: bool = False) -> 
     Args:
         header: of a model or projector; of a split set that of all parts joined.
         binding: whether the model was asked for by hand, so that a difference is an error.
+        positions: how many of the first rows of positions the converter drops.
     """
     name = architecture(header)
     if role(header) not in ("model", "projector"):
@@ -33,7 +36,7 @@ def compare(header: GgufHeader, blueprint: Blueprint, binding: bool = False) -> 
         return [Remark("too-many", "unverified", {"observed": blueprint.tensor_count, "most": _MOST})]
     count = header.number(f"{header.text('general.architecture')}.block_count") or 0
     further = header.number(f"{header.text('general.architecture')}.nextn_predict_layers") or 0
-    wanted = expected(blueprint, name, count - further, header.tensors)
+    wanted = expected(blueprint, name, count - further, header.tensors, positions)
     severity: Severity = "error" if binding else "note"
     facts = _differences(header, wanted, name)
     remarks = [Remark("differs-from-base", severity, facts)] if facts else []
@@ -103,7 +106,7 @@ def _alike(header: GgufHeader, name: str, key: str, shape: Shape, held: Shape) -
     if plain(shape) == plain(held):
         return True
     layers = table().layers.get(name)
-    cut = layers is not None and "cut" in layers.marks and key == "token_embd.weight" and held[1:] == shape[1:]
+    cut = layers is not None and "cut" in layers.marks and key in (_TABLE, _HEAD) and held[1:] == shape[1:]
     return bool(cut) and held[0] < shape[0] and header.length("tokenizer.ggml.tokens") in (None, held[0])
 
 

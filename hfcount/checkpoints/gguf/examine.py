@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from hfcount.blueprints.blueprint import Blueprint
 from hfcount.checkpoints.bases import Base, base_of
 from hfcount.checkpoints.gguf.base import compare
+from hfcount.checkpoints.gguf.bert import positions_cut
 from hfcount.checkpoints.gguf.check import check
 from hfcount.checkpoints.gguf.config_from_metadata import blueprint_of
 from hfcount.checkpoints.gguf.files import FileSet, HeaderOrError, file_sets, headers
@@ -157,7 +158,7 @@ def _against(base: Base, models: Sequence[GgufFile]) -> None:
     for model in models:
         wrong = any(finding.severity == "error" for finding in model.findings)  # of which the base would say the same
         if model.header and base.blueprint and (base.binding or not wrong):
-            remarks = compare(model.header, base.blueprint, base.binding)
+            remarks = compare(model.header, base.blueprint, base.binding, positions_cut(base.values))
             known = {remark.kind for remark in check(model.header)}
             model.add(
                 [

@@ -7,6 +7,7 @@ from math import prod
 from typing import NamedTuple
 
 from hfcount.blueprints.blueprint import Blueprint
+from hfcount.checkpoints.gguf import bert
 from hfcount.checkpoints.gguf.table import Conversions, Results, Shape, changed, table, undisputed
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.leaves import Leaf
@@ -37,13 +38,16 @@ class ExpectedFile:
     unmapped: tuple[str, ...]
 
 
-def expected(blueprint: Blueprint, architecture: str, layers: int, stored: Container[str]) -> ExpectedFile:
+def expected(
+    blueprint: Blueprint, architecture: str, layers: int, stored: Container[str], positions: int | None = None
+) -> ExpectedFile:
     """The tensors of a blueprint by their names in a file of that architecture.
 
     Args:
         architecture: as general.architecture says it, or `clip:TYPE` for a projector.
         layers: how many the model has, without those that predict further tokens.
         stored: the names in the file, which choose where several conversions are known.
+        positions: how many of the first rows of positions the converter drops.
     """
     shapes: dict[str, Shape | None] = {}
     optional: dict[str, Shape | None] = {}
@@ -66,6 +70,7 @@ def expected(blueprint: Blueprint, architecture: str, layers: int, stored: Conta
             if names and target is shapes:
                 key = tuple(sorted(names))
                 sums[key] = sums.get(key, 0) + count * prod(map(int, leaf.shape)) - _apart(results, leaf, count)
+    bert.cut_positions(shapes, positions)
     optional = {name: shape for name, shape in optional.items() if name not in shapes}
     return ExpectedFile(shapes, optional, tuple(TensorSum(*item) for item in sums.items()), tuple(unmapped))
 
@@ -93,6 +98,11 @@ class Conversion(NamedTuple):
 def conversions(leaf: Leaf, architecture: str, layers: int, stored: Container[str]) -> Iterator[Conversion]:
     """The conversions of a leaf's tensors or stacks; arguments as for `expected`."""
     rows = table().names.get(architecture, {})
+    if architecture == bert.ARCHITECTURE:
+        leaf, rows = bert.without_prefix(leaf), {**bert.rows_of_bert(), **rows}
+        if bert.is_dropped(leaf):
+            yield Conversion((), 0)
+            return
     if recorded := list(_listed(leaf, rows, layers, stored)):
         yield from recorded
     elif _dropped(leaf, rows):
