@@ -31,6 +31,7 @@ _TOGETHER = (
 
 _KEYS = ("blk.attn_k", "blk.attn_v")
 
+_ROTATED_WHOLE = ("llama", "deci", "falcon", "llama-embed")
 _KINDS = 100  # kinds of layers; more are not compared with one another
 
 
@@ -69,9 +70,26 @@ def _check_counts(header: GgufHeader) -> Iterator[Remark]:
     for key in (f"{name}.block_count", f"{name}.embedding_length"):
         if key in header.metadata and header.number(key) is None:
             yield Remark("metadata-differs", "error", {"what": "type", "key": key})
+    yield from _check_rotation(header, name)
     experts = header.number(f"{name}.expert_count") or 0
     if experts > 1 and not any(_EXPERT.search(tensor) for tensor in header.tensors):
         facts = {"what": "experts", "key": f"{name}.expert_count", "observed": experts}
+        yield Remark("metadata-differs", "error", facts)
+
+
+def _check_rotation(header: GgufHeader, name: str) -> Iterator[Remark]:
+    """Rotated dimensions that are not those of a head, of the architectures for which llama.cpp compares them.
+
+    Source: llama-cpp-python 0.3.36, vendor/llama.cpp/src/llama-model.cpp:1450 (`invalid n_rot`).
+    """
+    heads, width = header.number(f"{name}.attention.head_count"), header.number(f"{name}.embedding_length")
+    key = f"{name}.rope.dimension_count"
+    rotated, head = header.number(key), header.number(f"{name}.attention.key_length")
+    if name not in _ROTATED_WHOLE or not heads or not width or rotated is None:
+        return
+    expected = width // heads if head is None else head
+    if rotated != expected:
+        facts = {"what": "rope", "key": key, "expected": expected, "observed": rotated}
         yield Remark("metadata-differs", "error", facts)
 
 
@@ -81,8 +99,13 @@ def _check_adapter(header: GgufHeader) -> Iterator[Remark]:
         other = name[:-1] + ("b" if name.endswith("a") else "a")
         if other not in halves:
             yield Remark("half-missing", "error", {"tensor": name, "missing": other})
-        elif name.endswith("a") and len(shape) == len(halves[other]) == 2 and shape[0] != halves[other][1]:
+        elif name.endswith("a") and len(shape) == len(halves[other]) == 2 and shape[_rank(name)] != halves[other][1]:
             yield Remark("rank-differs", "error", {"tensors": (name, other), "shapes": (shape, halves[other])})
+
+
+def _rank(name: str) -> int:
+    """Where the rank is in the shape of a first half: that of the embedding is turned."""
+    return 1 if name.startswith("token_embd.weight.") else 0
 
 
 def _stacks(header: GgufHeader, kind: Role) -> Iterator[tuple[str, int, int]]:

@@ -26,7 +26,7 @@ from hfcount.verifier.rules.hf716_base_not_compared import BaseNotCompared
 _APART: Mapping[Role, str] = {
     "imatrix": "it holds an importance matrix, and no model",
     "vocabulary": "it holds a vocabulary, and no tensors",
-    "adapter": "it is an adapter, and its base has to be converted to be compared with it",
+    "adapter": "it is an adapter: --base MODEL compares it with the model that it is for",
 }
 """Why files that are no models are not verified, where no model lies beside them."""
 
@@ -97,10 +97,15 @@ def look(place: Place, request: Request, options: Options) -> GgufFiles:
     _pair(files)
     models = [file for file in files if file.role == "model" and file.header]
     if not models:
+        first = next((file for file in files if file.header), files[0])
+        adapters = [file for file in files if file.role == "adapter" and file.header]
+        base = base_of(place, request, bases(adapters[0].header)) if adapters and adapters[0].header else None
         for file in files:
-            if file.role and file.role in _APART:
+            if file in adapters and base is not None and base.blueprint is not None:
+                _adapter_against(base, file)
+            elif file.role and file.role in _APART:
                 file.reasons.append(f"{printable(file.files.name)}: {_APART[file.role]}")
-        return GgufFiles(files, next((file for file in files if file.header), files[0]), None, None)
+        return GgufFiles(files, first, base if base and base.blueprint else None, None)
     first = max(models, key=lambda file: (file.sound, file.size or 0))
     base = base_of(place, request, bases(first.header) if first.header else ())
     if base is not None:
@@ -148,6 +153,15 @@ def _pair(files: Sequence[GgufFile]) -> None:
         ]
         if remarks and all(remarks):
             projector.add(remarks[0])
+
+
+def _adapter_against(base: Base, file: GgufFile) -> None:
+    """Holds an adapter against the model that it is for."""
+    from hfcount.checkpoints.gguf.lora import compare_lora  # few GGUF files are adapters
+
+    if file.header and base.blueprint:
+        remarks = compare_lora(file.header, base.blueprint)
+        file.add([remark._replace(facts={**remark.facts, "base": base.label}) for remark in remarks])
 
 
 def _against(base: Base, models: Sequence[GgufFile]) -> None:

@@ -9,6 +9,7 @@ from hfcount.text import plural, printable
 from hfcount.verifier.finding import Finding
 from hfcount.verifier.findings import finding_of
 from hfcount.verifier.folded_names import fold
+from hfcount.verifier.loaders.labels import LLAMA_CPP
 from hfcount.verifier.rules.hf004_truncated_shard import CutOff
 from hfcount.verifier.rules.hf710_metadata_differs import MetadataDiffers
 from hfcount.verifier.rules.hf711_split_incomplete import SplitIncomplete
@@ -16,6 +17,8 @@ from hfcount.verifier.rules.hf712_projector_other_width import ProjectorOtherWid
 from hfcount.verifier.rules.hf713_differs_from_base import DiffersFromBase
 from hfcount.verifier.rules.hf714_converter_added import ConverterAdded
 from hfcount.verifier.rules.hf715_bytes_after_end import BytesAfterEnd
+from hfcount.verifier.rules.hf734_lora_unmatched import LoraUnmatched
+from hfcount.verifier.rules.hf735_lora_shape_differs import LoraShapeDiffers
 from hfcount.verifier.wording import some
 
 Facts = Mapping[str, Any]
@@ -77,6 +80,9 @@ def _metadata(facts: Facts, common: Facts) -> Finding:
             held |= {"expected": known, "observed": observed}
         case "type":
             held = {"sizes": (f"{facts['key']} is no whole number, as llama.cpp demands.",), **_named(())}
+        case "rope":
+            text = f"{facts['key']} is {facts['observed']:,}, and each head is {facts['expected']:,} wide."
+            held = {"sizes": (f"{text} {LLAMA_CPP} refuses that.",), **_named(())}
         case "experts":
             text = f"{facts['key']} is {facts['observed']:,}, and no tensors of experts are stored."
             held = {"sizes": (text,), **_named(())}
@@ -95,6 +101,19 @@ def _ranks(facts: Facts, common: Facts) -> Finding:
     (first, second), (shape, other_shape) = facts["tensors"], facts["shapes"]
     text = f"{first} is of rank {shape[0]:,}, and {second} of {other_shape[1]:,}: they cannot be multiplied."
     return MetadataDiffers(**common, halves=(text,), **_named([first, second]))
+
+
+def _unmatched(facts: Facts, common: Facts) -> Finding:
+    outcome = f"{LLAMA_CPP} refuses to load it"
+    held = {key: value for key, value in common.items() if key != "subject"}
+    return LoraUnmatched(**held, base=facts["base"], outcome=outcome, **_named(facts["tensors"]))
+
+
+def _widths(facts: Facts, common: Facts) -> Finding:
+    outcome, (_, wanted, stored) = f"{LLAMA_CPP} refuses to load it", facts["tensors"][0]
+    held = {key: value for key, value in common.items() if key != "subject"}
+    names = [name for name, _, _ in facts["tensors"]]
+    return LoraShapeDiffers(**held, expected=wanted, observed=stored, outcome=outcome, **_named(names))
 
 
 def _split(facts: Facts, common: Facts) -> Finding:
@@ -143,4 +162,6 @@ _FINDINGS: Mapping[str, Callable[[Facts, Facts], Finding]] = {
     "differs-from-base": _base,
     "converter-added": _added,
     "bytes-after-end": _after,
+    "lora-unmatched": _unmatched,
+    "lora-shape-differs": _widths,
 }

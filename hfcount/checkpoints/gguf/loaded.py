@@ -24,7 +24,7 @@ def proven(remarks: Iterable[Remark], header: GgufHeader) -> Iterator[Remark]:
     remarks = list(remarks)
     loaded = newest(header) if any(remark.kind in _DISPROVED for remark in remarks) else None
     for remark in remarks:
-        if loaded is None or not loaded.loads or remark.kind not in _DISPROVED:
+        if loaded is None or not loaded.loads or remark.kind not in _DISPROVED or remark.facts.get("what") == "rope":
             yield remark
         elif remark.facts.get("what") == "shapes":
             if _varies(header):
