@@ -13,7 +13,6 @@ lie next to a model's safetensors. Their arguments depend on where the descripti
         inspect(documents: Documents, ...), by which each model is inspected; they lie next to no model
 """
 
-import re
 from collections.abc import Callable, Collection, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
@@ -29,6 +28,7 @@ from hfcount.fetcher.layout import (
     OPEN_CLIP,
     PARAMS,
     PIPELINE_LAYOUT,
+    is_loose,
 )
 from hfcount.fetcher.location import Place
 from hfcount.fetcher.weights import PICKLED, pickled_weights, set_apart
@@ -114,7 +114,6 @@ class WeightsForm(NamedTuple):
 
 
 _CONFIGS = (CONFIG, MODULES, PARAMS, "model_index.json")
-_OF_MODELS = re.compile(r"(model|adapter_model|consolidated|open_clip_\w+|diffusion_pytorch_model)\b|\w+-\d+-of-\d+\.")
 _DEEP = 3  # folders that an adapter may be in
 _WEIGHTS = (".safetensors", ".bin", ".pt", ".pth", ".index.json")
 
@@ -131,16 +130,11 @@ def _is_below(name: str) -> bool:
     return name.endswith(f"/{ADAPTER}") and name.count("/") <= _DEEP and "/." not in f"/{name}"
 
 
-def _is_loose(name: str) -> bool:
-    """Whether a file of safetensors has no name that a library gives to the weights of a model with a config."""
-    return name.endswith(".safetensors") and "/" not in name and not _OF_MODELS.match(name)
-
-
 CONTAINERS = (
     Container("adapter", f"{__package__}.adapter.inspect", _is_adapter),
     Container("gguf", f"{__package__}.gguf.inspect", _is_gguf),
     Container("adapters", f"{__package__}.adapter.subfolders", _is_below, alone=True),
-    Container("lora", f"{__package__}.adapter.diffusion.inspect", _is_loose, alone=True),
+    Container("lora", f"{__package__}.adapter.diffusion.inspect", is_loose, alone=True),
 )
 """In order of precedence."""
 
@@ -207,7 +201,9 @@ def container_of(place: Place) -> Container | None:
 
 def held_in(names: Collection[str]) -> Container | None:
     """The container of a folder with these files; None for a config with weights beside it, and if it is unknown."""
-    stored = [name for name in top_level(names) if name.endswith(_WEIGHTS) and not name.startswith("adapter_")]
+    stored = [
+        name for name in top_level(names) if name.endswith(_WEIGHTS) and not name.startswith(("adapter_", "adapters."))
+    ]
     weights = CONFIG in names and stored
     described = any(name.rpartition("/")[2] in _CONFIGS for name in names)
     forms = [form for form in CONTAINERS if (form.beside_weights or not weights) and not (form.alone and described)]

@@ -1,5 +1,6 @@
 """The file names of a checkpoint, by the library that reads it."""
 
+import re
 from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
@@ -24,6 +25,9 @@ OPEN_CLIP = "open_clip_config.json"
 WEIGHTS_KEY = "transformers_weights"
 """The key by which a config names its weights, or the index of them, itself."""
 WEIGHTS_END, LISTING_END = ".safetensors", ".safetensors.index.json"
+
+
+_OF_MODELS = r"(model|adapter_model|consolidated|open_clip_\w+|diffusion_pytorch_model)\b|\w+-\d+-of-\d+\."
 
 
 class Layout(NamedTuple):
@@ -82,6 +86,11 @@ def layout_of(names: Collection[str]) -> Layout:
 def names_weights(name: Any) -> bool:
     """Whether a value of WEIGHTS_KEY names weights or an index inside the folder; transformers refuses others."""
     return isinstance(name, str) and name.endswith((WEIGHTS_END, LISTING_END)) and ".." not in name.split("/")
+
+
+def is_loose(name: str) -> bool:
+    """Whether a file of safetensors has no name that a library gives to the weights of a model with a config."""
+    return name.endswith(".safetensors") and "/" not in name and not re.match(_OF_MODELS, name)
 
 
 def others_of(documents: Mapping[str, Document], layout: Layout) -> dict[str, Document]:

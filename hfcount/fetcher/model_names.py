@@ -8,7 +8,7 @@ from urllib.parse import unquote, urlsplit
 from hfcount.errors import FetchError
 from hfcount.fetcher import folder
 from hfcount.fetcher.interface import Request
-from hfcount.fetcher.layout import BIN_INDEX, INDEX
+from hfcount.fetcher.layout import ADAPTER, BIN_INDEX, CONFIG, INDEX, MODEL_INDEX, is_loose
 from hfcount.text import printable
 
 _HOSTS = ("huggingface.co", "www.huggingface.co", "hf.co")
@@ -58,14 +58,14 @@ def understood(request: Request) -> Request:
 
 
 def _in_folder(request: Request) -> Request:
-    """The same with the folder that a local weight file lies in; a GGUF file alone is asked for."""
+    """The same with the folder that a local weight file lies in; one without a config alone is asked for."""
     model = request.model
     if request.fixtures is not None or not os.path.isfile(folder.local_path(model)):
         return request
+    if _is_gguf(model) or _is_alone(model):
+        return replace(request, model=os.path.dirname(model) or ".", file=os.path.basename(model))
     if _is_weights(model):
         return replace(request, model=os.path.dirname(model) or ".")
-    if _is_gguf(model):
-        return replace(request, model=os.path.dirname(model) or ".", file=os.path.basename(model))
     return request
 
 
@@ -81,6 +81,14 @@ def _is_local(model: str) -> bool:
 
 def _is_weights(model: str) -> bool:
     return os.path.basename(model) in (INDEX, BIN_INDEX) or model.endswith((".safetensors", ".bin"))
+
+
+def _is_alone(model: str) -> bool:
+    """Whether it names a local file of safetensors in a folder without a config, such as a LoRA of a diffusion model."""
+    path = folder.local_path(model)
+    return is_loose(path.name) and not any(
+        os.path.exists(path.parent / name) for name in (CONFIG, MODEL_INDEX, ADAPTER)
+    )
 
 
 def _is_gguf(model: str) -> bool:

@@ -346,6 +346,29 @@ def adapter(modules: tuple[str, ...] = ("q_proj", "down_proj"), rank: int = 2, *
     return Checkpoint(values, {ADAPTED: tensors}, {}, others={ADAPTER: json.dumps(known).encode()})
 
 
+def mlx_adapter() -> Checkpoint:
+    """A LoRA of mlx-lm beside the config of its base, a Llama of three layers."""
+    settings = {
+        "fine_tune_type": "lora",
+        "num_layers": 2,
+        "lora_parameters": {"rank": 2, "scale": 20.0, "dropout": 0.0},
+    }
+    settings["lora_parameters"] |= {"keys": ["self_attn.q_proj"]}
+    tensors: Tensors = {}
+    for layer in (1, 2):
+        path = f"model.layers.{layer}.self_attn.q_proj"
+        tensors |= {f"{path}.lora_a": ("F32", (12, 2)), f"{path}.lora_b": ("F32", (2, 24))}
+    others = {ADAPTER: json.dumps(settings).encode()}
+    return Checkpoint(config("llama", head_dim=6), {"adapters.safetensors": tensors}, {}, others=others)
+
+
+def diffusion_lora() -> Checkpoint:
+    """A LoRA of a diffusion model, which has no config."""
+    path = "unet.down_blocks.0.attentions.0.transformer_blocks.0.attn1.to_q"
+    tensors: Tensors = {f"{path}.lora_A.weight": ("F32", (4, 32)), f"{path}.lora_B.weight": ("F32", (32, 4))}
+    return Checkpoint({}, {"pytorch_lora_weights.safetensors": tensors}, {}, damage={"config.json": None})
+
+
 def setting(**changes: Any) -> Callable[[Checkpoint], None]:
     """The adapter's settings say other than what is stored."""
 
@@ -1701,6 +1724,31 @@ CASES: dict[str, Case] = {
         make=lambda: adapter(task_type="SEQ_CLS", modules_to_save=["score"]),
         spoil=adding(score__weight=(3, 12)),
     ),
+    "an adapter with a setting that PEFT refuses": Case(
+        "mismatch", "HF733", ("lora_alpha is null", "a number"), make=adapter, spoil=setting(lora_alpha=None)
+    ),
+    "an adapter of mlx-lm": Case("verified", make=mlx_adapter),
+    "an adapter of mlx-lm for more layers": Case(
+        "mismatch", "HF734", ("layers.1", "mlx-lm 0.32 refuses"), make=mlx_adapter, spoil=setting(num_layers=1)
+    ),
+    "an adapter of mlx-lm of a wider base": Case(
+        "mismatch", "HF735", ("expected 16×2, stored 12×2",), make=mlx_adapter, spoil=says(hidden_size=16)
+    ),
+    "an adapter of mlx-lm for fewer layers": Case(
+        "mismatch",
+        "HF736",
+        ("layers.0", "leaves those modules as they are"),
+        make=mlx_adapter,
+        spoil=setting(num_layers=3),
+    ),
+    "a LoRA of a diffusion model with the adapter's name": Case(
+        "mismatch",
+        "HF737",
+        (".default_0.", "diffusers 0.42"),
+        make=diffusion_lora,
+        spoil=lambda checkpoint: checkpoint.rename(lambda name: name.replace(".weight", ".default_0.weight")),
+        reason="BaseUnknown",
+    ),
     "an adapter, truncated": Case(
         "mismatch", "HF004", (ADAPTED,), make=adapter, spoil=file(lambda content: content[:-1], ADAPTED)
     ),
@@ -1708,7 +1756,7 @@ CASES: dict[str, Case] = {
         "unverified", make=adapter, spoil=setting(peft_type="BOFT"), reason="MethodUnknown"
     ),
     "an adapter with a pattern that is not simulated": Case(
-        "unverified", make=adapter, spoil=setting(target_modules=r"(?!x).*q_proj"), reason="PatternUnread"
+        "unverified", make=adapter, spoil=setting(target_modules=r".*(q)_proj|(x)\2"), reason="PatternUnread"
     ),
     "an adapter beside its base": Case(
         "explained", "HF010", ("It fits these weights.",), make=single, spoil=lambda checkpoint: beside_it(checkpoint)

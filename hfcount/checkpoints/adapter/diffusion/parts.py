@@ -111,6 +111,6 @@ def _part(name: str, values: Mapping[str, Any], entry: Entry | None) -> AdaptedP
 
 def _paths(known: list[ModuleSet]) -> Iterator[tuple[str, ModuleSet]]:
     if sum(module.count for module in known) > _MANY:
-        raise FetchError("NotCompared", f"it has more than {_MANY:,} modules")
+        raise FetchError("UnreadableFile", f"it has more than {_MANY:,} modules")
     for module in known:
         yield from ((path, module) for path in module.paths())
