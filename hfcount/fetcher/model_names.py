@@ -84,7 +84,7 @@ def _is_weights(model: str) -> bool:
 
 
 def _is_alone(model: str) -> bool:
-    """Whether it names a local file of safetensors in a folder without a config, such as a LoRA of a diffusion model."""
+    """Whether it names a local file of safetensors in a folder without a config, such as a LoRA of diffusion."""
     path = folder.local_path(model)
     return is_loose(path.name) and not any(
         os.path.exists(path.parent / name) for name in (CONFIG, MODEL_INDEX, ADAPTER)
