@@ -44,6 +44,7 @@ def verify(
     kv_dtype: str | None = None,
     tp: Collection[int] = (),
     memory: int | str | None = None,
+    engine: str = "vllm",
     formula: bool = False,
     tensors: bool = False,
     derive_with: DerivedWith | None = None,
@@ -83,6 +84,8 @@ def verify(
         memory: of each rank, in bytes or as `80GiB`, `H100` or `2xH100`, which is `H100` with two ranks: whether
             weights and cache fit (HF602 if not), and the largest context that does. The answers are the report's
             `serving`; they do not change its verdict.
+        engine: whose share of that memory they have to fit in: `vllm`, `vllm:0.9` with that utilization, or `raw` for
+            all of it.
         formula: whether the report has the closed form of the counts.
         tensors: whether it lists every tensor that the config describes, folded into rows.
         derive_with: `transformers` for names and shapes of a type that no family describes, as that library builds it
@@ -114,7 +117,7 @@ def verify(
         policy_of(allow, strict),
         None,
         [name for name, wanted in extras.items() if wanted],
-        workload_of(context, batch, kv_dtype, tp, memory),
+        workload_of(context, batch, kv_dtype, tp, memory, engine),
         derive_with=derive_with,
         loaders=loaders_of(loaders),
     )
@@ -137,6 +140,7 @@ def what_ifs(
     kv_dtype: str | None = None,
     tp: Collection[int] = (),
     memory: int | str | None = None,
+    engine: str = "vllm",
 ) -> list[Report]:
     """Counts a model as published, then with each of `changes`; nothing is compared.
 
@@ -168,7 +172,7 @@ def what_ifs(
     if schemes:
         packed = [{QUANTIZATION: dict(PRESETS[name])} for name in schemes]
         settings = [{**change, **scheme} for change, scheme in product(settings or [{}], packed)]
-    return _what_ifs(request, Options(load=workload_of(context, batch, kv_dtype, tp, memory)), settings)
+    return _what_ifs(request, Options(load=workload_of(context, batch, kv_dtype, tp, memory, engine)), settings)
 
 
 def verify_tensors(

@@ -8,7 +8,8 @@ from hfcount.fetcher import Request
 from hfcount.fetcher.model_names import understood
 from hfcount.options import CACHE_ALIASES, CACHE_DTYPES
 from hfcount.serving.cost import Workload
-from hfcount.serving.devices import devices_in, ranks_on
+from hfcount.serving.devices import devices_in, ranks_on, why_not
+from hfcount.serving.engines import engine_share
 from hfcount.text import typed
 from hfcount.verifier.loaders.catalogue import loader
 from hfcount.verifier.loaders.loader import Loader
@@ -69,19 +70,25 @@ def loaders_of(names: Collection[str]) -> tuple[Loader, ...]:
 
 
 def workload_of(
-    context: int | None, batch: int, kv_dtype: str | None, tp: Collection[int], memory: int | str | None
+    context: int | None,
+    batch: int,
+    kv_dtype: str | None,
+    tp: Collection[int],
+    memory: int | str | None,
+    engine: str,
 ) -> Workload:
     """What is to be served, by how many devices of which memory (bytes). Raises ValueError for what cannot be."""
+    if not isinstance(engine, str):
+        raise TypeError(f"engine is {typed(engine)}, and must be a str, such as 'vllm' or 'raw'.")
     devices, size = (devices_in(memory) or (1, None)) if isinstance(memory, str) else (1, memory)
-    if memory is not None and size is None:
-        wanted = "a number of bytes, an amount with a unit such as '80GiB', or devices such as 'H100' or '2xH100'"
-        raise ValueError(f"memory is {memory!r}, and must be {wanted}.")
+    if isinstance(memory, str) and size is None:
+        raise ValueError(f"memory: {why_not(memory)}")
     for name, count in (("context", context), ("batch", batch), ("memory", size), *(("tp", ranks) for ranks in tp)):
         if count is not None and (type(count) is not int or count < 1):
             raise ValueError(f"{name} is {count!r}, and must be a whole number above 0.")
     kv_dtype = CACHE_ALIASES.get(kv_dtype, kv_dtype) if kv_dtype else None
     check_choice("kv_dtype", kv_dtype, (None, *CACHE_DTYPES))
-    return Workload(context, batch, kv_dtype, ranks_on(devices, tuple(tp)), size)
+    return Workload(context, batch, kv_dtype, ranks_on(devices, tuple(tp)), size, engine_share(engine))
 
 
 def check_choice(name: str, value: object, choices: Iterable[object]) -> None:

@@ -48,7 +48,7 @@ def figures_of(inspection: Inspection) -> tuple[Figures, Sequence[Finding]]:
         limit=inspection.limit,
         held=evidence.contained.bytes if evidence.contained else None,
         total_size=evidence.index.total_size if evidence.index else None,
-        engines=evidence.container != "gguf",  # which those that are known do not serve
+        engines=_is_for_engines(inspection),
         asked=[loader.library for loader in options.loaders],
     )
     findings = outcome.findings
@@ -81,6 +81,12 @@ def figures_of(inspection: Inspection) -> tuple[Figures, Sequence[Finding]]:
         derived_with=blueprint.derived_with or None,
     )
     return figures, findings
+
+
+def _is_for_engines(inspection: Inspection) -> bool:
+    """Whether the engines whose share of a device is known serve it: they serve neither GGUF nor what MLX packs."""
+    packed = any(announced.method == "mlx" for announced in inspection.announced)
+    return inspection.evidence.container != "gguf" and not packed
 
 
 def _formulas(

@@ -10,10 +10,10 @@ from hfcount.cli.option_types import COUNT
 from hfcount.options import CACHE_ALIASES, CACHE_DTYPES
 
 _RANKS = 2**16
-_NEITHER = "is neither an amount of memory, such as 80GiB, nor a device, such as H100 or 2xH100."
-
 
 if TYPE_CHECKING:
+    from hfcount.serving.engines import EngineShare
+
     Devices = click.ParamType[tuple[int, int]]
 else:
     Devices = click.ParamType  # which older versions cannot subscript
@@ -30,18 +30,10 @@ class _Size(Devices):
         text = str(value)
         devices = devices_in(text)
         if devices is None:
-            bare = text.strip().replace(".", "", 1).isdigit()
-            hint = f"has no unit. Write {text.strip()}GiB, or {text.strip()}GB." if bare else f"{_NEITHER}{_near(text)}"
-            self.fail(f"{text} {hint}", param, context)
+            from hfcount.serving.devices import why_not
+
+            self.fail(why_not(text), param, context)
         return devices
-
-
-def _near(text: str) -> str:
-    """A hint with similar device names."""
-    from hfcount.serving.devices import like  # only where there is none
-
-    names = like(text)
-    return f" Did you mean {', '.join(names)}?" if names else ""
 
 
 def _ranks(context: click.Context, option: click.Parameter, values: Sequence[str]) -> tuple[int, ...]:
@@ -71,6 +63,16 @@ class _CacheDtype(click.Choice[str]):
         return super().convert(CACHE_ALIASES.get(value, value), param, context)
 
 
+def _engine(context: click.Context, option: click.Parameter, name: str) -> "EngineShare | None":
+    """The share of a device that an engine takes; None for all of it."""
+    from hfcount.serving.engines import engine_share
+
+    try:
+        return engine_share(name)
+    except ValueError as error:
+        raise click.BadParameter(str(error), context, option) from None
+
+
 _OPTIONS = (
     click.option(
         "--context", type=COUNT, metavar="TOKENS", help="Count cache and multiply-adds at this context length."
@@ -96,6 +98,15 @@ _OPTIONS = (
         metavar="SIZE",
         help="Memory per GPU, such as 80GiB, H100 or 2xH100: do weights and cache fit, and with how long a context?",
     ),
+    click.option(
+        "--engine",
+        callback=_engine,
+        default="vllm",
+        show_default=True,
+        metavar="NAME",
+        help="Whose share of --memory it has to fit in: vllm, vllm:0.9 with that --gpu-memory-utilization, or raw for"
+        " all of it.",
+    ),
 )
 
 
@@ -104,7 +115,7 @@ def serving(command: Callable[..., int]) -> Callable[..., int]:
 
     @wraps(command)
     def wrapped(**values: Any) -> int:
-        load = {name: values.pop(name) for name in ("context", "batch", "dtype", "ranks", "memory")}
+        load = {name: values.pop(name) for name in ("context", "batch", "dtype", "ranks", "memory", "engine")}
         if load["batch"] > 1 and load["context"] is None and load["memory"] is None:
             raise click.UsageError("--batch goes with --context or --memory: that many sequences of how many tokens?")
         devices, load["memory"] = load["memory"] or (1, None)

@@ -85,6 +85,7 @@ class Answer(Part):
 
     `memory` is asked of each of these ranks. `finding` is the code of the finding that says why the answer is no;
     `allowed` is whether --allow let that through. `reason` is in words why the answer is no or unknown.
+    `largest_context` is the most tokens that fit: 0 for none, null for any number or where that is unknown.
     """
 
     question: Literal["tp", "memory"]
@@ -93,6 +94,7 @@ class Answer(Part):
     finding: str | None = None
     allowed: bool = False
     reason: str | None = None
+    largest_context: int | None = None
 
     @property
     def exit_code(self) -> int:
@@ -102,7 +104,7 @@ class Answer(Part):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class EngineMemory(Part):
-    """What an engine uses of `available_bytes` by default, on each of `ranks` ranks.
+    """What an engine uses of `available_bytes`, on each of `ranks` ranks.
 
     `bytes` is that share (`setting` times the memory, rounded down). Activations are part of it, so that `fits` and
     `largest_context`, which are those of Memory for so many bytes, are upper bounds.
@@ -121,13 +123,15 @@ class Serving(Part):
     """What was asked about serving, and the answers: they stand beside the verdict, and do not change it.
 
     `shared` is whether all numbers of ranks that were asked for can share the model, `fits` whether it fits into the
-    memory wherever that was asked; null if it was not asked or is unknown. `context_limit` is the most tokens of a
+    memory wherever that was asked; null if it was not asked or is unknown. `engine` is the one in whose share of the
+    memory it has to fit, which `engines` gives; null for all of the memory. `context_limit` is the most tokens of a
     sequence by the config, and `context_limit_source` the keys that give it; null if it has none.
     """
 
     shared: bool | None = None
     fits: bool | None = None
     answers: tuple[Answer, ...] = ()
+    engine: str | None = None
     engines: tuple[EngineMemory, ...] = ()
     context_limit: int | None = None
     context_limit_source: str | None = None

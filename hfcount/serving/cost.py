@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from hfcount.blueprints.blueprint import Blueprint
 from hfcount.formats import dtypes
+from hfcount.serving.engines import VLLM, EngineShare
 from hfcount.spec import GQA, LRU, MLA, MLSTM, RWKV, SSM, DeltaNet, Layer, Layers, Lightning, Mixer, ShortConv, Spec
 from hfcount.spec.names import called
 from hfcount.spec.tree.indices import Indices, intersection
@@ -24,7 +25,8 @@ from hfcount.spec.tree.leaves import Leaf
 class Workload(NamedTuple):
     """The load to serve: `batch` sequences of `context` tokens each, cached as `dtype` (None: the config's).
 
-    `ranks` are numbers of ranks that each share the model, `memory` the bytes that each of them has.
+    `ranks` are numbers of ranks that each share the model, `memory` the bytes that each of them has, and `engine` whose
+    share of that it has to fit in; None for all of it.
     """
 
     context: int | None = None
@@ -32,6 +34,7 @@ class Workload(NamedTuple):
     dtype: str | None = None
     ranks: tuple[int, ...] = ()
     memory: int | None = None
+    engine: EngineShare | None = VLLM
 
     @property
     def asked(self) -> bool:

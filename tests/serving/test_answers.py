@@ -1,6 +1,7 @@
 """What was asked about serving is answered beside the verdict: it decides the exit code, and never the verdict."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,8 @@ from hfcount.report.renderers import FORMATS
 from hfcount.report.renderers.amounts import binary
 from hfcount.report.renderers.brief import render
 from hfcount.report.renderers.text import verdict
-from hfcount.serving.devices import devices_in, like, ranks_on
+from hfcount.serving.devices import devices_in, like, ranks_on, why_not
+from hfcount.serving.engines import engine_share
 
 
 def asked(folder: Path, family: str = "llama", changes: Json | None = None, **load: Any) -> hfcount.Report:
@@ -28,15 +30,19 @@ def asked(folder: Path, family: str = "llama", changes: Json | None = None, **lo
 @pytest.mark.parametrize(
     ("load", "fits", "shared", "codes", "exit_code"),
     [
-        ({"memory": 10_000}, True, None, [], 0),
-        ({"memory": 9_552}, True, None, [], 0),
-        ({"memory": 9_551}, False, None, ["HF602"], 1),
-        ({"memory": 9_551, "allow": ["HF602"]}, False, None, ["HF602"], 0),
-        ({"memory": 10_000, "context": 8}, False, None, ["HF602"], 1),
+        ({"memory": 10_000, "engine": "raw"}, True, None, [], 0),
+        ({"memory": 9_552, "engine": "raw"}, True, None, [], 0),
+        ({"memory": 9_551, "engine": "raw"}, False, None, ["HF602"], 1),
+        ({"memory": 9_551, "engine": "raw", "allow": ["HF602"]}, False, None, ["HF602"], 0),
+        ({"memory": 10_000, "engine": "raw", "context": 8}, False, None, ["HF602"], 1),
+        ({"memory": 10_383}, True, None, [], 0),  # 92 % of it are 9,552
+        ({"memory": 10_382}, False, None, ["HF602"], 1),
+        ({"memory": 19_104, "engine": "vllm:0.5"}, True, None, [], 0),
+        ({"memory": 19_103, "engine": "vllm:0.5"}, False, None, ["HF602"], 1),
         ({"tp": [1]}, None, True, [], 0),
         ({"tp": [3]}, None, False, ["HF601"], 1),
         ({"tp": [3], "allow": ["not-divisible"]}, None, False, ["HF601"], 0),
-        ({"tp": [1, 3], "memory": 10_000}, True, False, ["HF601"], 1),
+        ({"tp": [1, 3], "memory": 11_000}, True, False, ["HF601"], 1),
         ({"tp": [1, 3], "memory": 10, "allow": ["HF601"]}, False, False, ["HF601", "HF602"], 1),
         ({"context": 8}, None, None, [], 0),
     ],
@@ -117,7 +123,7 @@ def test_quiet_has_both_and_the_sum_counts_refusals(tmp_path: Path) -> None:
     assert result.return_value == 1
     assert lines[0] == (
         "org/name: verified: 4,740 parameters = 9,480 bytes / 2; 3 ranks cannot share it; a share of 1 rank does not"
-        " fit in 8.79 KiB: 9.26 KiB of weights"
+        " fit in 8.79 KiB, of which vLLM uses 8.09 KiB: 9.26 KiB of weights"
     )
     assert lines[-1] == "2 models: 2 verified; 2 do not fit, 2 cannot be shared so"
 
@@ -134,7 +140,7 @@ def test_every_format_says_what_does_not_fit(style: str, tmp_path: Path) -> None
     ("memory", "fix"),
     [
         (
-            {"memory": "65GiB", "context": 20_000},
+            {"memory": "65GiB", "context": 20_000, "engine": "raw"},
             "Up to 16,284 tokens fit. The share of each of 2 ranks fits (--tp 2).",
         ),
         ({"memory": "10GiB"}, "The share of each of 8 ranks fits (--tp 8)."),
@@ -153,10 +159,41 @@ def test_what_would_fit_fits(memory: dict[str, Any], fix: str) -> None:
 def test_an_engine_keeps_to_its_share() -> None:
     serving = hfcount.verify("Qwen/Qwen3-32B", fixtures=FIXTURES, memory="80GiB", tp=[1, 2]).serving
     assert serving is not None
+    assert serving.engine == "vLLM"
     assert [(one.engine, one.ranks, one.bytes) for one in serving.engines] == [
         ("vLLM", ranks, 80 * 2**30 * 92 // 100) for ranks in (1, 2)
     ]
     assert serving.engines[0].largest_context == (80 * 2**30 * 92 // 100 - 65_524_246_528) // 262_144
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "answer"),
+    [
+        (["H100"], 0, "fits in 80 GB (74.51 GiB), at most 30,806 tokens"),
+        (["H100", "--context", "32k"], 1, "and 8.00 GiB of cache, up to 30,806 tokens fit"),
+        (["H100", "--context", "32k", "--engine", "raw"], 0, "fits in 80 GB (74.51 GiB)"),
+    ],
+)
+def test_every_way_of_showing_gives_the_answer_of_the_exit_code(args: list[str], code: int, answer: str) -> None:
+    args = ["--fixtures", str(FIXTURES), "Qwen/Qwen3-32B", "--memory", *args]
+    brief, whole = (CliRunner().invoke(main, [*args, *more], standalone_mode=False) for more in (["-q"], []))
+    assert (brief.return_value, whole.return_value) == (code, code)
+    assert brief.output.rstrip().endswith(answer)
+    row = next(line for line in whole.output.splitlines() if line.startswith("in 80 GB"))
+    assert ("does not fit" in row) is bool(code)
+
+
+@pytest.mark.parametrize("name", ["sglang", "vllm:2", "vllm:0", "raw:0.5", "vllm:", ""])
+def test_shares_that_are_not_known(name: str) -> None:
+    with pytest.raises(ValueError, match=r"vllm:0\.9"):
+        engine_share(name)
+
+
+def test_an_engine_serves_no_mlx(tmp_path: Path) -> None:
+    quantization = {"group_size": 64, "bits": 4, "mode": "affine"}
+    report = asked(tmp_path, changes={"quantization": quantization}, memory="1MB", depth="config")
+    assert report.serving is not None
+    assert (report.serving.engine, report.serving.engines) == (None, ())
 
 
 YARN = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 32768}
@@ -234,15 +271,49 @@ def test_more_than_the_config_allows_is_said(tmp_path: Path) -> None:
         ("4*RTX 4090", 4, 24 * 10**9),
         ("NVIDIA H100 80GB", 1, 80 * 10**9),
         ("H100 SXM5", 1, 80 * 10**9),
+        ("NVIDIA H100 80GB HBM3", 1, 80 * 10**9),
+        ("NVIDIA A100-SXM4-40GB", 1, 40 * 10**9),
+        ("NVIDIA GH200 480GB", 1, 96 * 10**9),
+        ("NVIDIA GeForce RTX 4090 Laptop GPU", 1, 16 * 10**9),
+        ("A6000", 1, 48 * 10**9),
+        ("RTX 4060", 1, 8 * 10**9),
+        ("RTX 4070 Ti", 1, 12 * 10**9),
+        ("2x3090 Ti", 2, 24 * 10**9),
+        ("Apple M4 Max 64GB", 1, 64 * 10**9),
+        ("DGX Spark", 1, 128 * 10**9),
+        ("3080MiB", 1, 3080 * 2**20),
+        ("4 TiB", 1, 4 * 2**40),
     ],
 )
 def test_memory_of_devices(text: str, devices: int, size: int) -> None:
     assert devices_in(text) == (devices, size)
 
 
-@pytest.mark.parametrize("text", ["80", "0xH100", "2x", "x2", "2x80", "H100 94GB", "9" * 30 + "GiB", ""])
-def test_what_is_no_memory(text: str) -> None:
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("80", "Write 80GiB, or 80GB."),
+        ("3090", "Did you mean RTX 3090, RTX 3090 Ti?"),
+        ("3090 GB", "Did you mean RTX 3090, RTX 3090 Ti?"),
+        ("80Ti", "neither an amount"),
+        ("80T", "neither an amount"),
+        ("5TiB", "at most 4 TiB"),
+        ("M4 Max", "M4 Max is sold with 36GB, 48GB, 64GB or 128GB. Write which, such as M4 Max 128GB."),
+        ("H100 94GB", "H100 has 80GB. For another amount write that alone: 94GB."),
+        ("RTX 6000", "RTX 6000 ADA"),
+        ("0xH100", "H100"),
+        ("2x", "neither an amount"),
+        ("x2", "neither an amount"),
+        ("2x80", "Write 80GiB"),
+        ("9" * 30 + "GiB", "neither an amount"),
+        ("", "neither an amount"),
+    ],
+)
+def test_what_is_no_memory(text: str, hint: str) -> None:
     assert devices_in(text) is None
+    assert hint in why_not(text)
+    with pytest.raises(ValueError, match=re.escape(hint)):
+        hfcount.verify("Qwen/Qwen3-32B", fixtures=FIXTURES, memory=text)
 
 
 def test_devices_are_ranks() -> None:

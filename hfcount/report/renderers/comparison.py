@@ -8,7 +8,7 @@ from hfcount.report.model import Report
 from hfcount.report.renderers.amounts import rounded
 from hfcount.report.renderers.selection import judged, sparse
 from hfcount.report.renderers.text import number, outcome, share
-from hfcount.report.serving import Memory, RankMemory
+from hfcount.report.serving import EngineMemory, Memory, RankMemory
 from hfcount.spec.tree.nodes import Component
 from hfcount.text import capacity, plural
 
@@ -51,16 +51,22 @@ def _sizes(report: Report) -> Iterator[tuple[str, str]]:
     if report.serving and report.serving.context_limit is not None:
         yield "tokens, by the config", number(report.serving.context_limit)
     if not memory.ranks:
-        yield from _room(memory, memory, "")
+        yield from _room(_answering(report, memory, 1), memory, "")
     for rank in memory.ranks:
         among = f"1 of {plural(rank.ranks, 'rank')}"
         yield f"weights, {among}", amount(rank.weights_bytes) if rank.works is not False else "impossible"
         if memory.context is not None:
             yield f"+ cache, {among}", amount(rank.total_bytes)
-        yield from _room(rank, memory, f", {among}")
+        yield from _room(_answering(report, rank, rank.ranks), memory, f", {among}")
 
 
-def _room(holder: Memory | RankMemory, memory: Memory, among: str) -> Iterator[tuple[str, str]]:
+def _answering(report: Report, holder: Memory | RankMemory, ranks: int) -> Memory | RankMemory | EngineMemory:
+    """What answers whether it fits: the share of the engine, if one is to serve it."""
+    engines = report.serving.engines if report.serving else ()
+    return next((engine for engine in engines if engine.ranks == ranks), holder)
+
+
+def _room(holder: Memory | RankMemory | EngineMemory, memory: Memory, among: str) -> Iterator[tuple[str, str]]:
     """The largest context that fits."""
     if memory.available_bytes is None:
         return

@@ -21,16 +21,28 @@ def answered(report: Report) -> Iterator[str]:
     answers = sorted(serving.answers, key=lambda answer: ("no", "unknown", "yes").index(answer.answer))
     for answer in answers:
         if answer.answer != "yes":
-            yield _refused(answer, memory, report.depth)
+            yield _refused(answer, memory, serving, report.depth)
     for question, text in (("tp", "can share it"), ("memory", f"in {capacity(memory.available_bytes or 0)}")):
-        ranks = [answer.ranks for answer in answers if answer.question == question and answer.answer == "yes"]
+        yes = [answer for answer in answers if answer.question == question and answer.answer == "yes"]
+        ranks = [answer.ranks for answer in yes]
         if ranks and question == "memory":
-            yield f"a share of {_numbers(ranks)} fits {text}" if memory.ranks else f"fits {text}"
+            most = _at_most(yes, serving, memory)
+            yield f"a share of {_numbers(ranks)} fits {text}{most}" if memory.ranks else f"fits {text}{most}"
         elif ranks and memory.available_bytes is None:  # else the next answer says so, too
             yield f"{_numbers(ranks)} {text}"
 
 
-def _refused(answer: Answer, memory: Memory, depth: str | None) -> str:
+def _at_most(answers: Sequence[Answer], serving: Serving, memory: Memory) -> str:
+    """`, at most 30,806 tokens`: what fits on the fewest, where the config does not allow less."""
+    sizes = [answer.largest_context for answer in answers if answer.largest_context is not None]
+    least = min(sizes, default=None)
+    if least is None or (serving.context_limit is not None and least >= serving.context_limit):
+        return ""
+    each = f"{memory.batch:,} sequences of " if memory.batch > 1 else ""
+    return f", at most {each}{plural(least, 'token')}"
+
+
+def _refused(answer: Answer, memory: Memory, serving: Serving, depth: str | None) -> str:
     """An answer that is no or unknown."""
     who = plural(answer.ranks, "rank")
     if answer.question == "tp":
@@ -41,7 +53,11 @@ def _refused(answer: Answer, memory: Memory, depth: str | None) -> str:
     if answer.answer == "unknown":
         return f"unknown whether {share or 'it '}fits in {size} ({answer.reason}){_instead(held, depth)}"
     cache = f" and {binary(held.kv_bytes)} of cache" if held.kv_bytes else ""
-    return f"{share}does not fit in {size}: {binary(held.weights_bytes or 0)} of weights{cache}"
+    uses = [engine for engine in serving.engines if engine.ranks == answer.ranks]
+    part = f", of which {uses[0].engine} uses {binary(uses[0].bytes)}" if uses else ""
+    each = f"{memory.batch:,} sequences of " if memory.batch > 1 else ""
+    most = f", up to {each}{plural(answer.largest_context, 'token')} fit" if answer.largest_context else ""
+    return f"{share}does not fit in {size}{part}: {binary(held.weights_bytes or 0)} of weights{cache}{most}"
 
 
 def _instead(held: Memory | RankMemory, depth: str | None) -> str:
@@ -126,14 +142,13 @@ def _together(rank: RankMemory, memory: Memory) -> Iterator[ServingRow]:
 def _in_memory(
     holder: Memory | RankMemory, memory: Memory, serving: Serving | None, indent: str
 ) -> Iterator[ServingRow]:
-    """Whether it fits, also in the share that engines use by default."""
-    yield f"{indent}in {capacity(memory.available_bytes or 0)}", *_fits(holder, memory, serving)
+    """Whether it fits: in the share of the engine, if one is to serve it."""
     ranks = holder.ranks if isinstance(holder, RankMemory) else 1
-    for engine in serving.engines if serving and holder.fits else ():
-        if engine.ranks == ranks:
-            answer, most = _fits(engine, memory, None)
-            text = f"by default ({engine.setting}), for activations too: {answer}{',' if engine.fits else ':'} {most}"
-            yield f"{indent}{engine.engine} uses", binary(engine.bytes), text
+    engine = next((engine for engine in serving.engines if engine.ranks == ranks), None) if serving else None
+    yield f"{indent}in {capacity(memory.available_bytes or 0)}", *_fits(engine or holder, memory, serving)
+    if engine:
+        text = f"of it ({engine.setting}), for activations too; --engine raw counts with all of it"
+        yield f"{indent}{engine.engine} uses", binary(engine.bytes), text
 
 
 def _fits(holder: Memory | RankMemory | EngineMemory, memory: Memory, serving: Serving | None) -> tuple[str, str]:

@@ -8,6 +8,9 @@ class DoesNotFit(Finding):
     """With --memory SIZE only: the weights and the cache that was asked for take more than that.
 
     Args:
+        device: bytes of each device, of which `expected` are the engine's.
+        engine: whose share of the device it has to fit in; empty for all of it.
+        setting: the engine's setting of that share.
         ranks: ranks that share the model; 1 if it is not shared.
         weights: bytes of the weights, of one rank.
         cache: bytes of the cache, of one rank.
@@ -23,6 +26,9 @@ class DoesNotFit(Finding):
 
     expected: int
     observed: int
+    device: int
+    engine: str
+    setting: str
     ranks: int
     weights: int
     cache: int
@@ -32,7 +38,8 @@ class DoesNotFit(Finding):
     def text(self) -> str:
         who = f"The share of each of {plural(self.ranks, 'rank')}" if self.ranks > 1 else "This model"
         cache = f" and {rounded(self.cache)} of cache for {self.load}" if self.cache else ""
+        part = f", of which {self.engine} uses {rounded(self.expected)} ({self.setting})" if self.engine else ""
         return (
-            f"{who} does not fit in {capacity(self.expected)}: {rounded(self.weights)} of weights{cache} are"
+            f"{who} does not fit in {capacity(self.device)}{part}: {rounded(self.weights)} of weights{cache} are"
             f" {rounded(self.observed - self.expected)} too much."
         )
