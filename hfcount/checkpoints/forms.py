@@ -130,6 +130,13 @@ def _is_below(name: str) -> bool:
     return name.endswith(f"/{ADAPTER}") and name.count("/") <= _DEEP and "/." not in f"/{name}"
 
 
+def _others_below(names: Collection[str]) -> bool:
+    """Whether folders below hold checkpoints that are no GGUF files, of which a verdict on these says nothing."""
+    from hfcount.fetcher.find_checkpoints import checkpoints_among  # few have files in folders below alone
+
+    return bool(checkpoints_among(name for name in names if "/" in name and not _is_gguf(name)))
+
+
 CONTAINERS = (
     Container("adapter", f"{__package__}.adapter.inspect", _is_adapter),
     Container("gguf", f"{__package__}.gguf.inspect", _is_gguf),
@@ -207,7 +214,10 @@ def held_in(names: Collection[str]) -> Container | None:
     weights = CONFIG in names and stored
     described = any(name.rpartition("/")[2] in _CONFIGS for name in names)
     forms = [form for form in CONTAINERS if (form.beside_weights or not weights) and not (form.alone and described)]
-    return next((form for form in forms if any(map(form.holds, names))), None)
+    form = next((form for form in forms if any(map(form.holds, names))), None)
+    if form and not any(map(form.holds, top_level(names))) and not form.alone and _others_below(names):
+        return None
+    return form
 
 
 def weights_form(documents: Documents) -> WeightsForm:

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
@@ -76,6 +76,15 @@ def is_checkpoint(names: Collection[str]) -> bool:
     if MODULES in names and (stored or any(name in _OF_MODULES or _MODULE.fullmatch(name) for name in names)):
         return True
     return stored and layout_of(names).config in names
+
+
+def checkpoints_among(files: Iterable[str]) -> list[str]:
+    """The folders that hold a checkpoint, of files by their paths."""
+    names: dict[str, set[str]] = {}
+    for file in files:
+        folder, _, name = file.rpartition("/")
+        names.setdefault(folder, set()).add(name)
+    return [folder for folder, inside in names.items() if is_checkpoint(inside)]
 
 
 def modules_in(folder: str) -> frozenset[str]:

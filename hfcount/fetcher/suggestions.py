@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 from shlex import quote
 
-from hfcount.fetcher.layout import BIN_INDEX, CONFIG, INDEX, MODULES
+from hfcount.fetcher.layout import CONFIG, MODULES
 from hfcount.fetcher.other_formats import foreign, unread
 from hfcount.fetcher.unread_files import TRAINING, kind
 from hfcount.text import plural, printable
@@ -116,9 +116,12 @@ def without_config(files: Collection[str], folder: Path | None = None) -> str:
 
 
 def _models(files: Collection[str]) -> list[str]:
-    """The folders below that have a config, and weights beside it."""
-    weights = {name.rpartition("/")[0] for name in files if name.endswith((".safetensors", ".bin", INDEX, BIN_INDEX))}
-    return _by_number({name.rpartition("/")[0] for name in files if name.endswith(f"/{CONFIG}")} & weights)
+    """The folders below that hold a checkpoint, unless these are GGUF files alone."""
+    from hfcount.fetcher.find_checkpoints import checkpoints_among
+
+    below = [file for file in files if "/" in file]
+    others = checkpoints_among(file for file in below if not file.endswith(".gguf"))
+    return _by_number(checkpoints_among(below)) if others else []
 
 
 def _inner(inner: list[str], folder: Path | None) -> str:
