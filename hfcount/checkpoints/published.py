@@ -8,7 +8,7 @@ from hfcount.checkpoints.inspection import Inspection
 from hfcount.errors import DocumentError
 from hfcount.fetcher import tokens
 from hfcount.fetcher.interface import Documents
-from hfcount.fetcher.unread_files import CODE, beside, code
+from hfcount.fetcher.unread_files import CODE, ORIGINALS, beside, code, originals
 from hfcount.fetcher.weights import Weights
 from hfcount.formats.json import parse_object
 from hfcount.report.model import Beside, Evidence, Files
@@ -65,6 +65,8 @@ def unread(inspection: Inspection) -> tuple[Beside, ...]:
     files = beside(names, read, documents.companions)
     if any(name.endswith(".py") for name in names) and (named := code(names, _settings(documents))):
         files[CODE] = named
+    if documents.source == "folder" and (kept := originals(documents.model)):
+        files[ORIGINALS] = kept
     return kinds(files)
 
 

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING
 
 import click
@@ -46,13 +47,16 @@ Exit codes: 0 nothing to repair, or everything was repaired and verified;
     callback=settings,
     help="The value of a config key, where several would fit or something may be lost (repeatable); it has to fit.",
 )
+@click.option("--undo", is_flag=True, help="Bring back what the latest repair of the folder replaced.")
 @click.option("--base", metavar="MODEL", help="The model that an adapter is for, if its folder has no config.json.")
 @shared_options.DEBUG
 def command(
     paths: tuple[Path, ...],
+    *,
     write: bool,
     only: frozenset[str],
     chosen: "Sequence[Changes]",
+    undo: bool,
     base: str | None,
     debug: bool,
 ) -> int:
@@ -60,9 +64,10 @@ def command(
 
     A repair is made if no loader loads the checkpoint as it is, exactly one config, index or renaming fits all that is
     stored, and no stored or announced tensor is given up. Other repairs are shown with what they give up, and made
-    with --only or --set. Only the index, config.json and the headers of weight files are changed, never a weight; the
-    old version of each file is kept as NAME.bak. Without --write nothing is changed. Of a pipeline each model is
-    repaired by itself; --set takes its folder before the key, such as unet.in_channels=4.
+    with --only or --set. Only the index, config.json and the headers of weight files are changed, never a weight; what
+    was there is kept in .cache/huggingface/hfcount of the folder, which no upload takes along, and --undo brings it
+    back. Without --write nothing is changed. Of a pipeline each model is repaired by itself; --set takes its folder
+    before the key, such as unet.in_channels=4.
     """
     del debug  # whoever reports a crash looks for it
     path, *more = paths
@@ -70,10 +75,14 @@ def command(
         raise click.UsageError(f"fix repairs one folder: {printable(str(more[0]))} takes a run of its own.")
     if len(chosen) > 1:
         raise click.UsageError("--set gives one key two values.")
+    if undo and (write or only or chosen):
+        raise click.UsageError("--undo goes without --write, --only and --set.")
     place, values = _folder(path), chosen[0] if chosen else {}
     from hfcount.repair.files import Unrepaired
 
     try:
+        if undo:
+            return _undone(place)
         if (place / MODEL_INDEX).is_file():
             return _of_parts(place, write, only, values)
         report, left = _fixed(place, write, only, values, base)
@@ -100,11 +109,29 @@ def _fixed(
     if not plan.steps or not write:
         return plan.before.report, bool(plan.steps)
     for step in journal.write(place, plan.after.draft.changes):
-        kept = f"; what it was is in {printable(step.kept)}" if step.kept else ""
+        what = "its old header" if step.header else "what it was"
+        kept = f"; {what} is in {printable(step.kept)}" if step.kept else ""
         click.echo(f"{'Removed' if step.goes else 'Wrote'} {printable(step.name)}{kept}.")
+    click.echo(f"`hfcount fix --undo {quote(printable(str(place), 300))}` brings back what was there.")
     after = read_state(place, base).report
     click.echo(f"Read again: {_verdict(after)}.")
     return after, False
+
+
+def _undone(place: Path) -> int:
+    """Brings back what the latest repair replaced; of a pipeline that of each part."""
+    from hfcount.fetcher.unread_files import kept_runs
+    from hfcount.repair import journal, originals
+
+    repaired = [path for path in (place, *sorted(place.iterdir())) if kept_runs(path)] or [place]
+    for path in repaired:
+        journal.resume(path)
+        undoing = originals.undoing(path)
+        for step in journal.write(path, undoing.changes, keeping=False):
+            click.echo(f"{'Removed' if step.goes else 'Brought back'} {printable(str(path / step.name))}.")
+        originals.forget(path, undoing.run)
+    click.echo(f"`hfcount {quote(printable(str(place), 300))}` verifies it.")
+    return 0
 
 
 def _of_parts(place: Path, write: bool, only: frozenset[str], values: "Changes") -> int:
@@ -186,7 +213,7 @@ def _plan_lines(plan: "Plan", write: bool) -> Iterator[str]:
     if plan.steps:
         yield f"\nAfter {'this' if len(plan.steps) == 1 else 'these'} it is {_verdict(plan.after.report)}."
         if not write:
-            yield "Nothing is written: --write makes the repairs, and keeps what was there under names with .bak."
+            yield "Nothing is written: --write makes the repairs, and --undo takes them back."
     barring = {finding.code for finding in plan.after.findings if finding.blocks}
     left = [finding for finding in plan.after.report.findings if finding.rule.advises or finding.code in barring]
     if left:

@@ -1,9 +1,11 @@
 """Classifies the files next to a model that are not read: other formats, adapters, training state."""
 
+import os
 import re
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from functools import cache
+from os import PathLike
 from typing import Any
 
 from hfcount.errors import DocumentError
@@ -16,10 +18,19 @@ PICKLES, OWN = "pickled weights", "the author's own layout"
 CODE = "code that trust_remote_code runs"
 _STEPS, _FOLDERS = "sentence-transformers modules", "safetensors of other folders"
 
+KEPT = ".cache/huggingface/hfcount"
+"""Where `hfcount fix` keeps what it replaces, a folder for each run: huggingface_hub leaves it out of uploads."""
+
+RECORD = "undo.json"
+"""What a run replaced, in its folder there; it exists once the run is done."""
+
+ORIGINALS = "originals kept by hfcount fix"
+
 # Paths, of which the first that fits says the kind.
 _KINDS = (
     (r"(.*/)?(optimizer|scheduler|scaler|random_states|rng_state|training_args|zero_pp_rank)[\w.-]*", TRAINING),
     (r"(.*/)?(adapter_(config\.json|model[\w.-]*)|(pytorch_lora_weights|ip-adapter)[\w.-]*)", "adapters"),
+    (r".*\.(safetensors|bin|json|gguf)\.bak(\.\d+)?", "backups"),
     (r"(.*/)?consolidated[\w.-]*\.(safetensors|pth|pt|bin|index\.json)", OWN),
     (r".*\.gguf", "GGUF"),
     (r".*\.(ggml|ggjt)|(.*/)?ggml-model[\w.-]*\.bin", "GGML"),
@@ -78,6 +89,20 @@ def code(names: Collection[str], settings: Iterable[Mapping[str, Any]]) -> list[
             paths = named if isinstance(named, list) else [named]
             modules |= {path.partition(".")[0] for path in paths if isinstance(path, str) and "--" not in path}
     return sorted(name for module in modules if (name := f"{module}.py") in names)
+
+
+def kept_runs(folder: str | PathLike[str]) -> list[str]:
+    """The repairs of a folder whose originals are kept, by their numbers."""
+    with suppress(OSError):
+        return [name for name in os.listdir(os.path.join(folder, KEPT)) if name.isdigit()]
+    return []
+
+
+def originals(folder: str | PathLike[str]) -> list[str]:
+    """The originals that `hfcount fix` keeps of a folder, by their paths in it."""
+    runs = sorted(kept_runs(folder), key=int)
+    names = [f"{KEPT}/{run}/{name}" for run in runs for name in sorted(os.listdir(os.path.join(folder, KEPT, run)))]
+    return [name for name in names if not name.endswith(f"/{RECORD}")]
 
 
 def module_folders(companions: Mapping[str, Document]) -> set[str]:

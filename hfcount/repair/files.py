@@ -9,7 +9,7 @@ from pathlib import Path
 
 from hfcount.errors import HfcountError
 from hfcount.formats.safetensors import LENGTH_BYTES
-from hfcount.repair.working_copy import Change, NewHeader
+from hfcount.repair.working_copy import Link, NewHeader, Replacement
 from hfcount.text import printable
 
 _PIECE = 2**24  # bytes in one copy
@@ -28,20 +28,24 @@ def staged(path: Path) -> Path:
     return path.with_name(f".{path.name}{STAGED}")
 
 
-def needed(path: Path, change: Change) -> int:
+def needed(path: Path, change: Replacement) -> int:
     """The size of the new file in bytes."""
     if isinstance(change, NewHeader):
         return path.stat().st_size + max(len(change.new) - len(change.old), 0)
-    return len(change or b"")
+    return len(change) if isinstance(change, bytes) else 0
 
 
-def stage(path: Path, change: bytes | NewHeader) -> None:
+def stage(path: Path, change: bytes | NewHeader | Link) -> None:
     """Writes the new file next to the old one, which stays.
 
     Raises:
         OSError: it cannot be written.
         Unrepaired: the old file has changed since it was read.
     """
+    if isinstance(change, Link):
+        staged(path).unlink(missing_ok=True)
+        os.symlink(change.target, staged(path))
+        return
     with _appearing(staged(path), path) as handle:
         if isinstance(change, NewHeader):
             _copy(path, handle, change)
@@ -49,19 +53,18 @@ def stage(path: Path, change: bytes | NewHeader) -> None:
             _write(handle, change)
 
 
-def backup(path: Path) -> Path:
-    """Keeps a file under a new name, by a hard link where possible."""
-    number = 1
-    while True:
-        kept = path.with_name(f"{path.name}.bak" if number == 1 else f"{path.name}.bak.{number}")
-        if not os.path.lexists(kept):
-            break
-        if path.is_symlink() == kept.is_symlink() and kept.exists() and os.path.samefile(path, kept):
-            return kept  # of a run that was interrupted
-        number += 1
+def write_whole(path: Path, raw: bytes, like: Path | None) -> None:
+    """Writes a file that gets its name only when complete and on disk."""
+    with _appearing(path, like or path) as handle:
+        _write(handle, raw)
+
+
+def backup(path: Path, kept: Path) -> None:
+    """Keeps a file under another path, by a hard link where possible; of a link what it leads to."""
     if path.is_symlink():
-        os.symlink(os.readlink(path), kept)
-        return kept
+        target = os.path.join(path.parent, os.readlink(path))
+        os.symlink(target if os.path.isabs(os.readlink(path)) else os.path.relpath(target, kept.parent), kept)
+        return
     try:
         os.link(path, kept)
     except OSError:
@@ -70,7 +73,6 @@ def backup(path: Path) -> Path:
         with path.open("rb") as source, _appearing(kept, path) as handle:
             while piece := source.read(_PIECE):
                 _write(handle, piece)
-    return kept
 
 
 def settle(folder: Path) -> None:

@@ -6,27 +6,20 @@ import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from hfcount.repair.files import STAGED, Unrepaired, backup, needed, settle, stage, staged
-from hfcount.repair.working_copy import Change
+from hfcount.repair.files import STAGED, Unrepaired, needed, settle, stage, staged
+from hfcount.repair.originals import Step, keep, new_run, record
+from hfcount.repair.originals import sweep as sweep_originals
+from hfcount.repair.working_copy import Replacement
 from hfcount.text import plural
 
 JOURNAL = f"{STAGED}.json"
 """The journal's name; it exists from when all files are staged until all are in place."""
 
 
-class Step(NamedTuple):
-    """The replacement or removal (`goes`) of a file, with the old file's stat facts and the name of its backup."""
-
-    name: str
-    goes: bool
-    old: list[int] | None
-    kept: str | None
-
-
-def write(folder: Path, changes: Mapping[str, Change]) -> list[Step]:
-    """Applies changes and keeps backups.
+def write(folder: Path, changes: Mapping[str, Replacement], keeping: bool = True) -> list[Step]:
+    """Applies changes and keeps what they replace.
 
     Raises:
         OSError, Unrepaired: nothing was applied.
@@ -42,7 +35,10 @@ def write(folder: Path, changes: Mapping[str, Change]) -> list[Step]:
                 if change is not None:
                     stage(folder / name, change)
             steps = [Step(name, change is None, _facts(folder / name), None) for name, change in changes.items()]
-            steps = [step._replace(kept=backup(folder / step.name).name if step.old else None) for step in steps]
+            if keeping and any(step.old for step in steps):
+                run = new_run(folder)
+                steps = [keep(folder, step, changes[step.name], run) for step in steps]
+                settle(run)
             settle(folder)
             stage(folder / JOURNAL, json.dumps([step._asdict() for step in steps], indent=1).encode())
             os.rename(staged(folder / JOURNAL), folder / JOURNAL)
@@ -77,9 +73,10 @@ def _finish(folder: Path, steps: list[Step]) -> None:
         path = folder / step.name
         if step.goes:
             path.unlink(missing_ok=True)
-        elif staged(path).exists():
+        elif os.path.lexists(staged(path)):
             os.replace(staged(path), path)
     settle(folder)
+    record(folder, steps)
     (folder / JOURNAL).unlink(missing_ok=True)
     settle(folder)
 
@@ -87,7 +84,7 @@ def _finish(folder: Path, steps: list[Step]) -> None:
 def _untouched(folder: Path, step: Step) -> bool:
     """Whether a file is unchanged, or its step is done."""
     path = folder / step.name
-    done = not os.path.lexists(path) if step.goes else not staged(path).exists()
+    done = not os.path.lexists(path) if step.goes else not os.path.lexists(staged(path))
     return done or _facts(path) == step.old
 
 
@@ -110,7 +107,8 @@ def _read(path: Path) -> list[Step]:
 
 
 def _sweep(folder: Path) -> None:
-    """Removes staged files without a journal."""
+    """Removes staged files and originals without a journal."""
+    sweep_originals(folder)
     for path in folder.glob(f".*{STAGED}*"):
         if path.name != JOURNAL:
             path.unlink(missing_ok=True)

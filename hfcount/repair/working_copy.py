@@ -19,8 +19,17 @@ class NewHeader(NamedTuple):
     new: bytes
 
 
+class Link(NamedTuple):
+    """A link in place of a file."""
+
+    target: str
+
+
 Change: TypeAlias = bytes | NewHeader | None
 """The change of a file: new bytes, a new header, or removal."""
+
+Replacement: TypeAlias = Change | Link
+"""What a file is replaced by: its change, or the link that it was."""
 
 
 @dataclass(frozen=True, slots=True)

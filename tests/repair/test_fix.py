@@ -26,6 +26,8 @@ from damaged import (
     edit,
     files,
     fix,
+    header,
+    kept,
     maps,
     named,
     prefixed,
@@ -39,7 +41,7 @@ from spread import spread
 
 import hfcount
 from hfcount.cli.commands import find
-from hfcount.errors import UnknownArchitecture
+from hfcount.errors import HfcountError, UnknownArchitecture
 from hfcount.repair.files import Unrepaired
 from hfcount.repair.plan import planned
 
@@ -206,15 +208,18 @@ def test_what_was_wrong_is_right_again_to_the_byte(
     left = files(folder)
     assert fix(folder, "--write") == 0
     assert files(folder) == left
+    assert fix(folder, "--undo") == 0
+    assert files(folder) == spoiled
+    assert not (folder / ".cache").exists()
 
 
 def restored(folder: Path, before: Files, spoiled: Files) -> None:
     """All is as it was before, and what it was meanwhile is kept."""
-    after = files(folder)
-    kept = {name.removesuffix(".bak"): after.pop(name) for name in list(after) if name.endswith(".bak")}
+    after, originals = files(folder), kept(folder)
     assert {name: data(one) for name, one in after.items()} == {name: data(one) for name, one in before.items()}
-    assert kept == {name: spoiled[name] for name in kept}
-    assert {*kept} == {name for name in spoiled if spoiled[name] != after.get(name)}
+    changed = {name for name in spoiled if spoiled[name] != after.get(name)}
+    expected = {f"{name}.header": header(spoiled[name]) for name in changed if name.endswith(".safetensors")}
+    assert originals == expected | {name: spoiled[name] for name in changed if not name.endswith(".safetensors")}
 
 
 @pytest.mark.parametrize(
@@ -331,7 +336,7 @@ def test_settings_of_a_quantisation_in_two_files(tmp_path: Path) -> None:
     before = files(folder)
     leftover(folder)
     assert fix(folder, "--write") == 0
-    assert {name: one for name, one in files(folder).items() if not name.endswith(".bak")} == before
+    assert files(folder) == before
 
 
 def dense(folder: Path, *modules: str, **settings: Any) -> Path:
@@ -357,7 +362,7 @@ def test_a_module_that_is_stored_dense_is_excluded(listed: list[str] | None, tmp
 
 def test_layers_that_are_not_stored_are_announced_no_more_if_it_is_asked_for(tmp_path: Path) -> None:
     folder = predicting(False).write(tmp_path / "m")
-    assert (fix(folder, "--write"), (folder / f"{CONFIG}.bak").exists()) == (0, False)
+    assert (fix(folder, "--write"), kept(folder)) == (0, {})
     assert fix(folder, "--write", "--only", "auxiliary-absent") == 0
     assert hfcount.verify(str(folder)).verdict == "verified"
 
@@ -494,14 +499,38 @@ def test_a_diff_cannot_write_to_a_terminal(tmp_path: Path, capsys: pytest.Captur
     assert not {"\x7f", "\u202e"} & set(capsys.readouterr().out)
 
 
-def test_an_earlier_backup_stays(tmp_path: Path) -> None:
+def test_repairs_are_undone_one_by_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = sound(tmp_path / "m")
+    whole, states = files(folder), []
     for number, rows in enumerate((44, 40, 36), 1):
         says(vocab_size=rows)(folder)
+        states.append(files(folder))
         assert fix(folder, "--write") == 0
-        assert len(list(folder.glob("config.json.bak*"))) == number
-    kept = [json.loads(path.read_text())["vocab_size"] for path in sorted(folder.glob("config.json.bak*"))]
-    assert kept == [44, 40, 36]
+        assert json.loads(kept(folder, number)[CONFIG])["vocab_size"] == rows
+    (beside,) = hfcount.verify(str(folder)).not_looked_at
+    assert (beside.kind, beside.count) == ("originals kept by hfcount fix", 3)
+    assert {*files(folder)} == {*whole}
+    assert fix(folder, "--undo") == 0
+    assert files(folder) == states[2]
+    with pytest.raises(HfcountError, match="is not what fix wrote"):
+        fix(folder, "--undo")
+    assert files(folder) == states[2]
+    capsys.readouterr()
+
+
+def test_a_name_that_was_left_by_an_earlier_version_is_named(tmp_path: Path) -> None:
+    folder = sound(tmp_path / "m", shards=1)
+    shutil.copy(folder / ONE, folder / f"{ONE}.bak")
+    (beside,) = hfcount.verify(str(folder)).not_looked_at
+    assert (beside.kind, beside.files) == ("backups", (f"{ONE}.bak",))
+
+
+def test_there_is_nothing_to_undo(tmp_path: Path) -> None:
+    folder = sound(tmp_path / "m")
+    with pytest.raises(HfcountError, match="nothing to undo"):
+        fix(folder, "--undo")
+    with pytest.raises(click.UsageError, match="--undo goes without"):
+        fix(folder, "--undo", "--write")
 
 
 def test_a_link_is_replaced_and_what_it_leads_to_is_not(tmp_path: Path) -> None:
@@ -512,7 +541,8 @@ def test_a_link_is_replaced_and_what_it_leads_to_is_not(tmp_path: Path) -> None:
     before = elsewhere.read_bytes()
     assert fix(folder, "--write") == 0
     assert (elsewhere.read_bytes(), (folder / CONFIG).is_symlink()) == (before, False)
-    assert os.readlink(folder / "config.json.bak") == str(elsewhere)
+    assert fix(folder, "--undo") == 0
+    assert os.readlink(folder / CONFIG) == str(elsewhere)
 
 
 def test_the_cache_of_hugging_face_is_refused(tmp_path: Path) -> None:

@@ -11,12 +11,13 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from damaged import INDEX, ONE, SECOND, each, files, fix, prefixed, says, sound
+from damaged import INDEX, ONE, SECOND, each, files, fix, header, kept, prefixed, says, sound
 from paths import SUPPORT
 
 from hfcount.errors import HfcountError
 from hfcount.repair import journal
 from hfcount.repair.files import Unrepaired, backup, needed, stage, staged
+from hfcount.repair.originals import new_run
 from hfcount.repair.working_copy import NewHeader
 
 
@@ -69,7 +70,9 @@ def _begin(folder: Path) -> None:
     config = folder / "config.json"
     stage(config, config.read_bytes().replace(b"44", b"50"))
     old = journal._facts(config)
-    step = {"name": config.name, "goes": False, "old": old, "kept": backup(config).name}
+    run = new_run(folder)
+    backup(config, run / config.name)
+    step = {"name": config.name, "goes": False, "old": old, "kept": str((run / config.name).relative_to(folder))}
     (folder / journal.JOURNAL).write_text(json.dumps([step]))
 
 
@@ -148,8 +151,8 @@ def test_a_filesystem_without_links(folder: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.delattr(os, "O_TMPFILE", raising=False)
     monkeypatch.setattr(os, "link", refuse)
     assert fix(folder, "--write") == 0
-    after = files(folder)
-    assert {after[f"{name}.bak"] for name in (INDEX, SECOND)} == {before[name] for name in (INDEX, SECOND)}
+    assert kept(folder)[INDEX] == before[INDEX]
+    assert kept(folder)[f"{SECOND}.header"] == header(before[SECOND])
 
 
 @pytest.mark.parametrize(("more", "size"), [(16, 116), (0, 100), (-8, 100)])

@@ -12,6 +12,7 @@ from loopback import write_checkpoint
 
 import hfcount
 from hfcount.cli.commands import find
+from hfcount.fetcher.unread_files import KEPT, RECORD
 
 CONFIG, INDEX, ONE = "config.json", "model.safetensors.index.json", "model.safetensors"
 FIRST, SECOND = "model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors"
@@ -23,7 +24,16 @@ Files = dict[str, bytes]
 
 
 def files(folder: Path) -> Files:
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+
+
+def kept(folder: Path, run: int = 1) -> Files:
+    """The originals of a repair, by the names of the files; of a weight file its header alone."""
+    return {path.name: path.read_bytes() for path in (folder / KEPT / str(run)).glob("*") if path.name != RECORD}
+
+
+def header(raw: bytes) -> bytes:
+    return raw[8 : 8 + int.from_bytes(raw[:8], "little")]
 
 
 def sound(folder: Path, family: str = "qwen3", shards: int = 2, **changes: Any) -> Path:

@@ -20,7 +20,7 @@ CALLS = ("open", "write", "fsync", "link", "rename", "replace", "unlink", "symli
 
 
 def files(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
 
 
 def dying(number: int) -> None:
@@ -61,8 +61,8 @@ def wrong(found: dict[str, bytes], old: dict[str, bytes], new: dict[str, bytes])
         if name in {**old, **new}:
             if raw not in (old.get(name), new.get(name)):
                 yield name
-        elif name.endswith(".bak") or name.startswith("."):
-            own = name.removeprefix(".").removesuffix(".bak").removesuffix(".hfcount-fix")
+        elif name.startswith("."):
+            own = name.removeprefix(".").removesuffix(".hfcount-fix")
             if own in old and raw not in (old[own], new.get(own)):
                 yield name
         else:

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, get_args
 
-from hfcount.fetcher.unread_files import CODE, TRAINING
+from hfcount.fetcher.unread_files import CODE, ORIGINALS, TRAINING
 from hfcount.report.figures import AdapterFigures, ClosedForm, FormulaPart, Storage
 from hfcount.report.model import Report, ReportedFinding, Verdict
 from hfcount.report.renderers.amounts import binary
@@ -26,7 +26,7 @@ def verdict(report: Report) -> str:
     """The verdict in words, such as `verified: 8 parameters = 16 bytes / 2`."""
     by = f" (names and shapes by {report.derived_with})" if report.derived_with else ""
     left = (
-        ", ".join(other.kind for other in report.not_looked_at if other.kind not in (CODE, TRAINING))
+        ", ".join(other.kind for other in report.not_looked_at if other.kind not in (CODE, TRAINING, ORIGINALS))
         if report.ok
         else ""
     )
