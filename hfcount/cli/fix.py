@@ -209,6 +209,9 @@ def _no_folder(path: Path) -> str:
 
 def _plan_lines(plan: "Plan", write: bool) -> Iterator[str]:
     yield f"{plan.before.report.model}: {_verdict(plan.before.report)}."
+    if plan.before.report.ok and not plan.steps:
+        model = quote(printable(plan.before.report.model, 300))
+        yield f"Values were not read, which fix does not repair: `hfcount --depth data {model}` reads them."
     yield from _steps(plan)
     if plan.steps:
         yield f"\nAfter {'this' if len(plan.steps) == 1 else 'these'} it is {_verdict(plan.after.report)}."

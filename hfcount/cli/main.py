@@ -124,6 +124,8 @@ def main(
             name = model if isinstance(model, str) else model.model
             bar.model(name)
             shown.add(_look(public(name), request, options, settings))
+        if len(named) == 1 and format in (FORMATS["table"], _DETAILED):
+            shown.reports = [_with_repair(report) for report in shown.reports]
     shown.end()
     _not_applied(shown.reports, formula)
     shown.write([*outputs, *plot, *page], pages, dark)
@@ -132,6 +134,21 @@ def main(
     if shown.gone:
         raise ReaderGone
     return worst([report.exit_code for report in shown.reports])
+
+
+def _with_repair(report: "Report") -> "Report":
+    """The report of a folder that differs, with what `hfcount fix` has for it."""
+    if report.verdict != "mismatch" or report.source != "folder" or report.parts or report.overrides:
+        return report
+    from dataclasses import replace
+
+    from hfcount.repair.plan import planned
+
+    try:
+        plan = planned(Path(report.model))
+    except (HfcountError, OSError):
+        return report
+    return replace(report, repair="proven" if plan.steps else "offered" if plan.offers else None)
 
 
 def _not_applied(reports: "Sequence[Report]", formula: bool) -> None:

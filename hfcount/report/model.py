@@ -59,6 +59,8 @@ class Report(Part):
     `overrides` are config keys that were set, `derived_with` gave names and shapes. `modules` are those that sentence-
     transformers puts around the model. `parts` are those of a pipeline: its counts are sums over them, and `components`
     has a row for each. `statistics` are of the values of each tensor. `target` is what a draft was held against.
+    `repair` says what `hfcount fix` has for a local folder, where it was looked at: a repair that it makes (`proven`),
+    or one that gives something up (`offered`).
     """
 
     schema_version: Literal[1] = field(default=1, metadata={"alias": "schema"})
@@ -99,6 +101,7 @@ class Report(Part):
     parts: tuple[PipelinePart, ...] | None = None
     statistics: tuple[TensorStatistics, ...] | None = None
     target: str | None = None
+    repair: Literal["proven", "offered"] | None = None
 
     @property
     def label(self) -> str:
@@ -193,7 +196,7 @@ class Report(Part):
 
 
 _RARE = "container variants adapter overrides asides tensors formula layers error".split()
-_RARE += "derived_with serving modules parts statistics target read_for".split()
+_RARE += "derived_with serving modules parts statistics target read_for repair".split()
 
 
 def _fields(part: Any) -> dict[str, Any]:

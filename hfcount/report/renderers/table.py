@@ -112,13 +112,10 @@ def _left_out(report: Report) -> str:
     counts = report.parameters
     total = f"{counts.total:,} parameters" if counts and counts.total is not None else "parts that are not described"
     text = f"By its config it has {total}. --details shows its components, and what serving it takes."
-    return f"{text} `hfcount fix {quote(report.model)}` shows what can be repaired." if _repairable(report) else text
-
-
-def _repairable(report: Report) -> bool:
-    """Whether `hfcount fix` takes it: a model in a folder, as its config is."""
-    alone = report.container in (None, "pickle") and report.parts is None
-    return report.source == "folder" and alone and not report.overrides
+    if report.repair is None:
+        return text
+    does = "shows a repair" if report.repair == "proven" else "shows a repair, and what it would give up"
+    return f"{text} `hfcount fix {quote(report.model)}` {does}."
 
 
 def _sections(report: Report, width: int, short: bool, full: bool) -> Iterator[Iterable[RenderableType]]:
