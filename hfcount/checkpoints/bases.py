@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain
 from typing import Any
 
 from hfcount.blueprints.blueprint import Blueprint
 from hfcount.blueprints.build import build
 from hfcount.errors import HfcountError
-from hfcount.fetcher.base_config import base_config
+from hfcount.fetcher.base_config import base_config, base_in_tree
 from hfcount.fetcher.interface import Request
 from hfcount.fetcher.layout import CONFIG
 from hfcount.fetcher.location import Place
@@ -53,6 +54,9 @@ def base_of(place: Place, request: Request, named: Sequence[str] = (), ask: bool
         return _built(CONFIG, lambda: place.reader.document(CONFIG))
     if ask is None:
         ask = not place.local or place.source == "fixtures"
+    for name in named:
+        if path := base_in_tree(place, request, name):
+            return _built(printable(path), partial(base_config, path, request))
     repo = next((name for name in chain(named, _by_card(place) if ask else ()) if is_repo(name)), None)
     if repo is None:
         return None

@@ -48,7 +48,7 @@ def main(
     subfolder: str | None,
     fixtures: Path | None,
     everything: bool,
-    below: tuple[str, ...],
+    below: bool,
     listed: list[str],
     base: str | None,
     target: str | None,
@@ -107,7 +107,14 @@ def main(
         )
     ahead = None if settings else early(depth)
     where = revision, subfolder, fixtures, offline, timeout, not no_cache
-    requests = asked.requests(named, lambda model: Request(model, *where, headers=ahead, base=base, target=target))
+    trees = (models or (".",)) if below else ()
+
+    def request_for(model: str) -> Request:
+        tree = asked.tree_of(model, trees)
+        fitting = base if tree is None or asked.takes_base(model) else None
+        return Request(model, *where, headers=ahead, base=fitting, target=target, tree=tree)
+
+    requests = asked.requests(named, request_for)
     # Imported while the first request is under way.
     from hfcount.checkpoints.inspection import Options
     from hfcount.report.model import worst

@@ -38,6 +38,11 @@ def grouped(groups: Mapping[str, Sequence[Decorator]]) -> Decorator:
 class GroupedCommand(click.Command):
     """A command that shows its options in groups, in order of declaration."""
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parses the words; a folder that is given to --recursive is a MODEL."""
+        split = (word.split("=", 1) if word.startswith("--recursive=") else [word] for word in args)
+        return super().parse_args(ctx, [part for parts in split for part in parts])
+
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Writes the options under the titles of their groups."""
         groups = dict[str, list[tuple[str, str]]]()

@@ -12,6 +12,7 @@ from hfcount.errors import HfcountError
 from hfcount.fetcher import Request, begin
 from hfcount.fetcher.fixtures import all_fixtures
 from hfcount.fetcher.folder import local_path
+from hfcount.fetcher.layout import ADAPTER
 from hfcount.fetcher.model_names import understood
 
 if TYPE_CHECKING:
@@ -42,12 +43,12 @@ def spelled_out(models: Sequence[str], recorded: bool = False) -> list[str]:
 
 
 def models(
-    named: Sequence[str], below: Sequence[str], fixtures: Path | None, everything: bool, of_a_repo: bool
+    named: Sequence[str], below: bool, fixtures: Path | None, everything: bool, of_a_repo: bool
 ) -> Sequence[str | Missing]:
     """The named models, or those in folders, with folders that have none.
 
     Args:
-        below: values of --recursive: folders to search besides the named ones, "" for none.
+        below: whether to search the named folders, or the current one if none is named.
         of_a_repo: whether an option for repos is given.
 
     Raises:
@@ -58,8 +59,7 @@ def models(
     if everything and (fixtures is None or named):
         raise click.UsageError("--all goes with --fixtures DIR and without MODEL.")
     if below:
-        roots = [*named, *filter(None, below)] or ["."]
-        return list(dict.fromkeys(model for root in roots for model in _below(root)))
+        return list(dict.fromkeys(model for root in named or ["."] for model in _below(root)))
     return all_fixtures(fixtures) if everything and fixtures else named
 
 
@@ -71,6 +71,20 @@ def _below(root: str) -> Sequence[str | Missing]:
         return [root] if os.path.isfile(local_path(root)) else checkpoints_below(local_path(root))
     except HfcountError as error:
         return [Missing(root, error)]
+
+
+def tree_of(model: str, roots: Sequence[str]) -> str | None:
+    """The folder of --recursive that a model was found below."""
+    path = os.path.realpath(local_path(model))
+    tops = ((root, os.path.realpath(local_path(root))) for root in roots)
+    return next((root for root, top in tops if os.path.commonpath((path, top)) == top), None)
+
+
+def takes_base(model: str) -> bool:
+    """Whether a folder holds an adapter or GGUF files, which alone have a base."""
+    path = local_path(model)
+    names = os.listdir(path) if os.path.isdir(path) else [path.name]
+    return ADAPTER in names or any(name.lower().endswith(".gguf") for name in names)
 
 
 def what_ifs(settings: "Sequence[Changes]", schemes: "Sequence[Changes]", compared: bool) -> "Sequence[Changes]":

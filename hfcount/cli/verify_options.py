@@ -51,13 +51,9 @@ _READ = (
         "-r",
         "--recursive",
         "below",
-        is_flag=False,
-        flag_value="",
-        multiple=True,
-        metavar="[DIR]",
-        shell_complete=read.some_file,
-        help="Every checkpoint below DIR and below each MODEL, which are local folders then; what git ignores and"
-        " hidden folders are left out.",
+        is_flag=True,
+        help="Every checkpoint below each MODEL, which are local folders then (the current one, if none is named); what"
+        " git ignores and hidden folders are left out.",
     ),
     click.option(
         "--list",

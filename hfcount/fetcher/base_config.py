@@ -49,6 +49,35 @@ def base_config(named: str, request: Request, trusted: bool = True) -> Document:
     return hub_config.config(asked)
 
 
+def base_in_tree(place: Place, request: Request, named: str) -> str | None:
+    """The folder that a path in a file of a local checkpoint names, as whoever trained it wrote it; None if unknown.
+
+    The path is tried from the checkpoint's folder and from each above, up to the top of the tree: the folder of
+    --recursive, the current folder or else the one above the checkpoint. Nothing outside of that is read, and where
+    several fit, none is taken.
+    """
+    if place.source != "folder" or not named or "\0" in named or "://" in named:
+        return None
+    own = os.path.realpath(folder.local_path(place.model))
+    top = os.path.realpath(request.tree or os.curdir)
+    if not _is_within(own, top):
+        top = os.path.dirname(own)
+    starts = [own]
+    while starts[-1] != top and os.path.dirname(starts[-1]) != starts[-1]:
+        starts.append(os.path.dirname(starts[-1]))
+    paths = dict.fromkeys(os.path.realpath(os.path.join(start, named)) for start in starts)
+    fitting = [path for path in paths if path != own and _is_within(path, top) and _holds_config(path)]
+    return os.path.relpath(fitting[0]) if len(fitting) == 1 and len(top) > 1 else None
+
+
+def _is_within(path: str, top: str) -> bool:
+    return os.path.commonpath((path, top)) == top
+
+
+def _holds_config(path: str) -> bool:
+    return os.path.isfile(os.path.join(path, CONFIG))
+
+
 def own_config(request: Request) -> Document:
     """The config.json of the requested model, from a folder or by one request; raises as `base_config` does."""
     if folder.takes(request):

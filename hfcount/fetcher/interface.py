@@ -88,6 +88,7 @@ class Request:
         file: a weight file of another format than safetensors that alone is asked for, or the end of its name.
         base: the model that MODEL was made of, as a folder, a config's own .json file or a repo.
         target: the model that MODEL proposes tokens for, likewise.
+        tree: the local folder that MODEL was found below, if it was.
     """
 
     model: str
@@ -103,6 +104,7 @@ class Request:
     file: str | None = None
     base: str | None = None
     target: str | None = None
+    tree: str | None = None
 
     def __post_init__(self) -> None:
         if not 0 < self.timeout <= LONGEST:

@@ -41,7 +41,7 @@ def _of_file(path: Path, shown: str) -> str:
     if path.suffix.lower() in _ARCHIVES:
         return f"{shown} is not a folder, but an archive. Unpack it, and name the folder: `hfcount FOLDER`."
     if (path.parent / CONFIG).is_file():
-        return f"{shown} is not a folder. {_command(str(path.parent))} verifies the checkpoint that it is in."
+        return f"{shown} is not a folder. {command(str(path.parent))} verifies the checkpoint that it is in."
     if (file_kind := kind(path.name)) in _KINDS:
         return f"{shown} is not a folder, but {file_kind}, {_DIALECTS.get(file_kind) or unread(file_kind, path.name)}."
     return f"{shown} is not a folder, but a file without a {CONFIG} beside it. Name a checkpoint's folder."
@@ -50,10 +50,10 @@ def _of_file(path: Path, shown: str) -> str:
 def _near(path: Path, model: str) -> str:
     """What there is on the way to a path that does not exist, and what else may be meant."""
     if "\\" in model and os.sep != "\\":
-        return f"Folders are divided by /, as in {_command(model.replace(chr(92), '/'))}."
+        return f"Folders are divided by /, as in {command(model.replace(chr(92), '/'))}."
     meant, repo = "", re.fullmatch(r"(\w[\w.-]*(?:/\w[\w.-]*)?)(?:/+|/(.+))", model)
     if repo and not os.path.lexists(repo[1]):
-        meant = f" If a repo is meant: {_command(*_repo(repo[1], repo[2] or ''))}."
+        meant = f" If a repo is meant: {command(*_repo(repo[1], repo[2] or ''))}."
     above = next((parent for parent in path.parents if os.path.isdir(parent)), None)
     if above is None or str(above) in (".", "/"):
         return f"Check the path.{meant}"
@@ -86,7 +86,7 @@ def _repo(name: str, rest: str) -> Sequence[str]:
     return (name, "--subfolder", folder) if folder else (name,)
 
 
-def _command(*words: str) -> str:
+def command(*words: str) -> str:
     """The command as it can be typed; a folder that may be taken for a command goes by its path."""
     first = words[0] if "/" in words[0] or words[0] == "-r" or not os.path.isdir(words[0]) else f"./{words[0]}"
     return f"`hfcount {' '.join(quote(printable(word, 300)) for word in (first, *words[1:]))}`"
@@ -129,8 +129,8 @@ def _inner(inner: list[str], folder: Path | None) -> str:
     have = f"{_some(inner[::-1])} {'has' if len(inner) == 1 else 'have'}"
     if folder is None:
         return f", but {have}: add --subfolder {quote(printable(inner[-1], 300))}"
-    every = f", {_command('-r', str(folder))} all" if len(inner) > 1 else ""
-    return f", but {have}: {_command(os.path.join(folder, inner[-1]))} verifies it{every}"
+    every = f", {command('-r', str(folder))} all" if len(inner) > 1 else ""
+    return f", but {have}: {command(os.path.join(folder, inner[-1]))} verifies it{every}"
 
 
 def _weights_alone(files: Collection[str], folder: Path | None) -> str:
@@ -150,7 +150,7 @@ def _at(name: str, folder: Path | None) -> str:
     """How to name a file in a folder below."""
     if folder is None:
         return f"add --subfolder {quote(printable(name.rpartition('/')[0], 300))}"
-    return f"{_command(os.path.join(folder, name))} verifies {printable(name, 100)}"
+    return f"{command(os.path.join(folder, name))} verifies {printable(name, 100)}"
 
 
 def _cached(folder: Path) -> str:
@@ -163,14 +163,14 @@ def _cached(folder: Path) -> str:
             return ""
         return (
             f": it is the Hugging Face cache, with {plural(len(names), 'model')} ({_some(list(map(_named, names)))}):"
-            f" {_command(_named(names[0]), '--offline')} verifies one"
+            f" {command(_named(names[0]), '--offline')} verifies one"
         )
     name = printable(_named(repo.name))
     snapshots = [name for name in _entries(repo / "snapshots") if (repo / "snapshots" / name / CONFIG).exists()]
     if not snapshots:
-        return f": it is the Hugging Face cache of {name}, which has no whole snapshot: {_command(name)} asks the Hub"
+        return f": it is the Hugging Face cache of {name}, which has no whole snapshot: {command(name)} asks the Hub"
     place = os.path.relpath(repo / "snapshots" / snapshots[-1])
-    return f": it is the Hugging Face cache of {name}: {_command(place)} verifies its snapshot"
+    return f": it is the Hugging Face cache of {name}: {command(place)} verifies its snapshot"
 
 
 def _named(folder: str) -> str:

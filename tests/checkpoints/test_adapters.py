@@ -8,7 +8,8 @@ from random import Random
 from typing import Any
 
 import pytest
-from build import Json, config
+from build import Json, config, save_tiny
+from click.testing import CliRunner
 from conftest import Run
 from defects import ADAPTED, ADAPTER, adapter, raw, renaming
 from loopback import Hub
@@ -21,6 +22,7 @@ from hfcount.checkpoints.adapter.check import Result, compare, refused_settings
 from hfcount.checkpoints.adapter.methods import factors
 from hfcount.checkpoints.adapter.settings import read_settings
 from hfcount.cli.commands import find
+from hfcount.cli.main import main
 from hfcount.formats.json import Document
 from hfcount.quantization.automaton import Automaton, Unreadable
 from hfcount.quantization.expressions import Expression, TooLong
@@ -417,10 +419,10 @@ def without_base(folder: Path, **settings: Any) -> Any:
 
 
 BASES = {
-    None: ("BaseUnknown", "names its base; --base MODEL"),
-    "/models/llama": ("BaseUnknown", "a path that is not followed"),
-    "../../../etc": ("BaseUnknown", "a path that is not followed"),
-    "org/base": ("NotAsked", "--base org/base"),
+    None: ("BaseUnknown", "names its base; `hfcount {} --base MODEL` compares them"),
+    "/models/llama": ("BaseUnknown", "is not in this tree, and was not compared; `hfcount {} --base MODEL`"),
+    "../../../etc": ("BaseUnknown", "is not in this tree, and was not compared; `hfcount {} --base MODEL`"),
+    "org/base": ("NotAsked", "`hfcount {} --base org/base` compares them"),
 }
 
 
@@ -428,8 +430,40 @@ BASES = {
 def test_a_base_that_is_out_of_reach(tmp_path: Path, name: str | None) -> None:
     report = without_base(tmp_path / "a", base_model_name_or_path=name)
     assert (report.verdict, report.exit_code, report.error.kind) == ("unverified", 3, BASES[name][0])
-    assert BASES[name][1] in report.error.message
+    assert BASES[name][1].format(tmp_path / "a") in report.error.message
     assert (report.container, report.adapter.parameters) == ("adapter", 3 * 2 * (12 + 24 + 12 + 20))
+
+
+@over("name", ["../base", "base", "./models/base", "{}/base"])
+def test_a_base_in_the_tree_is_followed(tmp_path: Path, name: str) -> None:
+    name = name.format(tmp_path)
+    made = adapter(base_model_name_or_path=name)
+    folder = made.write(tmp_path / "out" / "lora")
+    base = tmp_path / ("models/base" if "models" in name else "base")
+    base.mkdir(parents=True)
+    (folder / "config.json").rename(base / "config.json")
+    args = ["-rq", str(tmp_path)]
+    result = CliRunner().invoke(main, args, standalone_mode=False)
+    assert (result.return_value, "and the config of" in result.output) == (0, True)
+
+
+def test_a_path_outside_of_the_tree_is_not_read(tmp_path: Path) -> None:
+    made = adapter(base_model_name_or_path="../../base")
+    folder = made.write(tmp_path / "tree" / "lora")
+    (tmp_path / "base").mkdir()
+    (folder / "config.json").rename(tmp_path / "base" / "config.json")
+    assert hfcount.verify(folder).verdict == "unverified"
+    result = CliRunner().invoke(main, ["-rq", str(tmp_path / "tree")], standalone_mode=False)
+    assert (result.return_value, "is not in this tree" in result.output) == (3, True)
+
+
+def test_base_is_for_the_adapters_of_a_tree(tmp_path: Path) -> None:
+    folder = adapter().write(tmp_path / "tree" / "lora")
+    config = folder / "config.json"
+    save_tiny(tmp_path / "tree" / "model")
+    args = ["-rq", str(tmp_path / "tree"), "--base", str(config.rename(tmp_path / "base.json"))]
+    lines = CliRunner().invoke(main, args, standalone_mode=False).output.splitlines()
+    assert ["verified: " in line for line in lines[:2]] == [True, True]
 
 
 def test_what_it_adds_to_its_base(tmp_path: Path) -> None:

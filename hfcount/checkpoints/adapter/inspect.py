@@ -18,6 +18,7 @@ from hfcount.fetcher.folder import FolderShards
 from hfcount.fetcher.interface import Documents, Request
 from hfcount.fetcher.location import Place
 from hfcount.fetcher.model_card import is_repo
+from hfcount.fetcher.suggestions import command
 from hfcount.formats.json import Document
 from hfcount.formats.safetensors import LENGTH_BYTES, Header, Shard, header_end, read_shard
 from hfcount.report.figures import AdapterFigures, Failure, TensorRow
@@ -140,7 +141,7 @@ def _against(place: Place, request: Request, adapter: LoadedAdapter, settings: S
     adapter.base = base_of(place, request, (settings.base,) if settings.base else ())
     base = adapter.base
     if base is None or base.blueprint is None:
-        adapter.doubt(*_no_base(settings, base))
+        adapter.doubt(*_no_base(place.model, settings, base))
         for finding in (*refused_settings(settings), *report_alone(settings, shapes)):
             adapter.outcome.report(finding)
         return
@@ -213,15 +214,17 @@ def beside(place: Place, request: Request, model: Inspection) -> Besides:
     return Besides(findings, files=(ADAPTER_CONFIG, adapter.file))
 
 
-def _no_base(settings: Settings, base: Base | None) -> tuple[str, str]:
+def _no_base(model: str, settings: Settings, base: Base | None) -> tuple[str, str]:
     """Why there is no base model to compare with: kind and text of the failure."""
-    ask = "--base MODEL compares them"
     if base is None and settings.base and not is_repo(settings.base):
-        return "BaseUnknown", f"its base, {printable(settings.base)}, is a path that is not followed; {ask}"
+        ask = command(model, "--base", "MODEL")
+        where = f"its base, {printable(settings.base)}, is not in this tree, and was not compared"
+        return "BaseUnknown", f"{where}; {ask} compares them"
     if base is None:
-        return "BaseUnknown", f"neither {ADAPTER_CONFIG} nor the card names its base; {ask}"
+        ask = command(model, "--base", "MODEL")
+        return "BaseUnknown", f"neither {ADAPTER_CONFIG} nor the card names its base; {ask} compares them"
     problem = base.problem or Failure(kind="BaseUnknown", message="its config cannot be read")
-    how = f"; --base {base.label} compares them" if problem.kind == "NotAsked" else ""
+    how = f"; {command(model, '--base', base.label)} compares them" if problem.kind == "NotAsked" else ""
     return problem.kind, f"its base cannot be compared: {problem.message}{how}"
 
 
