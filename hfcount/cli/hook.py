@@ -11,7 +11,7 @@ import click
 
 from hfcount.cli import option_types as read
 from hfcount.fetcher.find_checkpoints import is_checkpoint, modules_in
-from hfcount.fetcher.layout import CONFIG, MODEL_INDEX, MODULES, PARAMS
+from hfcount.fetcher.layout import ADAPTER, CONFIG, MODEL_INDEX, MODULES, PARAMS
 from hfcount.options import AskedDepth
 
 _USUAL = r"(pytorch_)?model.*\.(safetensors|bin)(\.index\.json)?"
@@ -32,8 +32,9 @@ _OTHERS = ("node_modules", "site-packages")
 def command(files: tuple[str, ...], *, depth: str, allow: Collection[str], strict: bool) -> int:
     """Verify the checkpoints that FILES belong to, for pre-commit.
 
-    A FILE belongs to the nearest folder, from its own up, that holds a config and weights or an index. Hidden folders
-    are left out. Prints a line for each model and each finding; exits with 0 if no FILE belongs to a checkpoint.
+    A FILE belongs to the nearest folder, from its own up, that holds a config and weights or an index, an adapter, a
+    pipeline or GGUF files. Hidden folders are left out. Prints a line for each model and each finding; exits with 0 if
+    no FILE belongs to a checkpoint, and for an adapter that nothing speaks against but whose base is not here.
     """
     folders = list(dict.fromkeys(folder for file in files for folder in _checkpoints(file)))
     if not folders:
@@ -41,9 +42,22 @@ def command(files: tuple[str, ...], *, depth: str, allow: Collection[str], stric
     from hfcount.cli.main import main
 
     waived = [word for code in sorted(allow) for word in ("--allow", code)]
-    given = ["--format", "concise", "--depth", depth, *waived, *(["--strict"] if strict else []), "--", *folders]
-    code: int = main.main(given, standalone_mode=False)
-    return code
+    given = ["--format", "concise", "--depth", depth, *waived, *(["--strict"] if strict else []), "--"]
+    code: int = main.main([*given, *folders], standalone_mode=False)
+    return 0 if code == 3 and all(map(_lacks_base_alone, folders)) else code
+
+
+def _lacks_base_alone(folder: str) -> bool:
+    """Whether a checkpoint is sound, or an adapter that only its base could tell more of, which is not here."""
+    from hfcount.checkpoints.inspect import inspect
+    from hfcount.errors import HfcountError
+    from hfcount.fetcher import Request
+
+    try:
+        report = inspect(Request(folder))
+    except HfcountError:
+        return False
+    return report.exit_code == 0 or bool(report.error and report.error.kind in ("NotAsked", "BaseUnknown"))
 
 
 def _checkpoints(file: str) -> Iterator[str]:
@@ -68,10 +82,16 @@ def _is_model(folder: str) -> bool:
     # Modules of sentence-transformers are verified with their model.
     if os.path.basename(os.path.abspath(folder)) in modules_in(os.path.join(folder, os.pardir)):
         return False
-    if not {MODEL_INDEX, MODULES, PARAMS}.isdisjoint(names) or _describes_model(os.path.join(folder, CONFIG)):
+    if not {MODEL_INDEX, MODULES, PARAMS, ADAPTER}.isdisjoint(names) or any(map(_is_gguf, names)):
+        return True
+    if _describes_model(os.path.join(folder, CONFIG)):
         return True
     usual = any(re.fullmatch(_USUAL, name) for name in names)
     return usual and not os.path.isfile(os.path.join(folder, os.pardir, MODULES))
+
+
+def _is_gguf(name: str) -> bool:
+    return name.endswith(".gguf")
 
 
 def _describes_model(path: str) -> bool:

@@ -5,10 +5,12 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+import gguf_files
 import pytest
 import yaml
 from build import config, save_tiny
 from conftest import Result
+from defects import adapter
 from paths import ROOT
 from tables import over
 
@@ -115,6 +117,21 @@ def test_options_are_those_of_verify(hook: Hook) -> None:
     assert hook("--allow", "HF999", file)[0] == 2
 
 
+def test_adapters_gguf_files_and_pipelines_are_checkpoints(hook: Hook, repository: Path) -> None:
+    adapter(base_model_name_or_path="org/base").write(repository / "lora")
+    (repository / "lora" / "config.json").unlink()
+    (repository / "gguf").mkdir()
+    raw = gguf_files.whole(*gguf_files.model())
+    (repository / "gguf" / "tiny.gguf").write_bytes(raw)
+    (repository / "pipe").mkdir()
+    (repository / "pipe" / "model_index.json").write_text('{"_class_name": "FluxPipeline", "vae": [null, null]}')
+    code, out, _ = hook("lora/adapter_config.json", "gguf/tiny.gguf")
+    assert (code, [line.partition(":")[0] for line in out.splitlines()[:2]]) == (0, ["lora", "gguf"])
+    assert hook("pipe/model_index.json")[1].startswith("pipe: ")
+    (repository / "gguf" / "tiny.gguf").write_bytes(raw[:-64])
+    assert hook("lora/adapter_config.json", "gguf/tiny.gguf")[0] == 1
+
+
 def test_the_checkpoint_may_be_the_repository(hook: Hook, repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(repository / "my models" / "bad")
     code, out, _ = hook("config.json")
@@ -122,7 +139,16 @@ def test_the_checkpoint_may_be_the_repository(hook: Hook, repository: Path, monk
 
 
 @over(
-    "file", ["config.json", "a/model.safetensors.index.json", "a b/x-00001-of-00002.safetensors", "pytorch_model.bin"]
+    "file",
+    [
+        "adapter_config.json",
+        "a/model_index.json",
+        "a/b.gguf",
+        "config.json",
+        "a/model.safetensors.index.json",
+        "a b/x-00001-of-00002.safetensors",
+        "pytorch_model.bin",
+    ],
 )
 def test_the_hook_asks_for_what_may_be_of_a_checkpoint(file: str) -> None:
     assert re.search(HOOK["files"], file)
