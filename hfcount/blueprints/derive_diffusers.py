@@ -14,6 +14,7 @@ from hfcount.errors import ConfigError, UnknownArchitecture
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Kind, Node, Tensor
 from hfcount.text import printable
+from hfcount.version import install
 
 
 def derive(values: Mapping[str, Any], where: str) -> Derived:
@@ -28,7 +29,7 @@ def derive(values: Mapping[str, Any], where: str) -> Derived:
         ConfigError: it asks for more modules than can be built.
     """
     if not (find_spec("diffusers") and find_spec("torch")):
-        needed = "diffusers, which could, is not installed: pip install diffusers torch"
+        needed = f"diffusers, which could, is not installed: {install('diffusers', 'torch')}"
         raise UnknownArchitecture(f"{where}: no family describes it, and {needed}")
     diffusers, name = import_module("diffusers"), values.get("model_type")
     by = f"diffusers {diffusers.__version__}"

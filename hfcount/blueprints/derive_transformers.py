@@ -22,8 +22,7 @@ from hfcount.spec.tree.leaves import is_index
 from hfcount.spec.tree.nodes import Block, Component, Linear, Node, Repeat, Tensor, Tied
 from hfcount.spec.tree.spellings import Spellings, compiled
 from hfcount.text import printable
-
-NEEDED = "transformers, which could, is not installed: pip install transformers torch (extra transformers)"
+from hfcount.version import install
 
 MOST_MODULES = 2_000_000
 """A config that asks for more modules is refused: each is built, unlike the layers that a family folds."""
@@ -74,7 +73,8 @@ def derive(values: Mapping[str, Any], where: str) -> Derived:
         ConfigError: it asks for more modules than can be built.
     """
     if not (find_spec("transformers") and find_spec("torch")):
-        raise UnknownArchitecture(f"{where}: no family describes it, and {NEEDED}")
+        needed = f"transformers, which could, is not installed: {install('transformers', 'torch')}"
+        raise UnknownArchitecture(f"{where}: no family describes it, and {needed}")
     transformers = import_module("transformers")
     by, name = f"transformers {transformers.__version__}", values.get("model_type")
     if not isinstance(name, str) or name not in transformers.CONFIG_MAPPING:

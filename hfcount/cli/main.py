@@ -19,11 +19,12 @@ from hfcount.fetcher import Request
 from hfcount.fetcher.interface import early
 from hfcount.fetcher.model_names import public
 from hfcount.options import AskedDepth, DerivedWith, Extra
-from hfcount.report.renderers import FORMATS, Format
+from hfcount.report.renderers import ALIASES, FORMATS, OUTPUTS, Format
 from hfcount.report.renderers.progress import Bar
 
-_BRIEF = Format("brief", "for --quiet")
 _DETAILED = Format("detailed", "for --details")
+_SILENT = Format("silent", "for a picture on standard output")
+_FLAGS = {"brief": Format("brief", "for --quiet"), "detailed": _DETAILED}
 
 if TYPE_CHECKING:
     from hfcount.checkpoints.inspection import Options
@@ -56,10 +57,6 @@ def main(
     timeout: float,
     no_cache: bool,
     depth: AskedDepth,
-    style: str,
-    as_json: bool,
-    quiet: bool,
-    details: bool,
     derive_with: DerivedWith | None,
     formula: bool,
     tensors: bool,
@@ -87,7 +84,8 @@ def main(
     No weights are downloaded.
     """
     del debug  # whoever reports a crash looks for it
-    format = _format("json" if as_json and style == "table" else style, as_json, quiet, details)
+    style = read.chosen_format(click.get_current_context())
+    format, files = _printed(style, [*outputs, *plot, *page])
     models = (*asked.spelled_out(models, recorded=fixtures is not None), *listed)
     try:
         named = asked.models(models, below, fixtures, everything, bool(revision or subfolder))
@@ -96,15 +94,8 @@ def main(
 
         show(format, [failed(str(fixtures), error)])
         return 3
-    if dark and not plot:
-        raise click.UsageError("--dark goes with --plot.")
     settings = asked.what_ifs(settings, schemes, compared=depth in ("index", "headers", "data") or bool(save))
-    if settings and target:
-        raise click.UsageError("--target compares a draft as it is published: leave out --set and --quantize.")
-    if not named:
-        raise click.UsageError(
-            "Name a MODEL, such as a folder or org/name, or --fixtures DIR --all. `hfcount --help` shows examples."
-        )
+    _check(named, bool(dark and not plot), bool(settings and target))
     ahead = None if settings else early(depth)
     where = revision, subfolder, fixtures, offline, timeout, not no_cache
     trees = (models or (".",)) if below else ()
@@ -121,8 +112,10 @@ def main(
     from hfcount.serving.cost import Workload
     from hfcount.verifier.policy import Policy
 
-    pages = [file for file in (*outputs, *page) if file.kind == "html"]
-    extras, unasked = _extras({"tensors": tensors, "formula": formula, "layers": formula}, bool(pages))
+    pages = [file for file in files if file.kind == "html"]
+    whole = bool(pages) or format is FORMATS["html"]
+    extras, unasked = _extras({"tensors": tensors, "formula": formula, "layers": formula}, whole)
+    unasked = [] if format is FORMATS["html"] else unasked
     shown = ReportStream(format, unasked)
     with Bar(len(named)) as bar:
         policy, workload = Policy(allow, strict), Workload(**load)
@@ -131,16 +124,34 @@ def main(
             name = model if isinstance(model, str) else model.model
             bar.model(name)
             shown.add(_look(public(name), request, options, settings))
-        if len(named) == 1 and format in (FORMATS["table"], _DETAILED):
-            shown.reports = [_with_repair(report) for report in shown.reports]
+    shown.reports = _with_repairs(shown.reports, format)
     shown.end()
     _not_applied(shown.reports, formula)
-    shown.write([*outputs, *plot, *page], pages, dark)
-    if style == "github":
+    shown.write(files, pages, dark)
+    if format is FORMATS["github"]:
         summarised(shown.reports)
     if shown.gone:
         raise ReaderGone
     return worst([report.exit_code for report in shown.reports])
+
+
+def _check(named: Sequence[object], dark_alone: bool, draft_changed: bool) -> None:
+    """Raises click.UsageError for options that do not go together."""
+    if dark_alone:
+        raise click.UsageError("--dark goes with --plot.")
+    if draft_changed:
+        raise click.UsageError("--target compares a draft as it is published: leave out --set and --quantize.")
+    if not named:
+        raise click.UsageError(
+            "Name a MODEL, such as a folder or org/name, or --fixtures DIR --all. `hfcount --help` shows examples."
+        )
+
+
+def _with_repairs(reports: "list[Report]", format: Format) -> "list[Report]":
+    """The reports, of one model with what `hfcount fix` has for it, if people read it."""
+    if len(reports) != 1 or format not in (FORMATS["table"], _DETAILED):
+        return reports
+    return [_with_repair(report) for report in reports]
 
 
 def _with_repair(report: "Report") -> "Report":
@@ -172,13 +183,17 @@ def _extras(asked: "Mapping[Extra, bool]", page: bool) -> tuple[list[Extra], lis
     return extras, [name for name in extras if not asked[name]]
 
 
-def _format(style: str, as_json: bool, quiet: bool, details: bool) -> Format:
-    if as_json and style != "json":
-        raise click.UsageError(f"--json is --format json, and --format {style} is given besides. Give one.")
-    if (quiet or details) and (style != "table" or quiet is details):
-        words = "--quiet and --details are formats of their own: give one of them, without --format and --json."
-        raise click.UsageError(words)
-    return _BRIEF if quiet else _DETAILED if details else FORMATS[style]
+def _printed(style: str | None, files: "list[OutputFile]") -> "tuple[Format, list[OutputFile]]":
+    """The format of standard output, and the files: one called `-` is what is printed."""
+    piped = [file for file in files if str(file.path) == "-"]
+    if not piped:
+        return _FLAGS.get(style or "table") or FORMATS[style or "table"], files
+    if style or len(piped) > 1:
+        raise click.UsageError("Two formats are to be printed. Name a file for one of them, as in -o report.json.")
+    kind = piped[0].kind
+    if OUTPUTS[kind].module == "plots":
+        return _SILENT, files
+    return FORMATS[ALIASES.get(kind, kind)], [file for file in files if file not in piped]
 
 
 def _look(

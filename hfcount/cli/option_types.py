@@ -5,8 +5,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
+from click.core import ParameterSource
 
 from hfcount.errors import BadSetting
+from hfcount.report.renderers import ALIASES
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -60,6 +62,31 @@ def completion(context: click.Context, _option: click.Parameter, shell: str | No
 
     install(context.command, shell)
     context.exit()
+
+
+_FORMAT = "hfcount.format"
+
+
+def format_named(context: click.Context, _option: click.Parameter, name: str) -> None:
+    """Notes the format of --format; the last of the options that choose one decides."""
+    if context.get_parameter_source("style") is not ParameterSource.DEFAULT:
+        from hfcount.cli.output_files import check_installed
+
+        name = ALIASES.get(name, name)
+        check_installed(name)
+        context.meta[_FORMAT] = name
+
+
+def format_flag(context: click.Context, option: click.Parameter, wanted: bool) -> None:
+    """Notes the format that a flag stands for."""
+    if wanted:
+        context.meta[_FORMAT] = {"as_json": "json", "quiet": "brief", "details": "detailed"}[option.name or ""]
+
+
+def chosen_format(context: click.Context) -> str | None:
+    """The format that was chosen; None if none was."""
+    name: str | None = context.meta.get(_FORMAT)
+    return name
 
 
 class NamingRules(click.Option):
@@ -141,15 +168,15 @@ def _needs(module: str, extra: str) -> None:
     from importlib.util import find_spec
 
     if find_spec(module) is None:
-        raise click.BadParameter(f"{module} is not installed, which this needs: pip install {module} (extra {extra})")
+        from hfcount.version import missing
+
+        raise click.BadParameter(missing(f"this (extra {extra})", module))
 
 
 def depth(_context: click.Context, _option: click.Parameter, name: str) -> str:
     """The depth, after a check for its requirements."""
-    from importlib.util import find_spec
-
-    if name == "data" and find_spec("numpy") is None:
-        raise click.BadParameter("numpy is not installed, which data needs: pip install 'hfcount[data]'")
+    if name == "data":
+        _needs("numpy", "data")
     return name
 
 

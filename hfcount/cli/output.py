@@ -41,7 +41,9 @@ def said(render: Callable[[], str]) -> bool:
     """Prints the rendered text; returns False if the output is closed."""
     try:
         # The format has decided on colours; click would write UTF-8 where the encoding is ASCII.
-        click.echo(writable(render(), sys.stdout.encoding or "utf-8"), color=True)
+        text = writable(render(), sys.stdout.encoding or "utf-8")
+        if text:
+            click.echo(text, color=True)
     except BrokenPipeError:
         return False
     except OSError as error:

@@ -10,7 +10,7 @@ from hfcount.cli import option_types as read
 from hfcount.cli import output_files, shared_options
 from hfcount.cli.option_groups import Decorator
 from hfcount.cli.serving import serving
-from hfcount.report.renderers import FORMATS, OUTPUTS
+from hfcount.report.renderers import ALIASES, FORMATS, OUTPUTS
 
 
 def _printing(name: str, metavar: str | None, complete: Any, help: str) -> Decorator:
@@ -114,18 +114,52 @@ _LOOK = (
     ),
 )
 
+
+class _Formats(click.Choice[str]):
+    """The formats of standard output; of a picture it says how it is written."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        name = str(value).lower()
+        if name in OUTPUTS and name not in self.choices:
+            self.fail(f"{name} is a picture: name its file, as in -o sizes.{name}.", param, ctx)
+        return super().convert(value, param, ctx)
+
+
 _SHOW = (
     click.option(
         "--format",
         "style",
-        type=click.Choice(list(FORMATS)),
+        type=_Formats([*FORMATS, *ALIASES], case_sensitive=False),
         default="table",
         show_default=True,
+        metavar="FORMAT",
+        callback=read.format_named,
+        expose_value=False,
         help="; ".join(f"{name} is {format.purpose}" for name, format in FORMATS.items()) + ".",
     ),
-    shared_options.JSON,
-    click.option("-q", "--quiet", is_flag=True, help="Print one line per model: its verdict."),
-    click.option("--details", is_flag=True, help="Print everything about every model, failing or not."),
+    click.option(
+        "--json",
+        "as_json",
+        is_flag=True,
+        callback=read.format_flag,
+        expose_value=False,
+        help="The same as --format json.",
+    ),
+    click.option(
+        "-q",
+        "--quiet",
+        is_flag=True,
+        callback=read.format_flag,
+        expose_value=False,
+        help="Print one line per model: its verdict.",
+    ),
+    click.option(
+        "--details",
+        is_flag=True,
+        callback=read.format_flag,
+        expose_value=False,
+        help="Print everything about every model, failing or not.",
+    ),
     click.option(
         "--formula", is_flag=True, help="Print the parameter formula by component, by kind of layer and in total."
     ),
@@ -160,7 +194,8 @@ _OUTPUT = (
         metavar="FILE",
         shell_complete=read.some_file,
         callback=output_files.outputs,
-        help=f"Also write a file, by its suffix or as FORMAT:FILE (repeatable): {', '.join(OUTPUTS)}.",
+        help=f"Also write a file, by its suffix or as FORMAT:FILE (repeatable); FORMAT:- prints it instead:"
+        f" {', '.join(OUTPUTS)}.",
     ),
     click.option(
         "--plot",

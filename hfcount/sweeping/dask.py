@@ -7,6 +7,7 @@ from importlib import import_module
 from importlib.util import find_spec
 
 from hfcount.errors import SweepError
+from hfcount.version import missing
 
 
 @contextmanager
@@ -17,7 +18,7 @@ def cluster(address: str | None, workers: int | None) -> Iterator[tuple[Executor
         SweepError: distributed is not installed, or there is no such scheduler.
     """
     if find_spec("distributed") is None:
-        raise SweepError("distributed is not installed, which this needs: pip install distributed (extra dask).")
+        raise SweepError(missing("--engine dask", "distributed"))
     distributed, dask = import_module("distributed"), import_module("dask")
     with ExitStack() as stack:
         # The first death of a worker fails its batch, and the driver finds out which checkpoint it was.

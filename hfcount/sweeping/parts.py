@@ -18,6 +18,7 @@ from hfcount.errors import SweepError
 from hfcount.sweeping import rows
 from hfcount.sweeping.keys import Keys
 from hfcount.text import printable
+from hfcount.version import install
 
 PART = re.compile(r"part-(\d{6,})(?:-(\d+of\d+))?\.(parquet|jsonl)")
 """The name of a part: its number, its shard, its kind."""
@@ -50,7 +51,9 @@ def kind_of(out: Path) -> str:
 
     there, able = {path.suffix[1:] for path in parts(out)}, find_spec("pyarrow") is not None
     if "parquet" in there and not able:
-        raise SweepError(f"{printable(str(out))} has Parquet files, which pyarrow reads: pip install pyarrow.")
+        raise SweepError(
+            f"{printable(str(out))} has Parquet files, which pyarrow reads: {install('pyarrow')} installs it."
+        )
     return next(iter(there)) if there else "parquet" if able else "jsonl"
 
 

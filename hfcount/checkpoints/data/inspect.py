@@ -12,11 +12,10 @@ from hfcount.fetcher.data_files import ListedChecksum, listed_checksum
 from hfcount.fetcher.interface import Request
 from hfcount.report.figures import Failure
 from hfcount.verifier.finding import Finding, Severity
+from hfcount.version import missing
 
 if TYPE_CHECKING:
     from hfcount.checkpoints.data.source import Source, Values
-
-MISSING = "--depth data needs numpy. Install it with `pip install 'hfcount[data]'`."
 
 
 def with_values(request: Request, inspection: Inspection) -> Inspection:
@@ -29,7 +28,7 @@ def with_values(request: Request, inspection: Inspection) -> Inspection:
 
 def _looked(request: Request, inspection: Inspection) -> Inspection:
     if find_spec("numpy") is None:
-        return _unseen(inspection, "NoNumpy", MISSING)
+        return _unseen(inspection, "NoNumpy", missing("--depth data", "numpy"))
     from hfcount.checkpoints.data.file_source import FileSource  # which imports numpy
     from hfcount.checkpoints.data.stored_values import stored_values
 
@@ -48,7 +47,7 @@ def of_memory(inspection: Inspection, tensors: Mapping[str, Any]) -> Inspection:
         ImportError: there is no numpy.
     """
     if find_spec("numpy") is None:
-        raise ImportError("Values are read with numpy. Install it with `pip install 'hfcount[data]'`.")
+        raise ImportError(missing("data=True", "numpy"))
     from hfcount.checkpoints.data.memory_source import MemorySource
 
     shards = inspection.evidence.shards or {}

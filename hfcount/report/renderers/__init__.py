@@ -36,7 +36,15 @@ FORMATS: Mapping[str, Format] = {
     "markdown": Format("markdown", "for a model card or a pull request"),
     "github": Format("github", "for GitHub Actions, with annotations"),
     "concise": Format("concise", "for logs, a line for each model and finding, with file and line"),
+    "sarif": Format("sarif", "for code scanning"),
+    "junit": Format("junit", "for CI"),
+    "csv": Format("csv", "for spreadsheets, a row a model"),
+    "csv-long": Format("csv_long", "a row a component"),
+    "html": Format("html", "a page"),
 }
+
+ALIASES: Mapping[str, str] = {"md": "markdown", "xml": "junit", "jsonl": "json", "ndjson": "json", "htm": "html"}
+"""Other names of formats: suffixes of their files."""
 
 
 Way = Literal["text", "reasons", "markdown", "html", "notebook"]
