@@ -25,6 +25,9 @@ class Command(NamedTuple):
 
 COMMANDS: Mapping[str, Command] = {
     "verify": Command("[verify] MODEL...", "verify checkpoints; the word may be left out", "main:main"),
+    "size": Command("size MODEL...", "say where the parameters are, also of what ifs", "surfaces:size"),
+    "serve": Command("serve MODEL...", "say what serving takes: memory, context, ranks", "surfaces:serve"),
+    "gate": Command("gate MODEL", "one line and an exit code, for a launcher before it takes a GPU", "surfaces:gate"),
     "fix": Command("fix PATH", "repair a local folder if the fix is proven", "fix:command"),
     "diff": Command("diff A B", "say what one checkpoint is to another, and what differs", "diff:command"),
     "sweep": Command("sweep OUT [MODEL]...", "verify many checkpoints, one row each; resumable", "sweep:command"),
@@ -68,7 +71,8 @@ Examples:
   hfcount Qwen/Qwen3-32B   a repo on the Hub
   hfcount ./my-checkpoint  a local folder
 
-Name a MODEL to begin. `hfcount help` shows all options, `hfcount help COMMAND` those of a command."""
+Name a MODEL to begin. `hfcount -h` shows the usual options, `hfcount --help` all, `hfcount help COMMAND` those of a
+command."""
 
 
 def run() -> NoReturn:

@@ -24,7 +24,12 @@ from hfcount.report.renderers.progress import Bar
 
 _DETAILED = Format("detailed", "for --details")
 _SILENT = Format("silent", "for a picture on standard output")
-_FLAGS = {"brief": Format("brief", "for --quiet"), "detailed": _DETAILED}
+_FLAGS = {
+    "brief": Format("brief", "for --quiet"),
+    "detailed": _DETAILED,
+    "gate": Format("gate", "for hfcount gate"),
+    "serving": Format("serving_alone", "for hfcount serve"),
+}
 
 if TYPE_CHECKING:
     from hfcount.checkpoints.inspection import Options
@@ -38,7 +43,7 @@ if TYPE_CHECKING:
     cls=GroupedCommand,
     epilog=EPILOG,
     options_metavar="[COMMAND] [OPTIONS]",
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    context_settings={"help_option_names": ["--help"], "max_content_width": 100},
 )
 @click.argument("models", nargs=-1, metavar="MODEL...", shell_complete=read.some_model)
 @grouped(OPTIONS)
@@ -75,17 +80,13 @@ def main(
 ) -> int:
     """Verify that a checkpoint holds exactly what its config says.
 
-    Each MODEL is a local folder or config.json if there is one, else a repo on the Hugging Face Hub: org/name,
-    org/name@REV, hf://org/name@REV/DIR or the address of its page. config.json and model.safetensors.index.json are
-    read, every tensor is derived from the config, and the two are compared to the byte; where the index does not settle
-    it, the headers of the safetensors files are read, too. Pickled weights (.bin) are compared likewise, and nothing in
-    them is run; GGUF files are held against their own metadata and, as adapters of PEFT are, against the base that they
-    name, or that --base names. Of a pipeline of diffusers every part is compared, and whether the parts fit each other.
-    No weights are downloaded.
+    Each MODEL is a local folder or file if there is one, else a repo on the Hugging Face Hub: org/name, org/name@REV,
+    hf://org/name@REV/DIR or the address of its page. Every tensor is derived from config.json, and compared with the
+    index, and with the headers of the weight files where the index does not settle it. Nothing is run, and no weights
+    are downloaded.
     """
     del debug  # whoever reports a crash looks for it
-    style = read.chosen_format(click.get_current_context())
-    format, files = _printed(style, [*outputs, *plot, *page])
+    format, files = _printed(click.get_current_context(), [*outputs, *plot, *page])
     models = (*asked.spelled_out(models, recorded=fixtures is not None), *listed)
     try:
         named = asked.models(models, below, fixtures, everything, bool(revision or subfolder))
@@ -96,6 +97,8 @@ def main(
         return 3
     settings = asked.what_ifs(settings, schemes, compared=depth in ("index", "headers", "data") or bool(save))
     _check(named, bool(dark and not plot), bool(settings and target))
+    if click.get_current_context().obj == "gate" and (settings or depth == "config"):
+        raise click.UsageError("gate compares what is published: leave out --set, --quantize and --depth config.")
     ahead = None if settings else early(depth)
     where = revision, subfolder, fixtures, offline, timeout, not no_cache
     trees = (models or (".",)) if below else ()
@@ -183,11 +186,13 @@ def _extras(asked: "Mapping[Extra, bool]", page: bool) -> tuple[list[Extra], lis
     return extras, [name for name in extras if not asked[name]]
 
 
-def _printed(style: str | None, files: "list[OutputFile]") -> "tuple[Format, list[OutputFile]]":
+def _printed(context: click.Context, files: "list[OutputFile]") -> "tuple[Format, list[OutputFile]]":
     """The format of standard output, and the files: one called `-` is what is printed."""
+    style = read.chosen_format(context)
     piped = [file for file in files if str(file.path) == "-"]
     if not piped:
-        return _FLAGS.get(style or "table") or FORMATS[style or "table"], files
+        style = style or context.obj or "table"
+        return _FLAGS.get(style) or FORMATS[style], files
     if style or len(piped) > 1:
         raise click.UsageError("Two formats are to be printed. Name a file for one of them, as in -o report.json.")
     kind = piped[0].kind

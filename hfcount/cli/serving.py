@@ -77,6 +77,11 @@ _OPTIONS = (
     click.option(
         "--context", type=COUNT, metavar="TOKENS", help="Count cache and multiply-adds at this context length."
     ),
+    click.option(
+        "--full-context",
+        is_flag=True,
+        help="Without --context: count with the longest that the config allows, as engines do unless they are told.",
+    ),
     click.option("--batch", type=COUNT, default=1, metavar="N", help="Number of sequences of --context tokens."),
     click.option(
         "--kv-dtype",
@@ -110,12 +115,16 @@ _OPTIONS = (
 )
 
 
+_VALUES = ("context", "full_context", "batch", "dtype", "ranks", "memory", "engine")
+
+
 def serving(command: Callable[..., int]) -> Callable[..., int]:
     """Adds these options to a command and passes their values as `load`."""
 
     @wraps(command)
     def wrapped(**values: Any) -> int:
-        load = {name: values.pop(name) for name in ("context", "batch", "dtype", "ranks", "memory", "engine")}
+        load = {name: values.pop(name) for name in _VALUES}
+        load["longest"] = load.pop("full_context")
         if load["batch"] > 1 and load["context"] is None and load["memory"] is None:
             raise click.UsageError("--batch goes with --context or --memory: that many sequences of how many tokens?")
         devices, load["memory"] = load["memory"] or (1, None)

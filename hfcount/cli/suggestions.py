@@ -11,8 +11,9 @@ from hfcount.cli.commands import COMMANDS
 from hfcount.text import printable
 
 _MEANT = {
-    "verify": "analyse analyze audit check compute count estimate examine inspect lint model run scan show test"
-    " validate view",
+    "verify": "analyse analyze audit check examine inspect lint model run scan show test validate view",
+    "size": "components compute count parameters params sizes",
+    "serve": "estimate fit fits memory vram",
     "fix": "correct mend patch repair",
     "sweep": "batch bulk crawl",
     "diff": "compare difference versus",
@@ -26,7 +27,6 @@ _MEANT = {
 _ELSEWHERE = {
     "list": "There is no command list: `hfcount --list FILE` reads MODELs from a file, `hfcount architectures` lists"
     " model types.",
-    "serve": "There is no command serve: `hfcount MODEL --memory 80GiB --tp 2,4` says what serving takes.",
     "merge": "There is no command merge: verify the merged model, `hfcount ./merged`.",
     **{
         name: f"There is no command {name}: that is `hf {command}`, of huggingface_hub."

@@ -44,6 +44,28 @@ def _printing(name: str, metavar: str | None, complete: Any, help: str) -> Decor
     )
 
 
+def _hidden(option: Decorator) -> Decorator:
+    """An option that works and that another command shows."""
+
+    def add(function: Any) -> Any:
+        before = len(getattr(function, "__click_params__", ()))
+        function = option(function)
+        for param in function.__click_params__[before:]:
+            param.hidden = True
+        return function
+
+    return add
+
+
+def _usual(context: click.Context, _option: click.Parameter, wanted: bool) -> None:
+    """Prints the usual options instead of a run."""
+    if wanted and not context.resilient_parsing:
+        from hfcount.cli.short_help import short_help
+
+        click.echo(short_help(context))
+        context.exit()
+
+
 _READ = (
     click.option("--revision", metavar="REV", help="Branch, tag or commit."),
     click.option("--subfolder", metavar="DIR", help="A folder of the repo."),
@@ -160,10 +182,12 @@ _SHOW = (
         expose_value=False,
         help="Print everything about every model, failing or not.",
     ),
-    click.option(
-        "--formula", is_flag=True, help="Print the parameter formula by component, by kind of layer and in total."
+    _hidden(
+        click.option(
+            "--formula", is_flag=True, help="Print the parameter formula by component, by kind of layer and in total."
+        )
     ),
-    click.option("--tensors", is_flag=True, help="List every tensor that the config describes, folded into rows."),
+    _hidden(click.option("--tensors", is_flag=True, help="List every tensor, folded into rows.")),
 )
 
 _WHAT_IF = (
@@ -197,14 +221,16 @@ _OUTPUT = (
         help=f"Also write a file, by its suffix or as FORMAT:FILE (repeatable); FORMAT:- prints it instead:"
         f" {', '.join(OUTPUTS)}.",
     ),
-    click.option(
-        "--plot",
-        metavar="FILE",
-        callback=output_files.figure,
-        shell_complete=read.some_file,
-        help="Draw the components of all models: .svg, .png or .pdf.",
+    _hidden(
+        click.option(
+            "--plot",
+            metavar="FILE",
+            callback=output_files.figure,
+            shell_complete=read.some_file,
+            help="Draw the components of all models: .svg, .png or .pdf.",
+        )
     ),
-    click.option("--dark", is_flag=True, help="Draw it on a dark background."),
+    _hidden(click.option("--dark", is_flag=True, help="Draw it on a dark background.")),
     click.option(
         "--html",
         "page",
@@ -217,15 +243,17 @@ _OUTPUT = (
 )
 
 _OTHER = (
-    _printing("--rules", "[CODE]", read.some_rule, "Explain all findings, or one by its code: `hfcount rules`."),
-    _printing(
-        "--families",
-        "[TYPE]",
-        read.some_type,
-        "List the architectures, or describe one by model_type or class: `hfcount architectures`.",
+    _hidden(_printing("--rules", "[CODE]", read.some_rule, "Explain findings: `hfcount rules`.")),
+    _hidden(
+        _printing(
+            "--families",
+            "[TYPE]",
+            read.some_type,
+            "List the architectures, or describe one by model_type or class: `hfcount architectures`.",
+        )
     ),
-    _printing("--schema", None, None, "Print the JSON Schema of --format json: `hfcount schema`."),
-    _printing("--clear-cache", None, None, "Empty hfcount's cache: `hfcount cache clear`."),
+    _hidden(_printing("--schema", None, None, "Print the JSON Schema of --format json: `hfcount schema`.")),
+    _hidden(_printing("--clear-cache", None, None, "Empty hfcount's cache: `hfcount cache clear`.")),
     click.option(
         "--install-completion",
         is_flag=False,
@@ -237,6 +265,15 @@ _OTHER = (
         help="Install completion for bash, zsh or fish (default: the shell of $SHELL).",
     ),
     shared_options.DEBUG,
+    click.option(
+        "-h",
+        "usual",
+        is_flag=True,
+        is_eager=True,
+        expose_value=False,
+        callback=_usual,
+        help="Show the usual options and exit.",
+    ),
     click.version_option(package_name="hfcount", prog_name="hfcount", message="%(prog)s %(version)s"),
 )
 
@@ -244,8 +281,8 @@ OPTIONS: Mapping[str, Sequence[Decorator]] = {
     "What to read": _READ,
     "How far to look, and how strictly": _LOOK,
     "What to show": _SHOW,
-    "What if": _WHAT_IF,
-    "Serving": (serving,),
+    "What if": tuple(map(_hidden, _WHAT_IF)),
+    "Serving": (_hidden(serving),),
     "Files to write": _OUTPUT,
     "Other": _OTHER,
 }

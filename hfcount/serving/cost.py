@@ -26,7 +26,8 @@ class Workload(NamedTuple):
     """The load to serve: `batch` sequences of `context` tokens each, cached as `dtype` (None: the config's).
 
     `ranks` are numbers of ranks that each share the model, `memory` the bytes that each of them has, and `engine` whose
-    share of that it has to fit in; None for all of it.
+    share of that it has to fit in; None for all of it. `longest` is whether the longest context that the config allows
+    is meant where none is given.
     """
 
     context: int | None = None
@@ -35,6 +36,7 @@ class Workload(NamedTuple):
     ranks: tuple[int, ...] = ()
     memory: int | None = None
     engine: EngineShare | None = VLLM
+    longest: bool = False
 
     @property
     def asked(self) -> bool:

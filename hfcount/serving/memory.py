@@ -53,6 +53,8 @@ def serve(
         asked: the libraries whose verdict is asked for; of engines the rules of sharing are theirs.
         others: as for `costs`.
     """
+    if load.longest and load.context is None and limit and load.asked:
+        load = load._replace(context=limit.tokens)
     storage, sharing = None, None
     if announced:
         from hfcount.serving.storage import storage as stored  # most checkpoints are not quantised

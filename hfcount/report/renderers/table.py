@@ -32,6 +32,21 @@ def render(reports: Sequence[Report], *, full: bool = False) -> str:
     return _rendered(reports, terminal(), full)
 
 
+def served(reports: Sequence[Report]) -> str:
+    """What serving takes, with the verdict and the findings; of several models the same as `render`."""
+    console = terminal()
+    if len(reports) > 1:
+        return _rendered(reports, console, False)
+    return printed(console, (part for report in reports for part in _served(report, console.width)))
+
+
+def _served(report: Report, width: int) -> Iterator[RenderableType]:
+    yield from answer(report)
+    if words.serving(report):
+        yield Text()
+        yield sections.serving(report, width)
+
+
 def as_text(report: Report) -> str:
     """The same of one report, as it is printed: without colours."""
     return _rendered([report], Console(highlight=False, file=StringIO(), color_system=None), False)

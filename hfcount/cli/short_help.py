@@ -1,0 +1,78 @@
+"""What -h shows: the usual options of a command, on one screen."""
+
+from collections.abc import Mapping
+
+import click
+
+_USUAL = {
+    "verify": "below depth loaders base allow strict quiet style outputs offline revision",
+    "size": "settings schemes formula tensors plot style outputs offline revision",
+    "serve": "memory ranks context batch dtype engine quiet style offline revision",
+    "gate": "loaders memory ranks context engine depth allow strict offline revision",
+}
+
+_TEXTS: Mapping[str, str] = {
+    "below": "every checkpoint below MODEL, a local folder",
+    "depth": "how far to look: config, index, headers or data",
+    "loaders": "whose verdict it is, such as vllm or transformers@4.57",
+    "base": "what an adapter or a GGUF file was made of",
+    "allow": "waive an error, such as HF201",
+    "strict": "notes are errors, too",
+    "quiet": "one line per model",
+    "style": "table, json, markdown, github, concise, sarif, junit ...",
+    "outputs": "also write a file, by its suffix: .json, .md, .html ...",
+    "offline": "local files and the Hugging Face cache only",
+    "revision": "branch, tag or commit",
+    "settings": "also with this value of a config key",
+    "schemes": "also in this quantisation: fp8, awq, gptq, nf4, mlx-4 ...",
+    "formula": "the count as a formula, by component",
+    "tensors": "every tensor, folded into rows",
+    "plot": "draw the components: .svg, .png or .pdf",
+    "memory": "of each GPU: 80GiB, H100, 2xH100. Does it fit?",
+    "ranks": "can so many tensor-parallel ranks share it? 2,4,8",
+    "context": "tokens of a sequence, such as 32k",
+    "batch": "sequences of so many tokens",
+    "dtype": "dtype of the cache, such as fp8",
+    "engine": "whose share of the memory: vllm, vllm:0.9 or raw",
+}
+
+_PURPOSES = {
+    "verify": "Verify that a checkpoint holds exactly what its config says.",
+    "size": "Say where the parameters of a model are.",
+    "serve": "Say what serving a model takes: memory, context and ranks.",
+    "gate": "Say in one line whether a launcher may start a model.",
+}
+
+_METAVARS = {"style": "FORMAT", "dtype": "DTYPE", "depth": "DEPTH"}
+
+
+def short_help(context: click.Context) -> str:
+    """The usual options of a command."""
+    path = context.command_path
+    name = context.command.name if context.command.name in _USUAL else "verify"
+    params = {param.name: param for param in context.command.params}
+    rows = [(_spelled(params[name]), _TEXTS[name]) for name in _USUAL[name or "verify"].split()]
+    width = max(len(spelled) for spelled, _ in rows)
+    commands = ["size", "serve", "gate", "diff", "fix", "sweep", "rules", "architectures", "loaders"]
+    others = ", ".join(other for other in commands if other != name)
+    return "\n".join(
+        [
+            f"Usage: {path} [OPTIONS] MODEL...",
+            "",
+            _PURPOSES[name or "verify"],
+            "MODEL is a local folder or file, or a repo on the Hub: org/name, org/name@REV.",
+            "",
+            *(f"  {spelled:{width}}  {text}" for spelled, text in rows),
+            "",
+            f"{path} --help shows all options, hfcount help COMMAND those of",
+            f"{others}.",
+        ]
+    )
+
+
+def _spelled(param: click.Parameter) -> str:
+    """`-o, --output FILE`."""
+    names = ", ".join(sorted(param.opts, key=len))
+    if isinstance(param, click.Option) and param.is_flag:
+        return names
+    return f"{names} {_METAVARS.get(param.name or '') or param.metavar or (param.name or '').upper()}"
