@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from hfcount.cli import shared_options
+from hfcount.cli.option_groups import AnsweringCommand
 from hfcount.cli.option_types import codes, settings
 from hfcount.errors import HfcountError
 from hfcount.fetcher import Request, folder
@@ -29,7 +30,11 @@ Exit codes: 0 nothing to repair, or everything was repaired and verified;
 """
 
 
-@click.command(epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.command(
+    cls=AnsweringCommand,
+    epilog=EPILOG,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
 @click.argument("paths", metavar="PATH", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--write", is_flag=True, help="Make the repairs; without it they are only shown.")
 @click.option(

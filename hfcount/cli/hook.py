@@ -10,6 +10,7 @@ from typing import get_args
 import click
 
 from hfcount.cli import option_types as read
+from hfcount.cli.option_groups import AnsweringCommand
 from hfcount.fetcher.find_checkpoints import is_checkpoint, modules_in
 from hfcount.fetcher.layout import ADAPTER, CONFIG, MODEL_INDEX, MODULES, PARAMS
 from hfcount.options import AskedDepth
@@ -18,7 +19,7 @@ _USUAL = r"(pytorch_)?model.*\.(safetensors|bin)(\.index\.json)?"
 _OTHERS = ("node_modules", "site-packages")
 
 
-@click.command(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.command(cls=AnsweringCommand, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.argument("files", nargs=-1, metavar="[FILE]...", type=click.Path())
 @click.option(
     "--depth",

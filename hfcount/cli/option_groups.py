@@ -35,13 +35,22 @@ def grouped(groups: Mapping[str, Sequence[Decorator]]) -> Decorator:
     return add
 
 
-class GroupedCommand(click.Command):
-    """A command that shows its options in groups, in order of declaration."""
+class AnsweringCommand(click.Command):
+    """A command that answers an option which it does not have with its own."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parses the words; a folder that is given to --recursive is a MODEL."""
         split = (word.split("=", 1) if word.startswith("--recursive=") else [word] for word in args)
-        return super().parse_args(ctx, [part for parts in split for part in parts])
+        try:
+            return super().parse_args(ctx, [part for parts in split for part in parts])
+        except click.NoSuchOption as error:
+            from hfcount.cli.foreign_options import unknown  # only where one is
+
+            raise click.UsageError(unknown(error.option_name, self, ctx), ctx) from None
+
+
+class GroupedCommand(AnsweringCommand):
+    """A command that shows its options in groups, in order of declaration."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Writes the options under the titles of their groups."""

@@ -158,10 +158,13 @@ def schemes(_context: click.Context, _option: click.Parameter, values: Sequence[
     from hfcount.mapper.quantization_presets import PRESETS
     from hfcount.mapper.whatif import QUANTIZATION
 
-    for value in values:
-        if value.lower() not in PRESETS:
-            raise click.BadParameter(f"{value} is not among {', '.join(PRESETS)}.")
-    return [{QUANTIZATION: dict(PRESETS[value.lower()])} for value in dict.fromkeys(values)]
+    names = [name.strip().lower() for value in values for name in value.split(",")]
+    for name in names:
+        if name not in PRESETS:
+            from hfcount.cli.foreign_options import scheme  # only where one is
+
+            raise click.BadParameter(f"{scheme(name)} {name or 'nothing'} is not among {', '.join(PRESETS)}.".lstrip())
+    return [{QUANTIZATION: dict(PRESETS[name])} for name in dict.fromkeys(names)]
 
 
 def _needs(module: str, extra: str) -> None:

@@ -60,6 +60,8 @@ class _CacheDtype(click.Choice[str]):
     """A cache dtype, by its name or an engine's alias."""
 
     def convert(self, value: str, param: click.Parameter | None, context: click.Context | None) -> str:
+        if value == "auto":
+            self.fail("auto is the config's dtype, as it is without --kv-dtype. Leave it out.", param, context)
         return super().convert(CACHE_ALIASES.get(value, value), param, context)
 
 

@@ -11,7 +11,7 @@ from hfcount.cli.commands import COMMANDS
 from hfcount.text import printable
 
 _MEANT = {
-    "verify": "analyse analyze audit check examine inspect lint model run scan show test validate view",
+    "verify": "analyse analyze audit check examine info inspect lint model run scan show test validate view",
     "size": "components compute count parameters params sizes",
     "serve": "estimate fit fits memory vram",
     "fix": "correct mend patch repair",
@@ -20,13 +20,14 @@ _MEANT = {
     "rules": "codes errors explain findings rule",
     "architectures": "archs families family models types",
     "cache clear": "clean clear prune purge",
-    "help": "commands man usage",
+    "help": "commands doc docs man usage",
 }
 """Names of these commands in other tools."""
 
 _ELSEWHERE = {
     "list": "There is no command list: `hfcount --list FILE` reads MODELs from a file, `hfcount architectures` lists"
     " model types.",
+    "ls": "There is no command ls: `hfcount -rq DIR` has a line for every checkpoint below a folder.",
     "merge": "There is no command merge: verify the merged model, `hfcount ./merged`.",
     **{
         name: f"There is no command {name}: that is `hf {command}`, of huggingface_hub."

@@ -44,11 +44,14 @@ def read(request: Request) -> Documents | Place:
     if not sound:
         raise FetchError("BadName", not_a_repo_id(request.model))
     if not there:
+        from hfcount.fetcher.suggestions import no_repo
+
+        name = printable(request.model)
         raise FetchError(
             "NotCached",
-            f"{printable(request.model)} at {printable(revision)} is not in the cache {printable(str(repo.parent))}."
-            " Run once without --offline (and without HF_HUB_OFFLINE); adapters and GGUF files have to be downloaded"
-            f" whole: `hf download {printable(request.model)}`.",
+            f"there is no local folder {name}, and {name} at {printable(revision)} is not in the cache"
+            f" {printable(str(repo.parent))}.{no_repo(request.model)} Run once without --offline (and without"
+            f" HF_HUB_OFFLINE); adapters and GGUF files have to be downloaded whole: `hf download {name}`.",
         )
     return read_folder(folder, request.path, "cache", commit, label(request.path, commit), request.file)
 

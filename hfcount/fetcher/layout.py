@@ -30,6 +30,15 @@ WEIGHTS_END, LISTING_END = ".safetensors", ".safetensors.index.json"
 _OF_MODELS = r"(model|adapter_model|consolidated|open_clip_\w+|diffusion_pytorch_model)\b|\w+-\d+-of-\d+\."
 
 
+BESIDE_CONFIG = frozenset(
+    f"{MODEL_INDEX} {ADAPTER} {MODULES} {PARAMS} {OPEN_CLIP} {INDEX} {BIN_INDEX} trainer_state.json tokenizer.json"
+    " tokenizer_config.json tokenizer.model special_tokens_map.json added_tokens.json vocab.json vocab.txt merges.txt"
+    " chat_template.jinja generation_config.json preprocessor_config.json processor_config.json quantize_config.json"
+    " hf_quant_config.json README.md config_sentence_transformers.json sentence_bert_config.json".split()
+)
+"""Files of a checkpoint that stand for the folder that they are in."""
+
+
 class Layout(NamedTuple):
     """The files of a checkpoint: its config, its weights if they are one file, and the index if they are several.
 

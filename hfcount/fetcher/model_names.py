@@ -8,7 +8,7 @@ from urllib.parse import unquote, urlsplit
 from hfcount.errors import FetchError
 from hfcount.fetcher import folder
 from hfcount.fetcher.interface import Request
-from hfcount.fetcher.layout import ADAPTER, BIN_INDEX, CONFIG, INDEX, MODEL_INDEX, is_loose
+from hfcount.fetcher.layout import ADAPTER, BESIDE_CONFIG, BIN_INDEX, CONFIG, INDEX, MODEL_INDEX, is_loose
 from hfcount.text import printable
 
 _HOSTS = ("huggingface.co", "www.huggingface.co", "hf.co")
@@ -17,6 +17,8 @@ _FOLDERS, _FILES = ("tree", "commit", "commits"), ("blob", "resolve", "raw", "bl
 _PAGES = (*_FOLDERS, *_FILES)
 _REFS = r"refs/(?:pr/\d+|convert/[\w.-]+)(?=/|$)"
 """Revisions with slashes that the Hub's pages and huggingface_hub write as they are."""
+
+_REPO_PART = re.compile(r"\w[\w.-]{0,95}", re.ASCII)
 
 _TAGGED = re.compile(r"((?:(?:www\.)?(?:huggingface\.co|hf\.co)/|hf://)?[^@/\s:]+/[^@/\s:]+):([\w.-]+)")
 """`org/name:Q4_K_M`, as llama.cpp and Ollama name one GGUF file of a repo."""
@@ -32,6 +34,7 @@ def understood(request: Request) -> Request:
         FetchError: BadName, an address of something else than a model.
         ValueError: a revision where there are none, or MODEL names another revision or subfolder than the arguments.
     """
+    request = _without_file(request)
     model, shown = request.model, public(request.model)
     if request.fixtures is not None or _is_local(model):
         if request.revision is not None:
@@ -57,6 +60,17 @@ def understood(request: Request) -> Request:
     )
 
 
+def _without_file(request: Request) -> Request:
+    """The request with the repo that a file in it is named of: `org/name/config.json`, as no local path is."""
+    parts = request.model.split("/")
+    named = len(parts) > 2 and (parts[-1] in BESIDE_CONFIG or parts[-1] == CONFIG or _is_weights(parts[-1]))
+    if request.fixtures is not None or not named or not all(map(_REPO_PART.fullmatch, parts[:2])):
+        return request
+    if parts[0] in ("models", *_OTHERS) or os.path.lexists(parts[0]) or not {*parts[2:3]}.isdisjoint(_PAGES):
+        return request
+    return replace(request, model="/".join(parts[:-1]))
+
+
 def _in_folder(request: Request) -> Request:
     """The same with the folder that a local weight file lies in; one without a config alone is asked for."""
     model = request.model
@@ -64,7 +78,7 @@ def _in_folder(request: Request) -> Request:
         return request
     if _is_gguf(model) or _is_alone(model):
         return replace(request, model=os.path.dirname(model) or ".", file=os.path.basename(model))
-    if _is_weights(model):
+    if _is_weights(model) or os.path.basename(model) in BESIDE_CONFIG:
         return replace(request, model=os.path.dirname(model) or ".")
     return request
 
