@@ -1,6 +1,6 @@
 """Builds two parts of the report: `evidence`, the files that were read, and `not_looked_at`, those that were not."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -11,8 +11,9 @@ from hfcount.fetcher.interface import Documents
 from hfcount.fetcher.unread_files import CODE, ORIGINALS, beside, code, originals
 from hfcount.fetcher.weights import Weights
 from hfcount.formats.json import parse_object
-from hfcount.report.model import Beside, Evidence, Files
-from hfcount.text import printable
+from hfcount.report.model import Beside, Evidence, Files, ReportedCheck
+from hfcount.text import plural, printable
+from hfcount.verifier.finding import Finding
 
 _MOST = 100  # files of a kind that are named
 
@@ -50,6 +51,20 @@ def _files(inspection: Inspection, weights: Weights) -> Files:
         opened=len(evidence.headers or ()),
         apart={printable(name): why for name, why in sorted(weights.apart.items()) if name not in evidence.others},
     )
+
+
+def file_checks(evidence: Evidence | None, findings: Sequence[Finding]) -> Iterator[ReportedCheck]:
+    """Rows for what is wrong with files, which no other row shows: how many are there, and their bytes."""
+    files, codes = evidence.files if evidence else None, {finding.code for finding in findings}
+    if files and files.found is not None and files.found < files.named and "HF005" in codes:
+        yield ReportedCheck(name="files", expected=files.named, observed=files.found, agrees=False, text="")
+    cut = [finding for finding in findings if finding.code == "HF004" and finding.severity == "error"]
+    sizes = [(finding.expected, finding.observed) for finding in cut]
+    known = [(needed, size) for needed, size in sizes if isinstance(needed, int) and isinstance(size, int)]
+    if known:
+        expected, observed = (sum(column) for column in zip(*known, strict=True))
+        text = f"of {plural(len(known), 'file')} that {'is' if len(known) == 1 else 'are'} cut off or too long"
+        yield ReportedCheck(name="bytes", expected=expected, observed=observed, agrees=False, text=text)
 
 
 def unread(inspection: Inspection) -> tuple[Beside, ...]:

@@ -8,7 +8,7 @@ from typing import Literal
 from hfcount.checkpoints import loaders
 from hfcount.checkpoints.figures import figures_of
 from hfcount.checkpoints.inspection import Inspection
-from hfcount.checkpoints.published import published, unread
+from hfcount.checkpoints.published import file_checks, published, unread
 from hfcount.errors import Value
 from hfcount.fetcher.interface import Documents
 from hfcount.report.figures import Location, ModuleRow
@@ -37,6 +37,7 @@ def report_of(inspection: Inspection) -> Report:
     )
     policy = loaders.policy_for(policy, judges, findings) if asked else policy
     outcomes = {reading.outcome for reading in judges} if asked else set()
+    files = published(inspection)
     proven = outcomes == {"whole"} or (outcome.proven and "unknown" not in outcomes)
     return Report(
         model=printable(documents.model),
@@ -46,13 +47,13 @@ def report_of(inspection: Inspection) -> Report:
         depth=evidence.depth,
         depth_reason=evidence.depth_reason,
         verdict=verdict(findings, policy, compared, proven),
-        checks=tuple(map(_check, outcome.checks)),
+        checks=(*file_checks(files, findings), *map(_check, outcome.checks)),
         findings=reported(findings, policy, documents),
         allowed=waived(findings, policy),
         loaders=tuple(map(_loader, read_by)),
         read_for=tuple(loader.label for loader in asked) or None,
         error=evidence.unseen,
-        evidence=published(inspection),
+        evidence=files,
         not_looked_at=unread(inspection),
         overrides=dict(inspection.changes) or None,
         variants=evidence.variants or None,

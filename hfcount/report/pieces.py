@@ -71,7 +71,8 @@ class ReportedCheck(Part):
     """One number as expected and as observed; `text` says how the expected one was computed.
 
     `tensors` counts names; `shapes` tensors of which the shape was compared, and as observed those that have it;
-    `packed_shapes` the same of quantised ones; `total_size` is in bytes, `total_parameters` in elements.
+    `packed_shapes` the same of quantised ones; `total_size` is in bytes, `total_parameters` in elements. `files` counts
+    weight files, where some are missing; `bytes` are those of files that are cut off.
     """
 
     name: str

@@ -25,7 +25,11 @@ def _add(root: Element, report: Report) -> None:
     for check in report.checks:
         case = _case(suite, report, check.name)
         text = f"expected {check.expected:,}, observed {check.observed:,}"
-        SubElement(case, "system-out").text = f"{text}: {check.text}" if check.text else text
+        text = f"{text}: {check.text}" if check.text else text
+        if check.agrees or report.verdict != "mismatch":
+            SubElement(case, "system-out").text = text
+        else:
+            SubElement(case, "failure", message=text, type=check.name)
     for finding in report.findings:
         case = _case(suite, report, f"{finding.code} {finding.name}")
         if finding.severity == "error":

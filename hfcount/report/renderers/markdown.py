@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from hfcount.blueprints.formula.latex import latex
 from hfcount.report.figures import ClosedForm
-from hfcount.report.model import PipelinePart, Report
+from hfcount.report.model import PipelinePart, Report, ReportedFinding
 from hfcount.report.renderers import loaders
 from hfcount.report.renderers.comparison import compared
 from hfcount.report.renderers.depth import looked
@@ -65,12 +65,19 @@ def comparison(reports: Sequence[Report]) -> str:
 
 
 def _lines(report: Report) -> Iterator[str]:
+    """In the order of the terminal: the verdict, the findings, what was compared, and then the counts."""
     yield f"### {code(report.label)}"
     yield ""
     yield f"{_MARKS[outcome(report)]} **{escape(verdict(report))}**"
-    for text in filter(None, (loaders.line(report), looked(report), origin(report))):
+    if readers := loaders.line(report):
+        yield ""
+        yield escape(readers)
+    yield from _findings(report)
+    for text in filter(None, (looked(report), *remarks(report), origin(report))):
         yield ""
         yield escape(text)
+    yield from _checks(report)
+    yield from _loaders(report)
     if report.components or report.parts:
         yield ""
         yield from _parts(report) if report.parts else _components(report)
@@ -82,6 +89,23 @@ def _lines(report: Report) -> Iterator[str]:
     for part in report.parts or ():
         if detail := list(_in_detail(part)):
             yield from ("", f"#### {code(part.name)}", *detail)
+
+
+def _findings(report: Report) -> Iterator[str]:
+    """The findings, errors first."""
+    for finding in sorted(report.findings, key=_severity):
+        yield ""
+        title = f"[{finding.code} {finding.name}]({finding.rule.url})"
+        yield f"- **{finding.severity} {title}**: {escape(finding.message)}"
+        yield from (f"  - {code(row)}" for row in finding.rows)
+
+
+def _severity(finding: ReportedFinding) -> str:
+    """By what findings are sorted: an error comes before a note."""
+    return finding.severity
+
+
+def _checks(report: Report) -> Iterator[str]:
     if report.checks:
         yield ""
         rows = [
@@ -94,15 +118,6 @@ def _lines(report: Report) -> Iterator[str]:
             for check in report.checks
         ]
         yield from _table(("check", "expected", "observed", ""), rows)
-    yield from _loaders(report)
-    for remark in remarks(report):
-        yield ""
-        yield escape(remark)
-    for finding in report.findings:
-        yield ""
-        title = f"[{finding.code} {finding.name}]({finding.rule.url})"
-        yield f"- **{finding.severity} {title}**: {escape(finding.message)}"
-        yield from (f"  - {code(row)}" for row in finding.rows)
 
 
 def _loaders(report: Report) -> Iterator[str]:
