@@ -40,9 +40,10 @@ Variant = Literal["contradiction", "list-length", "not-described", "not-divisibl
 
 
 class HfcountError(Exception):
-    """Base of all errors that hfcount raises on purpose."""
+    """Base of all errors that hfcount raises on purpose; `report` is what `verify` reports of it, if that raised it."""
 
     kind: str = "HfcountError"
+    report: Any = None
 
 
 class FetchError(HfcountError):

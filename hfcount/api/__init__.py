@@ -10,7 +10,7 @@ from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, get_args
 
 from hfcount.api.arguments import check_choice, loaders_of, policy_of, request_of, workload_of
-from hfcount.checkpoints.inspect import examine, inspect, report_of
+from hfcount.checkpoints.inspect import examine, failed, inspect, report_of
 from hfcount.checkpoints.inspect import what_ifs as _what_ifs
 from hfcount.checkpoints.inspection import Options
 from hfcount.errors import HfcountError
@@ -96,8 +96,9 @@ def verify(
             made for. The report's `loaders` says what every known one makes of it.
 
     Raises:
-        FetchError: the documents could not be read.
-        UnknownArchitecture: no family describes the config, and no `loaders` are named.
+        FetchError: the documents could not be read, as of a repo that is not there; `report` of the exception is the
+            report that the command shows then, with the verdict `unverified`.
+        UnknownArchitecture: no family describes the config, and no `loaders` are named; `report` likewise.
         TypeError: an argument is of another type.
         ValueError: there is no such depth, rule, loader, dtype or timeout, a local folder with a revision, or two
             revisions.
@@ -121,7 +122,11 @@ def verify(
         derive_with=derive_with,
         loaders=loaders_of(loaders),
     )
-    return inspect(request, options)
+    try:
+        return inspect(request, options)
+    except HfcountError as error:
+        error.report = failed(request.model, error)
+        raise
 
 
 def what_ifs(
@@ -196,7 +201,8 @@ def verify_tensors(
     hfcount.errors.NotVerified: tensors in memory: mismatch: 1 error (HF301 shape-differs): ... Set vocab_size to 52.
 
     Args:
-        config: what config.json is to hold.
+        config: what config.json is to hold. Where it names no class, as that of a model which was not saved yet, the
+            class of its type that has exactly these tensors is taken.
         tensors: by the name that each is to be saved under, a shape (elements) and a dtype, such as `(8, 4), "BF16"`,
             or anything that has a `shape` and a `dtype`: a torch tensor, on the meta device too, or an array.
         others: as for `verify`.
@@ -210,7 +216,30 @@ def verify_tensors(
 
     check_choice("derive_with", derive_with, (None, *get_args(DerivedWith)))
     options = Options("headers", policy_of(allow, strict), derive_with=derive_with)
-    return report_of(examine(documents(config, tensors), options))
+    report = report_of(examine(documents(config, tensors), options))
+    if report.verdict == "mismatch" and not config.get("architectures"):
+        return _of_fitting_class(config, tensors, options) or report
+    return report
+
+
+def _of_fitting_class(config: Mapping[str, Any], tensors: Mapping[str, Any], options: Options) -> Report | None:
+    """The report by the first class of the config's type that has exactly these tensors, where the config names none.
+
+    A config in memory names none until save_pretrained writes the class of the model into it.
+    """
+    from hfcount.fetcher.memory import documents
+    from hfcount.mapper.classes import classes
+
+    kind = config.get("model_type")
+    for name in classes(kind) if isinstance(kind, str) else ():
+        title = f"tensors in memory, as {name}"
+        try:
+            report = report_of(examine(documents({**config, "architectures": [name]}, tensors, title), options))
+        except HfcountError:
+            continue
+        if report.ok and not any(finding.code == "HF209" for finding in report.findings):
+            return report
+    return None
 
 
 def verify_model(

@@ -49,6 +49,16 @@ def everything() -> Iterator[str]:
                 yield f"  {', '.join(named)}: {family.summary}{f' [{others}]' if others else ''}"
 
 
+def having(text: str) -> Iterator[str]:
+    """The architectures in whose line, or in the names of whose classes, all words of a text are found."""
+    catalogue, words = _catalogue(), text.lower().split()
+    for family in families.everyone():
+        classes = " ".join(name for type_ in family.types for name in catalogue.get(type_, {}).get("classes", ()))
+        line = f"{', '.join(family.types)}: {family.summary}"
+        if words and all(word in f"{line} {classes}".lower() for word in words):
+            yield line
+
+
 def one(model_type: str) -> Iterator[str]:
     """One architecture, by model_type or class: its layers, keys and source.
 

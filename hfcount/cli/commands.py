@@ -32,8 +32,10 @@ COMMANDS: Mapping[str, Command] = {
     "diff": Command("diff A B", "say what one checkpoint is to another, and what differs", "diff:command"),
     "sweep": Command("sweep OUT [MODEL]...", "verify many checkpoints, one row each; resumable", "sweep:command"),
     "hook": Command("hook [FILE]...", "verify the checkpoints of changed files, for pre-commit", "hook:command"),
-    "rules": Command("rules [CODE]", "explain all findings, or one by its code", "info:rules"),
-    "architectures": Command("architectures [TYPE]", "list what is described, or one type or class", "info:types"),
+    "rules": Command("rules [CODE|WORD]", "list findings, or explain some by code or word", "info:rules"),
+    "architectures": Command(
+        "architectures [TYPE|WORD]", "list what is described, or some by type or word", "info:types"
+    ),
     "loaders": Command("loaders", "list the loaders that a verdict can be for", "info:loaders"),
     "schema": Command("schema [diff]", "print the JSON Schema of --format json", "info:schema"),
     "cache": Command("cache [clear]", "show where hfcount's cache is and its size, or empty it", "info:cache"),

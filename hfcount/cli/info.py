@@ -2,29 +2,47 @@
 
 import json
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import click
 
+from hfcount.cli.option_groups import AnsweringCommand
 from hfcount.cli.option_types import some_rule, some_type
 from hfcount.errors import UnknownArchitecture
 from hfcount.text import printable
 
+if TYPE_CHECKING:
+    from hfcount.verifier.finding import Finding
+
 _SETTINGS = {"help_option_names": ["-h", "--help"]}
 
 
-@click.command(context_settings=_SETTINGS)
-@click.argument("code", metavar="[CODE]", default="", shell_complete=some_rule)
-def rules(code: str) -> None:
-    """Explain all findings, or the one of a CODE or name."""
-    for line in rule_lines(code):
+@click.command(cls=AnsweringCommand, context_settings=_SETTINGS)
+@click.argument("words", metavar="[CODE|WORD]...", nargs=-1, shell_complete=some_rule)
+@click.option("--all", "everything", is_flag=True, help="Explain all findings.")
+@click.option("--json", "as_json", is_flag=True, help="Print an object a finding and line.")
+def rules(words: tuple[str, ...], everything: bool, as_json: bool) -> None:
+    """Explain the finding of a CODE or name, or those that a WORD is found in; without one, list all.
+
+    A CODE may be the beginning of several, such as HF3.
+    """
+    text = " ".join(words)
+    if as_json:
+        for rule in found_rules(text):
+            click.echo(json.dumps(_rule_object(rule)))
+        return
+    for line in rule_lines(text) if text or everything else _rule_list():
         click.echo(line)
 
 
-@click.command(context_settings=_SETTINGS)
-@click.argument("name", metavar="[TYPE]", default="", shell_complete=some_type)
-def types(name: str) -> None:
-    """List the architectures, or describe one by its model_type, the name of a class or, for timm, timm/NAME."""
-    for line in type_lines(name):
+@click.command(cls=AnsweringCommand, context_settings=_SETTINGS)
+@click.argument("words", metavar="[TYPE|WORD]...", nargs=-1, shell_complete=some_type)
+def types(words: tuple[str, ...]) -> None:
+    """Describe an architecture by its model_type, the name of a class or, for timm, timm/NAME; or find it by a WORD.
+
+    Without one, list all.
+    """
+    for line in type_lines(" ".join(words)):
         click.echo(line)
 
 
@@ -62,17 +80,50 @@ def version() -> None:
     click.echo(f"hfcount {__version__}")
 
 
-def rule_lines(name: str) -> Iterator[str]:
-    """All rules, or those with a code, a prefix of it or a name; raises click.BadParameter if there is none."""
+def found_rules(text: str) -> "list[type[Finding]]":
+    """The rules with a code, a prefix of it or a name, or that all words of a text are found in.
+
+    Raises:
+        click.BadParameter: there is none.
+    """
     from hfcount.verifier.rules import RULES, lookup
 
-    rule = lookup(name) if name else None
-    rules = [rule] if rule else [rule_ for code, rule_ in RULES.items() if code.startswith(name.upper())]
+    if (rule := lookup(text) if text else None) is not None:
+        return [rule]
+    wanted = text.lower().split()
+    rules = [rule for code, rule in RULES.items() if code.startswith(text.upper())]
+    rules = rules or [rule for rule in RULES.values() if all(word in _words_of(rule) for word in wanted)]
     if not rules:
-        raise click.BadParameter(f"no rule is called {printable(name, 60)}. `hfcount rules` lists them.")
-    for rule_ in rules:
-        yield f"{rule_.code} {rule_.name} ({rule_.level})\n  {rule_.what}\n  Why: {rule_.why}\n  Fix: {rule_.remedy}"
-        yield "".join(f"  {name}: {what}\n" for name, what in rule_.variants.items()) + f"  {rule_.url}\n"
+        raise click.BadParameter(
+            f"no rule is called {printable(text, 60)}, and none has that in its text. `hfcount rules` lists them."
+        )
+    return rules
+
+
+def rule_lines(text: str) -> Iterator[str]:
+    """The explanations of the rules that `found_rules` finds."""
+    for rule in found_rules(text):
+        yield f"{rule.code} {rule.name} ({rule.level})\n  {rule.what}\n  Why: {rule.why}\n  Fix: {rule.remedy}"
+        yield "".join(f"  {name}: {what}\n" for name, what in rule.variants.items()) + f"  {rule.url}\n"
+
+
+def _rule_list() -> Iterator[str]:
+    """A line for each rule."""
+    from hfcount.verifier.rules import RULES
+
+    for rule in RULES.values():
+        yield f"{rule.code}  {rule.level:5}  {rule.name}"
+    yield "\n`hfcount rules CODE` explains one, `hfcount rules WORD` finds some, `hfcount rules --all` explains all."
+
+
+def _words_of(rule: "type[Finding]") -> str:
+    return " ".join((rule.code, rule.name, rule.what, rule.why, rule.remedy, *rule.variants.values())).lower()
+
+
+def _rule_object(rule: "type[Finding]") -> dict[str, object]:
+    """A rule as JSON has it."""
+    names = ("code", "name", "level", "what", "why", "remedy", "url")
+    return {name: getattr(rule, name) for name in names} | {"variants": dict(rule.variants)}
 
 
 def type_lines(name: str) -> Iterator[str]:
@@ -87,6 +138,9 @@ def type_lines(name: str) -> Iterator[str]:
             return
         yield from architectures.one(name) if name else architectures.everything()
     except UnknownArchitecture as error:
+        if lines := [*architectures.having(name)]:
+            yield from lines
+            return
         raise click.BadParameter(str(error)) from None
 
 
