@@ -1,5 +1,6 @@
 """`hfcount fix`: repairs of a local folder that are proven."""
 
+import json
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -18,6 +19,7 @@ from hfcount.text import printable
 
 if TYPE_CHECKING:
     from hfcount.mapper.whatif import Changes
+    from hfcount.repair.originals import Step
     from hfcount.repair.plan import Plan
     from hfcount.repair.state import Proposal
     from hfcount.report.model import Report
@@ -52,6 +54,7 @@ Exit codes: 0 nothing to repair, or everything was repaired and verified;
     callback=settings,
     help="The value of a config key, where several would fit or something may be lost (repeatable); it has to fit.",
 )
+@click.option("--json", "as_json", is_flag=True, help="Print an object a model and line, in place of text.")
 @click.option("--undo", is_flag=True, help="Bring back what the latest repair of the folder replaced.")
 @click.option("--base", metavar="MODEL", help="The model that an adapter is for, if its folder has no config.json.")
 @shared_options.DEBUG
@@ -62,6 +65,7 @@ def command(
     only: frozenset[str],
     chosen: "Sequence[Changes]",
     undo: bool,
+    as_json: bool,
     base: str | None,
     debug: bool,
 ) -> int:
@@ -87,43 +91,81 @@ def command(
 
     try:
         if undo:
-            return _undone(place)
+            return _undone(place, as_json)
         if (place / MODEL_INDEX).is_file():
-            return _of_parts(place, write, only, values)
-        report, left = _fixed(place, write, only, values, base)
+            return _of_parts(place, write, only, values, as_json)
+        report, left = _fixed(place, write, only, values, as_json, base)
     except OSError as error:
         raise Unrepaired(f"{printable(str(path))} is not repaired: {error.strerror}.") from None
     return 1 if report is None else _code(report, left)
 
 
 def _fixed(
-    place: Path, write: bool, only: frozenset[str], values: "Changes", base: str | None = None
+    place: Path, write: bool, only: frozenset[str], values: "Changes", as_json: bool, base: str | None = None
 ) -> "tuple[Report | None, bool]":
     """Repairs a folder; returns its new report (None if not read) and whether repairs are left."""
     from hfcount.repair import journal
     from hfcount.repair.plan import planned, read_state
 
     if journal.interrupted(place) and not write:
-        click.echo("An earlier run was interrupted between two files. --write finishes it.")
+        text = "An earlier run was interrupted between two files. --write finishes it."
+        click.echo(json.dumps({"schema": 1, "model": str(place), "interrupted": True}) if as_json else text)
         return None, True
     if write:
         journal.resume(place)
     plan = planned(place, only, values, base)
-    for line in _plan_lines(plan, write):
-        click.echo(line)
-    if not plan.steps or not write:
-        return plan.before.report, bool(plan.steps)
-    for step in journal.write(place, plan.after.draft.changes):
+    if not as_json:
+        for line in _plan_lines(plan, write):
+            click.echo(line)
+    steps = journal.write(place, plan.after.draft.changes) if plan.steps and write else []
+    after = read_state(place, base).report if steps else plan.before.report
+    if as_json:
+        click.echo(json.dumps(_plan_object(plan, steps, after if steps else None)))
+    elif steps:
+        for line in _written_lines(place, steps, after):
+            click.echo(line)
+    return after, bool(plan.steps) and not steps
+
+
+def _written_lines(place: Path, steps: "Sequence[Step]", after: "Report") -> Iterator[str]:
+    """What was written, where the originals are, and what came of it."""
+    for step in steps:
         what = "its old header" if step.header else "what it was"
         kept = f"; {what} is in {printable(step.kept)}" if step.kept else ""
-        click.echo(f"{'Removed' if step.goes else 'Wrote'} {printable(step.name)}{kept}.")
-    click.echo(f"`hfcount fix --undo {quote(printable(str(place), 300))}` brings back what was there.")
-    after = read_state(place, base).report
-    click.echo(f"Read again: {_verdict(after)}.")
-    return after, False
+        yield f"{'Removed' if step.goes else 'Wrote'} {printable(step.name)}{kept}."
+    yield f"`hfcount fix --undo {quote(printable(str(place), 300))}` brings back what was there."
+    yield f"Read again: {_verdict(after)}."
 
 
-def _undone(place: Path) -> int:
+def _plan_object(plan: "Plan", steps: "Sequence[Step]", after: "Report | None") -> dict[str, object]:
+    """What --json prints: the repairs, those that are offered, what was written, and the verdicts."""
+    return {
+        "schema": 1,
+        "model": plan.before.report.model,
+        "verdict": plan.before.report.verdict,
+        "repairs": [_repair_object(step) for step in plan.steps],
+        "expected": plan.after.report.verdict if plan.steps else None,
+        "offers": [_repair_object(offer) for offer in plan.offers],
+        "left": [
+            {"code": finding.code, "severity": finding.severity, "message": finding.message}
+            for finding in plan.after.findings
+            if finding.advises or finding.blocks
+        ],
+        "written": [{"file": step.name, "removed": step.goes, "original": step.kept} for step in steps],
+        "after": after.verdict if after else None,
+    }
+
+
+def _repair_object(proposal: "Proposal") -> dict[str, object]:
+    return {
+        "codes": sorted(proposal.codes),
+        "repair": proposal.says,
+        "gives_up": proposal.doubt or None,
+        "files": list(proposal.changes),
+    }
+
+
+def _undone(place: Path, as_json: bool) -> int:
     """Brings back what the latest repair replaced; of a pipeline that of each part."""
     from hfcount.fetcher.unread_files import kept_runs
     from hfcount.repair import journal, originals
@@ -132,14 +174,20 @@ def _undone(place: Path) -> int:
     for path in repaired:
         journal.resume(path)
         undoing = originals.undoing(path)
-        for step in journal.write(path, undoing.changes, keeping=False):
-            click.echo(f"{'Removed' if step.goes else 'Brought back'} {printable(str(path / step.name))}.")
+        steps = journal.write(path, undoing.changes, keeping=False)
         originals.forget(path, undoing.run)
-    click.echo(f"`hfcount {quote(printable(str(place), 300))}` verifies it.")
+        if as_json:
+            written = [{"file": step.name, "removed": step.goes} for step in steps]
+            click.echo(json.dumps({"schema": 1, "model": str(path), "undone": written}))
+            continue
+        for step in steps:
+            click.echo(f"{'Removed' if step.goes else 'Brought back'} {printable(str(path / step.name))}.")
+    if not as_json:
+        click.echo(f"`hfcount {quote(printable(str(place), 300))}` verifies it.")
     return 0
 
 
-def _of_parts(place: Path, write: bool, only: frozenset[str], values: "Changes") -> int:
+def _of_parts(place: Path, write: bool, only: frozenset[str], values: "Changes", as_json: bool) -> int:
     """Repairs each model of a pipeline by itself; only prints findings between them and in the index."""
     from hfcount.checkpoints.inspect import inspect
 
@@ -152,11 +200,15 @@ def _of_parts(place: Path, write: bool, only: frozenset[str], values: "Changes")
         if part.name not in chosen or (part.verdict == "verified" and not chosen[part.name]):
             continue
         try:
-            left |= _fixed(place / part.name, write, only, chosen[part.name])[1]
+            left |= _fixed(place / part.name, write, only, chosen[part.name], as_json)[1]
         except HfcountError as error:
-            click.echo(f"{printable(str(place / part.name))}: {error}")
-        click.echo("")
+            click.echo(f"{printable(str(place / part.name))}: {error}", err=as_json)
+        if not as_json:
+            click.echo("")
     after = inspect(request) if write else before
+    if as_json:
+        click.echo(json.dumps({"schema": 1, "model": str(place), "verdict": after.verdict, "parts": names}))
+        return _code(after, left)
     click.echo(f"{printable(str(place))}, a pipeline of {len(names):,} models: {_verdict(after)}.")
     for finding in after.findings:
         inner = finding.part in chosen and (place / finding.part).is_dir()

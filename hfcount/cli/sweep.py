@@ -1,6 +1,7 @@
 """`hfcount sweep`: many checkpoints, one row each, in a folder that the next run goes on with."""
 
 import gc
+import json
 import re
 import sys
 from collections.abc import Iterator, Sequence
@@ -83,6 +84,7 @@ def command(
     tier: str | None,
     summary: bool,
     check: bool,
+    as_json: bool,
     debug: bool,
 ) -> int:
     """Verify many checkpoints and keep one row per checkpoint in the folder OUT.
@@ -120,8 +122,8 @@ def command(
         with ExitStack() as stack:
             executor, count = stack.enter_context(_engine(engine, scheduler, workers))
             watcher = stack.enter_context(_watcher(log, quiet))
-            _sweep(wanted, out, (executor, count), run.SweepSettings(deadline, what, shard, watcher, bases))
-    return _conclude(out, summary, check)
+            _sweep(wanted, out, (executor, count), run.SweepSettings(deadline, what, shard, watcher, bases), as_json)
+    return _conclude(out, summary, check, as_json)
 
 
 def _divided(names: Sequence[str], out: Path | None) -> tuple[Path, list[str]]:
@@ -199,29 +201,40 @@ def _watcher(log: Path | None, quiet: bool) -> "Iterator[Watcher | None]":
 
 
 def _sweep(
-    wanted: "Sequence[Source]", out: Path, engine: "tuple[Executor | None, int | None]", course: "SweepSettings"
+    wanted: "Sequence[Source]",
+    out: Path,
+    engine: "tuple[Executor | None, int | None]",
+    course: "SweepSettings",
+    as_json: bool,
 ) -> None:
     from hfcount.sweeping.run import many
 
     gc.enable()  # a run of hours needs garbage collection
     done = many(wanted, out, *engine, course)
+    if as_json:
+        counts_ = {"written": done.written, "before": done.before, "requests": done.requests}
+        click.echo(json.dumps({"schema": 1, "out": str(out), **counts_, "verdicts": dict(done.verdicts)}))
+        return
     asked = f", {plural(done.requests, 'request')} to the Hub" if done.requests else ""
     click.echo(f"{out}: {plural(done.written, 'row')} written, {done.before:,} there before{asked}")
     counts = sorted(done.verdicts.items(), key=lambda item: (-item[1], item[0]))
     click.echo(f"in all: {', '.join(f'{count:,} {verdict}' for verdict, count in counts) or 'no rows'}")
 
 
-def _conclude(out: Path, summary: bool, check: bool) -> int:
+def _conclude(out: Path, summary: bool, check: bool, as_json: bool) -> int:
     """Prints the summary and contradictions; returns the exit code."""
     if summary:
         from hfcount.sweeping.summary_pages import write
 
-        click.echo(write(out, written))
+        page = write(out, written)
+        click.echo(page, err=as_json)
     if not check:
         return 0
     from hfcount.sweeping.summary import contradicted
 
     wrong = [*contradicted(out)]
-    for line in wrong:
+    if as_json:
+        click.echo(json.dumps({"schema": 1, "out": str(out), "mismatches": wrong}))
+    for line in () if as_json else wrong:
         click.echo(line)
     return 1 if wrong else 0

@@ -125,6 +125,7 @@ OPTIONS: Mapping[str, Sequence[Decorator]] = {
             help="Append events to a file, one JSON object per line.",
         ),
         click.option("-q", "--quiet", is_flag=True, help="Do not print progress to standard error."),
+        click.option("--json", "as_json", is_flag=True, help="Print what was done as one JSON object."),
     ),
     "Other": (shared_options.DEBUG,),
 }
