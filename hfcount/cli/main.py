@@ -101,12 +101,12 @@ def main(
         raise click.UsageError("gate compares what is published: leave out --set, --quantize and --depth config.")
     ahead = None if settings else early(depth)
     where = revision, subfolder, fixtures, offline, timeout, not no_cache
-    trees = (models or (".",)) if below else ()
+    trees, bar = (models or (".",)) if below else (), Bar(len(named))
 
     def request_for(model: str) -> Request:
         tree = asked.tree_of(model, trees)
         fitting = base if tree is None or asked.takes_base(model) else None
-        return Request(model, *where, headers=ahead, base=fitting, target=target, tree=tree)
+        return Request(model, *where, headers=ahead, base=fitting, target=target, tree=tree, waiting=bar.waiting)
 
     requests = asked.requests(named, request_for)
     # Imported while the first request is under way.
@@ -120,7 +120,7 @@ def main(
     extras, unasked = _extras({"tensors": tensors, "formula": formula, "layers": formula}, whole)
     unasked = [] if format is FORMATS["html"] else unasked
     shown = ReportStream(format, unasked)
-    with Bar(len(named)) as bar:
+    with bar:
         policy, workload = Policy(allow, strict), Workload(**load)
         options = Options(depth, policy, save, extras, workload, bar.files, bar.bytes, derive_with, loaders=loaders)
         for model, request in zip(named, requests, strict=True):

@@ -66,7 +66,7 @@ class Denied(Exception):
         detail = f" ({self.text})" if self.text else ""
         hint = " Check the token that was sent (HF_TOKEN)." if self.signed else " Set HF_TOKEN."
         hint = hint if self.status in (401, 403) and self.at_hub else ""
-        hint = ", though asked again and again. Try again later." if self.status in TRANSIENT else f".{hint}"
+        hint = f" after {_ATTEMPTS + 1} tries. Try again later." if self.status in TRANSIENT else f".{hint}"
         return FetchError("HubError", f"{self.server} answered {self.status} for {what}{detail}{hint}")
 
 
@@ -182,8 +182,9 @@ class Client:
                     raise FetchError("HubError", f"{what}: redirected to {address(location, 60)}.")
                 current, hops = target, hops + 1
             elif status in TRANSIENT and attempts < _ATTEMPTS:
-                self.deadline.pause(response.headers, attempts)
                 attempts += 1
+                self.deadline.announce(f"{where(current)} ({status}, try {attempts + 1} of {_ATTEMPTS + 1})")
+                self.deadline.pause(response.headers, attempts - 1)
             elif status == 416 and headers:
                 raise Empty
             else:

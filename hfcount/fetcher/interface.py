@@ -89,6 +89,7 @@ class Request:
         base: the model that MODEL was made of, as a folder, a config's own .json file or a repo.
         target: the model that MODEL proposes tokens for, likewise.
         tree: the local folder that MODEL was found below, if it was.
+        waiting: called with what a run waits for, such as a server that asks to come back.
     """
 
     model: str
@@ -105,6 +106,7 @@ class Request:
     base: str | None = None
     target: str | None = None
     tree: str | None = None
+    waiting: Callable[[str], None] | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         if not 0 < self.timeout <= LONGEST:

@@ -2,7 +2,7 @@
 
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from socket import SHUT_RDWR, socket
 from threading import Event, Lock, Thread
@@ -22,9 +22,13 @@ class Deadline:
 
     A socket's timeout starts anew with every byte, so a server that trickles could hold a run for ever: when the time
     is up, all sockets that are watched are shut down, and whoever waits for one is woken.
+
+    Args:
+        waiting: called with what is waited for, before a wait.
     """
 
-    def __init__(self, seconds: float) -> None:
+    def __init__(self, seconds: float, waiting: Callable[[str], None] | None = None) -> None:
+        self._waiting = waiting
         self._seconds, self._ends, self._stopped = seconds, time.monotonic() + seconds, Event()
         self._sockets: list[socket] = []
         self._lock = Lock()
@@ -87,6 +91,11 @@ class Deadline:
             duration = f"{asked:,.0f} seconds" if asked < float("inf") else "for no time that can be read"
             raise FetchError("HubError", f"the Hub asks to wait {duration}. Try again then, or set HF_TOKEN.")
         self.wait(min(8.0, 0.5 * 2**attempt) if asked is None else asked)
+
+    def announce(self, what: str) -> None:
+        """Says what is waited for: a host, its answer, and which attempt is next."""
+        if self._waiting is not None:
+            self._waiting(f"waiting for {what}")
 
     def wait(self, seconds: float) -> None:
         """Waits, unless all stops or time is up before."""

@@ -28,7 +28,15 @@ def served(listed: Sequence[ListedPart], options: Options) -> tuple[Serving | No
         return Serving(fits=True, answers=tuple(answers)), []
     fix = "Take more memory, or keep on the device only the part that computes (enable_model_cpu_offload)."
     finding = DoesNotFit(
-        expected=load.memory, observed=total, ranks=1, weights=total, cache=0, load="", fix=fix, severity="error"
+        expected=load.memory,
+        observed=total,
+        device=load.memory,
+        ranks=1,
+        weights=total,
+        cache=0,
+        load="",
+        fix=fix,
+        severity="error",
     )
     allowed = options.policy.waives(finding)
     answers.append(Answer(question="memory", ranks=1, answer="no", finding=finding.code, allowed=allowed))

@@ -1,6 +1,6 @@
 """Reads a repo of the Hub at one commit: its listing, documents and shard headers."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
@@ -44,7 +44,7 @@ def read(request: Request) -> Documents | Place:
     place = hub.endpoint()
     if not hub.is_repo_id(request.model):
         raise FetchError("BadName", not_a_repo_id(request.model))
-    client = asking(request.timeout, request.meter)
+    client = asking(request.timeout, request.meter, request.waiting)
     try:
         return _Repo(client, place, request).documents()
     except BaseException:
@@ -57,9 +57,9 @@ def read_part(request: Request, client: Client) -> Documents | Place:
     return _Repo(client, hub.endpoint(), request).documents()
 
 
-def asking(seconds: float, meter: Meter | None = None) -> Client:
+def asking(seconds: float, meter: Meter | None = None, waiting: Callable[[str], None] | None = None) -> Client:
     """A client of the Hub that the environment names; raises FetchError where that is none."""
-    return Client(hub.endpoint().url, hub.headers(), hub.token(), Deadline(seconds), meter)
+    return Client(hub.endpoint().url, hub.headers(), hub.token(), Deadline(seconds, waiting), meter)
 
 
 def listed(client: Client, request: Request) -> Listing | None:

@@ -23,7 +23,7 @@ def config(request: Request) -> Document:
     hub, revision = endpoint.endpoint(), request.revision or "main"
     path = f"{request.subfolder}/{CONFIG}" if request.subfolder else CONFIG
     where = label(request.path, request.revision)
-    client = asking(request.timeout, request.meter)
+    client = asking(request.timeout, request.meter, request.waiting)
     try:
         answer = client.document(f"{CONFIG} of {where}", hub.file(request.model, revision, path), CAPS[CONFIG])
     except Denied as denied:

@@ -48,6 +48,15 @@ class Bar:
         self._model, self._total, self._done = printable(name, 40) + count, None, 0
         self._kind(of_bytes=False)
 
+    def waiting(self, what: str) -> None:
+        """Says what is waited for: in the bar, or in a line of its own."""
+        text = printable(what, 200)
+        with self._lock:
+            if self._bar is None:
+                sys.stderr.write(f"{text}\n")
+                return
+        self._bar.console.print(text, markup=False, highlight=False)
+
     def files(self, count: int) -> Callable[[], None]:
         """Sets how many files are to be read, and returns what to call after each."""
         self._total = count

@@ -27,12 +27,12 @@ class DoesNotFit(Finding):
     expected: int
     observed: int
     device: int
-    engine: str
-    setting: str
     ranks: int
     weights: int
     cache: int
     load: str
+    engine: str = ""
+    setting: str = ""
 
     @property
     def text(self) -> str:
