@@ -59,6 +59,11 @@ def _help() -> str:
     return f"```\n{_run('--help').replace('python -m hfcount', 'hfcount')}\n```"
 
 
+def _surfaces() -> str:
+    shown = (_run(name, "--help").replace("python -m hfcount", "hfcount").rstrip() for name in ("size", "serve", "gate"))
+    return "\n\n".join(f"```\n{text}\n```" for text in shown)
+
+
 # The JSON
 
 
@@ -275,6 +280,7 @@ BLOCKS = {
     "fields": _fields,
     "findings": _findings,
     "help": _help,
+    "surfaces": _surfaces,
     "json": _json,
     "pages": _pages,
     "rooms": _rooms,
