@@ -27,7 +27,7 @@ COMMANDS: Mapping[str, Command] = {
     "verify": Command("[verify] MODEL...", "verify checkpoints; the word may be left out", "main:main"),
     "size": Command("size MODEL...", "say where the parameters are, also of what ifs", "surfaces:size"),
     "serve": Command("serve MODEL...", "say what serving takes: memory, context, ranks", "surfaces:serve"),
-    "gate": Command("gate MODEL", "one line and an exit code, for a launcher before it takes a GPU", "surfaces:gate"),
+    "gate": Command("gate MODEL", "say in one line whether a launcher may start a model", "surfaces:gate"),
     "fix": Command("fix PATH", "repair a local folder if the fix is proven", "fix:command"),
     "diff": Command("diff A B", "say what one checkpoint is to another, and what differs", "diff:command"),
     "sweep": Command("sweep OUT [MODEL]...", "verify many checkpoints, one row each; resumable", "sweep:command"),

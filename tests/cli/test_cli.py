@@ -16,6 +16,7 @@ from conftest import Command
 from spread import spread
 
 import hfcount
+from hfcount.cli.commands import find
 from hfcount.cli.main import main
 from hfcount.report.renderers import FORMATS, Format
 from hfcount.verifier.rules import RULES
@@ -230,11 +231,24 @@ def test_a_local_folder_and_a_subfolder(command: Command, tmp_path: Path) -> Non
     assert command(*FIXTURES, "org", "--subfolder", "verified").code == 0
 
 
+_OLD = ("--rules", "--families", "--schema", "--clear-cache")
+"""Spellings that work, and that commands have taken the place of."""
+
+
+@pytest.mark.parametrize("name", ["verify", "size", "serve", "gate"])
+def test_the_usual_options_are_on_one_screen(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    find(name).main(["-h"], standalone_mode=False)
+    lines = capsys.readouterr().out.splitlines()
+    assert (len(lines) <= 24, max(map(len, lines)) < 80) == (True, True)
+
+
 def test_help_shows_examples_exit_codes_and_every_option(command: Command) -> None:
-    result = command("--help")
-    assert (result.code, result.err, command("-h").out) == (0, "", result.out)
+    result, surfaces = command("--help"), [find(name) for name in ("size", "serve", "gate")]
+    texts = [result.out, *(surface.get_help(click.Context(surface)) for surface in surfaces)]
+    assert (result.code, result.err) == (0, "")
     assert [part for part in ("Examples:", "Exit codes:", "hfcount Qwen/Qwen3-32B") if part not in result.out] == []
-    assert [name for option in main.params for name in option.opts if name[0] == "-" and name not in result.out] == []
+    names = [name for option in main.params for name in option.opts if name[0] == "-" and name not in _OLD]
+    assert [name for name in names if not any(name in text for text in texts)] == []
     assert [line for line in result.out.splitlines() if len(line) > 100] == []
 
 

@@ -86,7 +86,7 @@ LINES: dict[str, tuple[int, str]] = {
     "gate org/name --offline": (3, "unknown: org/name: "),
     "gate good --depth config": (2, "leave out --set, --quantize and --depth config"),
     "good --memory H100": (0, "fits in 80 GB"),
-    "good --formula --depth config": (0, "formula"),
+    "good --formula --depth config": (0, "embedding = d·|V|"),
     "estimate good": (2, "`hfcount serve good`"),
     "count good": (2, "`hfcount size good`"),
     # formats

@@ -60,7 +60,9 @@ def _help() -> str:
 
 
 def _surfaces() -> str:
-    shown = (_run(name, "--help").replace("python -m hfcount", "hfcount").rstrip() for name in ("size", "serve", "gate"))
+    shown = (
+        _run(name, "--help").replace("python -m hfcount", "hfcount").rstrip() for name in ("size", "serve", "gate")
+    )
     return "\n\n".join(f"```\n{text}\n```" for text in shown)
 
 
