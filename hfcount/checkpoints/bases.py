@@ -55,7 +55,8 @@ def base_of(place: Place, request: Request, named: Sequence[str] = (), ask: bool
     if ask is None:
         ask = not place.local or place.source == "fixtures"
     for name in named:
-        if path := base_in_tree(place, request, name):
+        recorded = place.source == "fixtures" and is_repo(name)
+        if path := None if recorded else base_in_tree(place, request, name):
             return _built(printable(path), partial(base_config, path, request))
     repo = next((name for name in chain(named, _by_card(place) if ask else ()) if is_repo(name)), None)
     if repo is None:

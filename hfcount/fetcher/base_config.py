@@ -56,10 +56,10 @@ def base_in_tree(place: Place, request: Request, named: str) -> str | None:
     --recursive, the current folder or else the one above the checkpoint. Nothing outside of that is read, and where
     several fit, none is taken.
     """
-    if place.source != "folder" or not named or "\0" in named or "://" in named:
+    if place.source not in ("folder", "fixtures") or not named or "\0" in named or "://" in named:
         return None
-    own = os.path.realpath(folder.local_path(place.model))
-    top = os.path.realpath(request.tree or os.curdir)
+    own = os.path.realpath(os.path.join(request.fixtures or "", folder.local_path(place.model)))
+    top = os.path.realpath(request.tree or request.fixtures or os.curdir)
     if not _is_within(own, top):
         top = os.path.dirname(own)
     starts = [own]

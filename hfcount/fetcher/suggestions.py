@@ -107,7 +107,7 @@ def without_config(files: Collection[str], folder: Path | None = None) -> str:
     if MODULES in files:
         return f", which the first of the modules that {MODULES} names is read from. Download it again"
     if inner:
-        return _inner(inner, folder)
+        return _inner(inner, files, folder)
     if known := foreign(files):
         return known
     if not files:
@@ -124,11 +124,16 @@ def _models(files: Collection[str]) -> list[str]:
     return _by_number(checkpoints_among(below)) if others else []
 
 
-def _inner(inner: list[str], folder: Path | None) -> str:
+def _inner(inner: list[str], files: Collection[str], folder: Path | None) -> str:
     """That folders below have a config: the last one, of which a training has the highest number."""
+    configured = all(f"{name}/{CONFIG}" in files for name in inner)
     have = f"{_some(inner[::-1])} {'has' if len(inner) == 1 else 'have'}"
     if folder is None:
         return f", but {have}: add --subfolder {quote(printable(inner[-1], 300))}"
+    if not configured and len(inner) > 1:
+        return (
+            f", but {len(inner):,} checkpoints below ({_some(inner[::-1])}): {command('-r', str(folder))} verifies all"
+        )
     every = f", {command('-r', str(folder))} all" if len(inner) > 1 else ""
     return f", but {have}: {command(os.path.join(folder, inner[-1]))} verifies it{every}"
 

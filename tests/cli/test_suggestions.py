@@ -3,10 +3,12 @@
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import gguf_files
 import pytest
 from build import COMMIT, TINY, raw, save, save_tiny
 from conftest import Command, Run
@@ -236,6 +238,18 @@ def test_no_line_ends_without_a_next_step(here: Command, line: str) -> None:
     result = here(*shlex.split(line))
     shown = re.sub(r"\s+", " ", result.out + result.err)
     assert (result.code, said in shown, "Traceback" in shown) == (code, True, False), shown
+
+
+def test_a_tree_is_not_judged_by_a_file_in_it(here: Command) -> None:
+    Path("tree/gguf").mkdir(parents=True)
+    Path("tree/gguf/tiny.gguf").write_bytes(gguf_files.whole(*gguf_files.model()))
+    assert here("tree").code == 0
+    shutil.copytree("good", "tree/broken")
+    Path("tree/broken/config.json").write_text("{")
+    result = here("tree")
+    shown = re.sub(r"\s+", " ", result.out)
+    assert (result.code, "2 checkpoints below (gguf and broken): `hfcount -r tree` verifies all" in shown) == (3, True)
+    assert here("-rq", "tree").code == 1
 
 
 def test_a_sweep_writes_nothing_into_a_model(here: Command) -> None:

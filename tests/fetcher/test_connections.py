@@ -81,6 +81,14 @@ def test_a_connection_serves_again_after_an_error(hub: Hub, address: str, status
     assert hub.connections == 1
 
 
+def test_what_is_waited_for_is_said(hub: Hub, address: str) -> None:
+    lines: list[str] = []
+    hub.faults[NAME] = [Fault(status=503, headers={"Retry-After": "0"}, body=b"{}", times=2)]
+    with closing(Client(hub.url, {}, None, Deadline(60, lines.append))) as asked:
+        assert _read(asked, {NAME: address}).keys() == {NAME}
+    assert lines == [f"waiting for {hub.url} (503, try {number} of 6)" for number in (2, 3)]
+
+
 def test_a_redirect_whose_body_does_not_come_is_followed(hub: Hub, address: str, tmp_path: Path) -> None:
     """After a moment, and over a new connection the next time."""
     location = {"Location": hub.cdn.offer(tmp_path / "repo" / NAME), "Content-Length": "900"}

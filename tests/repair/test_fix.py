@@ -10,6 +10,7 @@ from typing import Any
 import click
 import pytest
 from build import Json
+from click.testing import CliRunner
 from damaged import (
     CONFIG,
     FIRST,
@@ -41,6 +42,7 @@ from spread import spread
 
 import hfcount
 from hfcount.cli.commands import find
+from hfcount.cli.main import main
 from hfcount.errors import HfcountError, UnknownArchitecture
 from hfcount.repair.files import Unrepaired
 from hfcount.repair.plan import planned
@@ -523,6 +525,27 @@ def test_a_name_that_was_left_by_an_earlier_version_is_named(tmp_path: Path) -> 
     shutil.copy(folder / ONE, folder / f"{ONE}.bak")
     (beside,) = hfcount.verify(str(folder)).not_looked_at
     assert (beside.kind, beside.files) == ("backups", (f"{ONE}.bak",))
+
+
+def test_json_says_what_the_text_does(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = sound(tmp_path / "m")
+    says(vocab_size=44)(folder)
+    codes = [fix(folder, "--json"), fix(folder, "--write", "--json"), fix(folder, "--undo", "--json")]
+    shown, written, undone = map(json.loads, capsys.readouterr().out.splitlines())
+    assert codes == [1, 0, 0]
+    assert (shown["verdict"], shown["expected"], shown["after"]) == ("mismatch", "verified", None)
+    assert [(repair["codes"], repair["files"]) for repair in shown["repairs"]] == [(["HF301"], [CONFIG])]
+    assert (written["after"], [one["file"] for one in written["written"]]) == ("verified", [CONFIG])
+    assert undone["undone"] == [{"file": CONFIG, "removed": False}]
+
+
+def test_a_report_points_to_fix_only_where_it_has_a_repair(tmp_path: Path) -> None:
+    folder = sound(tmp_path / "m", shards=1)
+    says(vocab_size=44)(folder)
+    texts = [CliRunner().invoke(main, [str(folder)], standalone_mode=False).output]
+    (folder / ONE).write_bytes((folder / ONE).read_bytes()[:-8])
+    texts.append(CliRunner().invoke(main, [str(folder)], standalone_mode=False).output)
+    assert ["`hfcount fix" in text for text in texts] == [True, False]
 
 
 def test_there_is_nothing_to_undo(tmp_path: Path) -> None:

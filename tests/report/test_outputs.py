@@ -8,7 +8,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from build import TINY, config, index, save
+from build import TINY, config, index, save, save_tiny
 from conftest import Command
 from sarif_pydantic import Sarif
 from test_renderers import COMMANDS, _commanding
@@ -17,7 +17,7 @@ from hfcount import Report
 from hfcount.checkpoints.inspect import Options, failed, inspect
 from hfcount.errors import FetchError
 from hfcount.fetcher import Request
-from hfcount.report.renderers import OUTPUTS, brief, concise, csv_long, github, junit, sarif
+from hfcount.report.renderers import OUTPUTS, brief, concise, csv_long, github, junit, markdown, sarif
 from hfcount.report.renderers import csv as csv_report
 from hfcount.serving.cost import Workload
 from hfcount.version import PAGES, REPOSITORY
@@ -44,7 +44,8 @@ def test_junit_has_a_case_for_each_check_and_finding(reports: list[Report]) -> N
     whole = ElementTree.fromstring(junit.render(reports))
     suites = {one.get("name"): one for one in whole}
     assert [suites["verified"].get(name) for name in ("failures", "errors", "skipped")] == ["0"] * 3
-    failure, last = suites["mismatch"].iter("failure")
+    check, failure, last = suites["mismatch"].iter("failure")
+    assert (check.get("type"), "expected" in str(check.get("message"))) == ("tensors", True)
     assert (failure.get("type"), "model.layers.3" in str(failure.text)) == ("HF201", True)
     assert (last.get("type"), str(last.get("message"))[:8]) == ("mismatch", "mismatch")
     assert suites["mismatch"].find("testcase[@name='verdict']/failure") is last
@@ -53,6 +54,23 @@ def test_junit_has_a_case_for_each_check_and_finding(reports: list[Report]) -> N
     for suite in suites.values():
         assert suite.get("tests") == str(len(suite))
     assert whole.get("tests") == str(sum(1 for _ in whole.iter("testcase")))
+
+
+def test_a_file_that_is_missing_or_cut_has_a_row(tmp_path: Path) -> None:
+    folders = [save_tiny(tmp_path / name) for name in ("gone", "cut")]
+    missing, file = (next(folder.glob("*.safetensors")) for folder in folders)
+    missing.unlink()
+    file.write_bytes(file.read_bytes()[:-100])
+    gone, cut = (inspect(Request(str(folder)), Options("headers")) for folder in folders)
+    rows = [(check.name, check.expected - check.observed, check.agrees) for check in (gone.checks[0], cut.checks[0])]
+    assert rows == [("files", 1, False), ("bytes", 100, False)]
+    assert next(ElementTree.fromstring(junit.render([cut])).iter("failure")).get("type") == "bytes"
+
+
+def test_markdown_has_the_order_of_the_terminal(reports: list[Report]) -> None:
+    text = markdown.render([next(report for report in reports if report.verdict == "mismatch")])
+    places = [text.index(part) for part in ("mismatch: ", "**error [HF201", "| check |", "| component |")]
+    assert places == sorted(places)
 
 
 def test_junit_keeps_answers_about_serving_apart(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Renders one line for each report: whether a launcher may start the model."""
 
 from collections.abc import Sequence
+from shlex import quote
 
 from hfcount.report.model import Report
 from hfcount.report.renderers.text import inert, verdict
@@ -11,5 +12,15 @@ _WORDS = {0: "go", 1: "no", 3: "unknown"}
 
 def render(reports: Sequence[Report]) -> str:
     """A line for each report."""
-    lines = [f"{_WORDS[report.exit_code]}: {report.label}: {verdict(report)}" for report in reports]
+    lines = [f"{_WORDS[report.exit_code]}: {report.label}: {verdict(report)}{_then(report)}" for report in reports]
     return inert("\n".join(printable(line, None) for line in lines))
+
+
+def _then(report: Report) -> str:
+    """What to do about a no: how serving would work, or where the findings are shown."""
+    if report.exit_code != 1:
+        return ""
+    if report.verdict == "mismatch":
+        return f". `hfcount {quote(report.model)}` says what is wrong."
+    fixes = [finding.fix for finding in report.findings if finding.rule.of_serving and finding.fix]
+    return f". {' '.join(dict.fromkeys(fixes))}" if fixes else ""
