@@ -88,7 +88,8 @@ def workload_of(
             raise ValueError(f"{name} is {count!r}, and must be a whole number above 0.")
     kv_dtype = CACHE_ALIASES.get(kv_dtype, kv_dtype) if kv_dtype else None
     check_choice("kv_dtype", kv_dtype, (None, *CACHE_DTYPES))
-    return Workload(context, batch, kv_dtype, ranks_on(devices, tuple(tp)), size, engine_share(engine))
+    engine_share(engine)
+    return Workload(context, batch, kv_dtype, ranks_on(devices, tuple(tp)), size, engine)
 
 
 def check_choice(name: str, value: object, choices: Iterable[object]) -> None:

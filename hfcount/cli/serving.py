@@ -12,8 +12,6 @@ from hfcount.options import CACHE_ALIASES, CACHE_DTYPES
 _RANKS = 2**16
 
 if TYPE_CHECKING:
-    from hfcount.serving.engines import EngineShare
-
     Devices = click.ParamType[tuple[int, int]]
 else:
     Devices = click.ParamType  # which older versions cannot subscript
@@ -65,14 +63,16 @@ class _CacheDtype(click.Choice[str]):
         return super().convert(CACHE_ALIASES.get(value, value), param, context)
 
 
-def _engine(context: click.Context, option: click.Parameter, name: str) -> "EngineShare | None":
-    """The share of a device that an engine takes; None for all of it."""
-    from hfcount.serving.engines import engine_share
+def _engine(context: click.Context, option: click.Parameter, name: str) -> str:
+    """The name of an engine, or raw, after a check that its share is known."""
+    if name != "vllm":
+        from hfcount.serving.engines import engine_share  # rarely another one
 
-    try:
-        return engine_share(name)
-    except ValueError as error:
-        raise click.BadParameter(str(error), context, option) from None
+        try:
+            engine_share(name)
+        except ValueError as error:
+            raise click.BadParameter(str(error), context, option) from None
+    return name
 
 
 _OPTIONS = (

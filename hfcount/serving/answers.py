@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 from hfcount.mapper.context_length import Length
 from hfcount.report.serving import Answer, EngineMemory, Memory, RankMemory, Serving
 from hfcount.serving.cost import Workload
-from hfcount.serving.engines import EngineShare
+from hfcount.serving.engines import EngineShare, engine_share
 from hfcount.serving.fitting import Fit, fit
 from hfcount.serving.not_divisible import undivided
 from hfcount.serving.ranks import cache_of, of_ranks
@@ -53,7 +53,7 @@ def answers(
         limit: the tokens that the config allows; None if it has no limit.
         engines: whether the engines whose defaults are known serve it.
     """
-    asked = _Asked(sharing, memory, load, policy, load.engine if engines else None)
+    asked = _Asked(sharing, memory, load, policy, engine_share(load.engine) if engines else None)
     refusals = list(undivided(sharing, load.ranks))
     shared = [_shared(asked, rank, refusals) for rank in memory.ranks]
     single = of_ranks(sharing, 1, memory.weights_bytes, load)

@@ -15,7 +15,6 @@ from typing import NamedTuple
 
 from hfcount.blueprints.blueprint import Blueprint
 from hfcount.formats import dtypes
-from hfcount.serving.engines import VLLM, EngineShare
 from hfcount.spec import GQA, LRU, MLA, MLSTM, RWKV, SSM, DeltaNet, Layer, Layers, Lightning, Mixer, ShortConv, Spec
 from hfcount.spec.names import called
 from hfcount.spec.tree.indices import Indices, intersection
@@ -26,8 +25,8 @@ class Workload(NamedTuple):
     """The load to serve: `batch` sequences of `context` tokens each, cached as `dtype` (None: the config's).
 
     `ranks` are numbers of ranks that each share the model, `memory` the bytes that each of them has, and `engine` whose
-    share of that it has to fit in; None for all of it. `longest` is whether the longest context that the config allows
-    is meant where none is given.
+    share of that it has to fit in, as `engine_share` takes it. `longest` is whether the longest context that the config
+    allows is meant where none is given.
     """
 
     context: int | None = None
@@ -35,7 +34,7 @@ class Workload(NamedTuple):
     dtype: str | None = None
     ranks: tuple[int, ...] = ()
     memory: int | None = None
-    engine: EngineShare | None = VLLM
+    engine: str = "vllm"
     longest: bool = False
 
     @property
