@@ -12,7 +12,8 @@ from hfcount.errors import HfcountError
 from hfcount.fetcher import Request, begin
 from hfcount.fetcher.fixtures import all_fixtures
 from hfcount.fetcher.folder import local_path
-from hfcount.fetcher.layout import ADAPTER
+from hfcount.fetcher.interface import PROCESSORS
+from hfcount.fetcher.layout import ADAPTER, OPEN_CLIP
 from hfcount.fetcher.model_names import understood
 
 if TYPE_CHECKING:
@@ -81,10 +82,11 @@ def tree_of(model: str, roots: Sequence[str]) -> str | None:
 
 
 def takes_base(model: str) -> bool:
-    """Whether a folder holds an adapter or GGUF files, which alone have a base."""
+    """Whether a folder holds an adapter, GGUF files, or a model of open_clip or LeRobot, which alone have a base."""
     path = local_path(model)
     names = os.listdir(path) if os.path.isdir(path) else [path.name]
-    return ADAPTER in names or any(name.lower().endswith(".gguf") for name in names)
+    marks = {ADAPTER, OPEN_CLIP, *PROCESSORS}
+    return not marks.isdisjoint(names) or any(name.lower().endswith(".gguf") for name in names)
 
 
 def what_ifs(settings: "Sequence[Changes]", schemes: "Sequence[Changes]", compared: bool) -> "Sequence[Changes]":
