@@ -37,7 +37,7 @@ Exit codes: 0 nothing to repair, or everything was repaired and verified;
     epilog=EPILOG,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-@click.argument("paths", metavar="PATH", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("paths", metavar="PATH", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--write", is_flag=True, help="Make the repairs; without it they are only shown.")
 @click.option(
     "--only",
@@ -79,6 +79,8 @@ def command(
     before the key, such as unet.in_channels=4.
     """
     del debug  # whoever reports a crash looks for it
+    if not paths:
+        raise click.UsageError("Name PATH, the folder to repair, as in `hfcount fix ./my-model`.")
     path, *more = paths
     if more:
         raise click.UsageError(f"fix repairs one folder: {printable(str(more[0]))} takes a run of its own.")
