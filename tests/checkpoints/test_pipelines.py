@@ -324,7 +324,7 @@ def fix(folder: Path, *options: str) -> int:
     return code
 
 
-@pytest.mark.parametrize("name", [*FORMATS, "csv", "csv-long", "sarif", "xml", "html"])
+@pytest.mark.parametrize("name", [*FORMATS, "xml"])
 def test_every_format_shows_a_pipeline(tmp_path: Path, name: str) -> None:
     make: Callable[..., Any] = FORMATS[name].render if name in FORMATS else lambda one: OUTPUTS[name].make(name, one)
     report = hfcount.verify(pipeline(tmp_path, gone=("vae/config.json",)), tensors=True, formula=True)

@@ -128,7 +128,7 @@ def test_quiet_has_both_and_the_sum_counts_refusals(tmp_path: Path) -> None:
     assert lines[-1] == "2 models: 2 verified; 2 do not fit, 2 cannot be shared so"
 
 
-@pytest.mark.parametrize("style", list(FORMATS))
+@pytest.mark.parametrize("style", [name for name in FORMATS if name != "csv-long"])  # which has components alone
 def test_every_format_says_what_does_not_fit(style: str, tmp_path: Path) -> None:
     report = asked(tmp_path, memory=9_000)
     text = FORMATS[style].render([report])
