@@ -42,6 +42,7 @@ class EvollaLayer(Record):
 
 
 def spec(c: Config) -> Spec[Evolla]:
+    c.kind = "evolla"  # whose class says what absent keys mean
     mixer = keys.attention(c, bias=c.bool("attention_bias", default=False))
     ffn, count = keys.dense(c, bias=c.bool("mlp_bias", default=False)), keys.layer_count(c)
     step = max(count // c.int("aligner_num_add_layers", default=8), 1)

@@ -21,6 +21,7 @@ class Lfm2Vl(Sizes):
 
 
 def spec(c: Config) -> Spec[Lfm2Vl]:
+    c.kind = "lfm2_vl"  # whose class says what absent keys mean
     text = families.part(c, "text_config")
     towers = {"vision": families.part(c, "vision_config")}
     sizes = Lfm2Vl.read(c)
