@@ -24,7 +24,24 @@ class Unreadable(ValueError):
     """A pattern beyond the grammar."""
 
 
-class Automaton:
+class PatternText:
+    """The text of a pattern, and how far it is read."""
+
+    _text: str
+    _at: int
+
+    def _peek(self) -> str:
+        return self._text[self._at : self._at + 1]
+
+    def _next(self) -> str:
+        character = self._peek()
+        if not character:
+            raise Unreadable(self._text)
+        self._at += 1
+        return character
+
+
+class Automaton(PatternText):
     """A compiled pattern.
 
     Args:
@@ -222,16 +239,6 @@ class Automaton:
             else:
                 tests.append(range_test(character, character))
         return lambda candidate: any(test(candidate) for test in tests) != negated
-
-    def _peek(self) -> str:
-        return self._text[self._at : self._at + 1]
-
-    def _next(self) -> str:
-        character = self._peek()
-        if not character:
-            raise Unreadable(self._text)
-        self._at += 1
-        return character
 
 
 def counted(pattern: str, place: int) -> tuple[int, int | None, int] | None:

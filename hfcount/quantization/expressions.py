@@ -9,7 +9,16 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from hfcount.quantization.automaton import GROUPS, LENGTH, Unreadable, counted, escaped_test, is_word, range_test
+from hfcount.quantization.automaton import (
+    GROUPS,
+    LENGTH,
+    PatternText,
+    Unreadable,
+    counted,
+    escaped_test,
+    is_word,
+    range_test,
+)
 
 Ends = tuple[int, ...]
 """The places where a part of a pattern may end, the first choice first."""
@@ -225,7 +234,7 @@ def _distinct(places: Iterable[int]) -> Ends:
     return tuple(dict.fromkeys(places))
 
 
-class _Reader:
+class _Reader(PatternText):
     """Reads a pattern that Python's `re` compiles."""
 
     def __init__(self, pattern: str) -> None:
@@ -363,16 +372,6 @@ class _Reader:
         if known := _ESCAPES.get(character):
             return range_test(known, known)
         return escaped_test(character, self._text)
-
-    def _peek(self) -> str:
-        return self._text[self._at : self._at + 1]
-
-    def _next(self) -> str:
-        character = self._peek()
-        if not character:
-            raise Unreadable(self._text)
-        self._at += 1
-        return character
 
 
 def _any(character: str) -> bool:

@@ -240,7 +240,7 @@ BERT = {
         ({"pytorch_model.bin": 0, "training.log": 0}, "a model of Flair (pytorch_model.bin)"),
         ({"yolov8n.pt": 0}, "a model of Ultralytics (yolov8n.pt)"),
         ({"split_files/vae/wan.safetensors": 0}, "files for ComfyUI (split_files/vae/wan.safetensors)"),
-        ({"v1-5-pruned.safetensors": 0, "v1-inference.yaml": 0}, "a diffusion model in one file"),
+        ({"v1-5-pruned.ckpt": 0, "v1-inference.yaml": 0}, "a diffusion model in one file"),
         (
             {"config.json": {"class_name": "GemmaBackbone", "registered_name": "x", "config": {}}},
             "the config of a model of Keras",

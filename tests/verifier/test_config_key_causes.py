@@ -2,10 +2,11 @@
 
 import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
-from build import Json, config
+from build import Json, config, save, shard
 from paths import ARCHITECTURES
 
 import hfcount
@@ -43,8 +44,6 @@ def messages(says: Json, tensors: Tensors) -> str:
         ("deit", "num_attention_heads", None, "num_attention_heads as the model that was saved had it, since no size"),
         ("RefinedWeb", "n_head", 16, "n_head was read as 16, and 8 would fit"),
         ("idefics", "cross_layer_interval", None, "cross_layer_interval is absent, and any from 4 to 8 would fit."),
-        ("layoutlm", "architectures", None, "what is stored is all that LayoutLMModel has. Set architectures to"),
-        ("bart", "architectures", None, "what is stored is all that BartForCausalLM has."),
         ("video_llama_3", "vision_config", None, "vision_config is absent, so that defaults were taken for all its"),
     ],
 )
@@ -52,6 +51,21 @@ def test_a_key_that_is_absent_or_has_another_value(kind: str, key: str, new: Any
     values = recorded(kind)
     says = {name: value for name, value in values.items() if name != key} | ({} if new is None else {key: new})
     assert cause in messages(says, saved(values))
+
+
+@pytest.mark.parametrize(
+    ("kind", "cause"),
+    [
+        ("layoutlm", "what is stored is all that LayoutLMModel has. Set architectures to"),
+        ("bart", "what is stored is all that BartForCausalLM has."),
+    ],
+)
+def test_a_file_whose_config_names_no_class(kind: str, cause: str, tmp_path: Path) -> None:
+    """A config in memory, which has none before it is saved, takes the class that fits instead."""
+    values = recorded(kind)
+    save(tmp_path, {key: value for key, value in values.items() if key != "architectures"})
+    (tmp_path / "model.safetensors").write_bytes(shard({name: shape for name, (shape, _) in saved(values).items()}))
+    assert cause in "\n".join(finding.message for finding in hfcount.verify(tmp_path).findings)
 
 
 @pytest.mark.parametrize(
