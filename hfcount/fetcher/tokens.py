@@ -173,7 +173,7 @@ def claims(documents: Mapping[str, Document]) -> Iterator[Claim]:
 def highest(documents: Mapping[str, Document]) -> Iterator[tuple[str, str, int]]:
     """The words of the highest ids of a vocabulary in a file of its own: the file, the word, its id."""
     for name, document in documents.items():
-        if name in vocabularies.FILES or vocabularies.TIKTOKEN.fullmatch(name):
+        if name in vocabularies.FILES or re.fullmatch(vocabularies.TIKTOKEN, name):
             with suppress(DocumentError):
                 for word, number in parse_object(document).items():
                     if type(number) is int:

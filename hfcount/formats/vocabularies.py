@@ -12,23 +12,23 @@ Vocabulary = Mapping[str, int]
 FILES = ("vocab.json", "vocab.txt", "tokenizer.model", "spiece.model", "sentencepiece.bpe.model", "spm.model")
 """Files of words beside tokenizer.json, which goes before all; the first that is there counts."""
 
-TIKTOKEN = re.compile(r"(.*\.)?tiktoken(\.model)?")
+TIKTOKEN = r"(.*\.)?tiktoken(\.model)?"
 """How files are called that have a word in base64 and its id in each line."""
 
 _NOT_ITS_WORDS = ("dict.txt",)
 """Files beside which the pieces of sentencepiece are not the words: their ids are in these (transformers: bartpho)."""
 
-_UNREAD = re.compile(r"(?i)(?<![a-z])(pad|mask|image|video|audio|vision|reserved|unused|placeholder|extra_id)(?![a-z])")
+_UNREAD = r"(?i)(?<![a-z])(pad|mask|image|video|audio|vision|reserved|unused|placeholder|extra_id)(?![a-z])"
 _MOST, _MOST_PIECES = 3_000_000, 1_000_000
 """Entries of a file, and pieces of sentencepiece, beyond which nothing is made of it; vocabularies have 300,000."""
 
 _DECODER = json.JSONDecoder()
-_SPACE = re.compile(r"[ \t\r\n]*")
+_SPACE = r"[ \t\r\n]*"  # compiled where it is first used
 
 
 def is_placeholder(word: str) -> bool:
     """Whether a word only pads, or another input takes its place, so that it may never be looked up."""
-    return _UNREAD.search(word) is not None
+    return re.search(_UNREAD, word) is not None
 
 
 def file_of(names: Mapping[str, object]) -> str | None:
@@ -36,7 +36,7 @@ def file_of(names: Mapping[str, object]) -> str | None:
     named = next((name for name in FILES if name in names), None)
     if named is not None and named.endswith(".model") and not set(_NOT_ITS_WORDS).isdisjoint(names):
         return None
-    return named or next((name for name in sorted(names) if TIKTOKEN.fullmatch(name)), None)
+    return named or next((name for name in sorted(names) if re.fullmatch(TIKTOKEN, name)), None)
 
 
 def words(name: str, raw: bytes) -> dict[str, int]:
@@ -50,7 +50,7 @@ def words(name: str, raw: bytes) -> dict[str, int]:
     with suppress(ValueError):
         if name == "vocab.txt":
             return _lines(raw)
-        return _ranks(raw) if TIKTOKEN.fullmatch(name) else _pieces(raw)
+        return _ranks(raw) if re.fullmatch(TIKTOKEN, name) else _pieces(raw)
     return {}
 
 
@@ -105,7 +105,7 @@ def _value_of(text: str, place: int, wanted: str) -> int | None:
 
 
 def _skipped(text: str, place: int) -> int:
-    match = _SPACE.match(text, place)
+    match = re.compile(_SPACE).match(text, place)
     place = match.end() if match else place
     if place >= len(text):
         raise ValueError("cut off")

@@ -1,15 +1,11 @@
 """Activations that hold weights, and the modules that hold these (activations.json, by tests/tools/activations.py)."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from hfcount.mapper import json_lines
-from hfcount.mapper.class_defaults import declared
-
-TRAINED = frozenset(("prelu", "xielu"))
-"""The activations of transformers that hold tensors; a test holds the file against them."""
 
 
 class Place(NamedTuple):
@@ -43,16 +39,6 @@ class ActivationPlaces(NamedTuple):
         """Whether what a module holds is known, which has the path of one that holds an activation."""
         held = (place for places in self.keys.values() for place in places)
         return (path, children) in self.bare or any((place.path, place.children) == (path, children) for place in held)
-
-
-def trained_keys(values: Mapping[str, Any], kind: Any, path: str = "") -> Iterator[tuple[str, str]]:
-    """The keys that name an activation with weights, by full paths as the class calls them, each with its word."""
-    known = declared(kind if isinstance(kind, str) else "")
-    for name, value in values.items():
-        if isinstance(value, dict):
-            yield from trained_keys(value, known.part(name, value).kind, f"{path}{name}.")
-        elif isinstance(value, str) and value in TRAINED and name in (known.counting([name]) or [name]):
-            yield f"{path}{known.names.get(name, name)}", value
 
 
 def activation_places(kind: str) -> ActivationPlaces | None:

@@ -6,9 +6,9 @@ from math import inf
 from typing import Any, Self
 
 from hfcount.errors import ConfigError, Variant
-from hfcount.mapper.activations import trained_keys
 from hfcount.mapper.class_defaults import Declared, declared, declares
 from hfcount.mapper.keys_without_shape import may_bear
+from hfcount.mapper.trained_keys import trained_keys
 from hfcount.text import shown
 
 REQUIRED: Any = object()

@@ -13,7 +13,7 @@ from hfcount.text import printable
 from hfcount.verifier.comparison import Comparison
 from hfcount.verifier.findings import Outcome
 
-_WITHOUT_WORDS = re.compile(r"(Byt5|ByT5|Canine|Perceiver)Tokenizer(Fast)?")
+_WITHOUT_WORDS = r"(Byt5|ByT5|Canine|Perceiver)Tokenizer(Fast)?"
 """Classes that have no file with words (transformers 5.23, vocab_files_names)."""
 
 _GENERATING = ("ForCausalLM", "ForConditionalGeneration", "LMHeadModel")
@@ -140,7 +140,7 @@ def _check_words(c: Comparison, settings: Mapping[str, Any], outcome: Outcome) -
     kind = settings.get("tokenizer_class")
     if not isinstance(kind, str) or not kind or "auto_map" in settings or not c.weights.listed:
         return
-    if _WITHOUT_WORDS.fullmatch(kind) or not settings.get(tokens.WORDLESS):
+    if re.fullmatch(_WITHOUT_WORDS, kind) or not settings.get(tokens.WORDLESS):
         return
     from hfcount.verifier.rules.hf128_vocabulary_missing import VocabularyMissing
 

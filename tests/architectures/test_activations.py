@@ -8,7 +8,8 @@ import pytest
 from paths import ARCHITECTURES
 
 import hfcount
-from hfcount.mapper.activations import TRAINED, activation_places, tensors
+from hfcount.mapper.activations import activation_places, tensors
+from hfcount.mapper.trained_keys import TRAINED
 
 
 def recorded(kind: str) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from defects import FIRST, Checkpoint, single, stored
 from hfcount.verifier.loaders import generation
 from hfcount.verifier.loaders.facts import versions
 from hfcount.verifier.loaders.loader import Checkpoint as Read
+from hfcount.verifier.loaders.transformers import GENERATION_KEYS
 
 NEWEST, OLDEST = "5.24.0", "4.57.1"
 GENERATION = "generation_config.json"
@@ -122,3 +123,8 @@ def test_every_version_is_recorded() -> None:
     values = {"architectures": ["LlamaForCausalLM"], "model_type": "llama", "max_new_tokens": 0}
     for version in versions():
         assert next(generation.refusals(version, Read(form="model", values=values))).key == "max_new_tokens"
+
+
+def test_every_setting_that_is_checked_is_looked_for() -> None:
+    sequences = {"num_return_sequences", "num_beams", "do_sample", "suppress_tokens"}
+    assert GENERATION_KEYS | {"pad_token_id"} == generation._CHECKS.keys() | sequences

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from hfcount.architectures import registry
-from hfcount.fetcher.layout import WEIGHTS_KEY, names_weights
+from hfcount.fetcher.layout import GENERATION, WEIGHTS_KEY, names_weights
 from hfcount.mapper.class_defaults import declared
 from hfcount.mapper.keys_without_shape import may_bear
 from hfcount.mapper.loader_differences import OLDER, TIE, older_flag
@@ -14,7 +14,7 @@ from hfcount.mapper.rotary_tables import rotary_forms, rotary_tables
 from hfcount.spec.tree.leaves import Leaf
 from hfcount.text import shown
 from hfcount.verifier.finding import Finding
-from hfcount.verifier.loaders import config_values, generation
+from hfcount.verifier.loaders import config_values
 from hfcount.verifier.loaders.by_findings import by_findings, errors_of
 from hfcount.verifier.loaders.config_values import ABSENT, value_at
 from hfcount.verifier.loaders.facts import LIBRARY, Facts, Size, facts, versions
@@ -30,6 +30,22 @@ _ADAPTER = "adapter_model.bin"
 _DROPPED = ("HF210",)
 """Notes of what it drops, which is then lost."""
 
+
+GENERATION_KEYS = frozenset(
+    {
+        "assistant_ensemble_weight",
+        "cache_implementation",
+        "compile_config",
+        "do_sample",
+        "early_stopping",
+        "max_new_tokens",
+        "num_beams",
+        "num_return_sequences",
+        "suppress_tokens",
+        "watermarking_config",
+    }
+)
+"""The settings of generation that are checked, besides pad_token_id, which most configs have."""
 
 _Difference = tuple[ReadingOutcome, str, tuple[str, ...]]
 
@@ -148,13 +164,23 @@ def _differences(version: str, recorded: Facts, checkpoint: Checkpoint) -> Itera
             if width := rotary_tables(kind, version).odd_width(part, declared(kind).keys):
                 yield "refuses", f"refuses {at}head_dim {width}: rotary positions need an even width", ()
             yield from _unnamed(inner, part, kind, at)
-    yield from (("refuses", refusal.says, ()) for refusal in generation.refusals(version, checkpoint))
+    if _has_generation_settings(checkpoint):
+        from hfcount.verifier.loaders import generation  # many have none
+
+        yield from (("refuses", refusal.says, ()) for refusal in generation.refusals(version, checkpoint))
     if checkpoint.is_listed:
         yield from _of_names(recorded, checkpoint)
         yield from _without_prefix(recorded, checkpoint) if older else ()
     yield from _of_head(recorded, checkpoint) if older else ()
     if dropped := checkpoint.codes.intersection(_DROPPED):
         yield "differs", "drops tensors that are stored", tuple(dropped)
+
+
+def _has_generation_settings(checkpoint: Checkpoint) -> bool:
+    """Whether there are settings of generation that a version may refuse, in their own file or in config.json."""
+    padding = checkpoint.values.get("pad_token_id")
+    odd = padding is not None and not isinstance(padding, int | float)
+    return GENERATION in checkpoint.companions or odd or not GENERATION_KEYS.isdisjoint(checkpoint.values)
 
 
 def _parts(values: Mapping[str, Any], kind: str, path: str = "") -> Iterator[tuple[str, Mapping[str, Any], str]]:
