@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from hfcount.verifier.finding import Finding
-from hfcount.verifier.loaders.engines import fp8_blocks
 from hfcount.verifier.loaders.engines.facts import Engine, Registered, engine
 from hfcount.verifier.loaders.engines.reading import (
     DOUBTED,
@@ -139,6 +138,8 @@ def _of_method(checkpoint: Checkpoint, facts: Engine, method: str, config: Mappi
 
 def _of_fp8(checkpoint: Checkpoint, config: Mapping[str, Any]) -> Iterator[Difference]:
     """Lists hold for whole components of a module's path."""
+    from hfcount.verifier.loaders.engines import fp8_blocks  # few are in FP8
+
     yield from fp8_blocks.of_sglang(checkpoint, config.get("weight_block_size"))
     entries = strings(config, "ignored_layers", "modules_to_not_convert")
     for stored in projections(checkpoint, ("weight_scale_inv", "weight_scale")):

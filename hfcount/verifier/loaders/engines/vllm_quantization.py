@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from hfcount.verifier.loaders.compressed_tensors import stores_dense
-from hfcount.verifier.loaders.engines import fp8_blocks
 from hfcount.verifier.loaders.engines.facts import Engine, Registered
 from hfcount.verifier.loaders.engines.reading import (
     Difference,
@@ -225,6 +224,8 @@ def modules(checkpoint: Checkpoint, registered: Registered) -> Iterator[Differen
     taken = chosen(checkpoint)
     if taken is None or not taken.method or not checkpoint.is_listed:
         return
+    from hfcount.verifier.loaders.engines import fp8_blocks  # few are in FP8
+
     yield from fp8_blocks.of_vllm(checkpoint, _block(taken.values), taken.method)
     if checkpoint.has_experts:
         yield Difference("unknown", "is not known here to load quantised experts as they are stored", registered.skips)
