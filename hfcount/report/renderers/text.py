@@ -45,6 +45,13 @@ def share(part: int, total: int) -> str:
     return "< 0.1 %" if percent < 0.1 else f"{percent:.1f} %"
 
 
+_MATCHES = {
+    "index": "all names and the total size match",
+    "headers": "all names, shapes and sizes match",
+    "data": "all names, shapes and sizes match, and all values were read",
+}
+"""What was compared, by how far a run looked."""
+
 _Row = tuple[str, str, str]
 
 
@@ -252,7 +259,7 @@ def _because(report: Report) -> str:
         exact = total is not None and size is not None and report.parameters and report.parameters.stored == total
         if exact and total and size and size % total == 0:
             return f"{counted} = {size:,} bytes / {size // total}"
-        return f"{counted}, and every byte is accounted for"
+        return f"{counted}: {_MATCHES.get(report.depth or '', _MATCHES['headers'])}"
     return f"{counted}; {_explained(report)}"
 
 
