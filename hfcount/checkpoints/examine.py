@@ -24,6 +24,7 @@ from hfcount.fetcher.reasons import config_alone
 from hfcount.fetcher.weights import Weights, recorded_sizes
 from hfcount.formats.json import Document, found_endless, may_be_endless, parse_object
 from hfcount.mapper import Config
+from hfcount.mapper.context_length import Length
 from hfcount.mapper.quantization_config import SIDE_FILES, Announcement, announcements
 from hfcount.mapper.whatif import Changes, changed, check_known, written
 from hfcount.report.figures import Failure
@@ -131,7 +132,7 @@ def _inspect_model(documents: Documents, options: Options, changes: Changes, try
         announced = announcements(values, _side_objects(documents))
         config = Config(values, where=_where(document, changes), chosen=changes)
         make = partial(library.built, config) if library else partial(_blueprint, config, values, options)
-        further = changes or documents.loaded_as or (library and library.names(published))
+        further = _says_more(documents, changes, library, published)
         blueprint = make() if further else options.blueprints(document.raw, make)  # by what the document says alone
         check_known(config, document.where, published, changes)  # only now have all keys been read
         model, evidence, outcome = _compare(library, Model(documents, blueprint, announced), options)
@@ -139,15 +140,11 @@ def _inspect_model(documents: Documents, options: Options, changes: Changes, try
         if blueprint.custom_code and (evidence.depth == "config" or outcome.has(*DIFFERING)):
             doubt, blueprint, outcome = blueprint.custom_code, None, Outcome()  # nothing that was read is as it says
             raise doubt
-        if has_other_config(documents):
-            evidence = SAFETENSORS.beside(model, evidence, outcome, options)
+        evidence = _beside(documents, model, evidence, outcome, options)
         if not (blueprint.derived_with or library):  # causes are proven by blueprints of other configs
             explain(outcome, values, blueprint, evidence.fitting_index, evidence.shards, announced, until=until)
         _check_endless(documents, published, outcome)
-        if options.load.asked:
-            from hfcount.serving.limits import limit_of  # rarely asked for
-
-            limit = limit_of(blueprint, values)
+        limit = _limit(options, blueprint, values)
         outcome.errors_first()  # the cause is an error, a note never
     except (DocumentError, ConfigError, UnknownClass) as error:
         if blueprint and isinstance(error, DocumentError):  # of the index: what the config alone says stays
@@ -155,8 +152,8 @@ def _inspect_model(documents: Documents, options: Options, changes: Changes, try
         evidence = replace(evidence, unseen=_unseen(error) or evidence.unseen)
         name = Path(document.where).name if documents.alone else INDEX if blueprint else CONFIG
         finding = finding_of(error, name)
-        if error.variant == "list-length" and blueprint is None and not trying:
-            finding = _with_length(documents, options, changes, finding)
+        if not trying:
+            finding = _with_length(documents, options, changes, finding, error.variant if blueprint is None else None)
         outcome.report(finding)
     except UnknownArchitecture as error:
         if changes or not options.loaders:
@@ -184,8 +181,31 @@ def _as_read(documents: Documents, values: dict[str, Any]) -> tuple[Library | No
     return library, documents, values
 
 
-def _with_length(documents: Documents, options: Options, changes: Changes, finding: Finding) -> Finding:
+def _beside(documents: Documents, model: Model, evidence: Evidence, outcome: Outcome, options: Options) -> Evidence:
+    """The evidence, with the model's config in another form held against it, if there is one."""
+    return SAFETENSORS.beside(model, evidence, outcome, options) if has_other_config(documents) else evidence
+
+
+def _says_more(documents: Documents, changes: Changes, library: Library | None, published: Mapping[str, Any]) -> bool:
+    """Whether more than the document says what the model is."""
+    return bool(changes or documents.loaded_as or (library and library.names(published)))
+
+
+def _limit(options: Options, blueprint: Blueprint, values: Mapping[str, Any]) -> Length | None:
+    """The longest context, if serving was asked for."""
+    if not options.load.asked:
+        return None
+    from hfcount.serving.limits import limit_of  # rarely asked for
+
+    return limit_of(blueprint, values)
+
+
+def _with_length(
+    documents: Documents, options: Options, changes: Changes, finding: Finding, variant: str | None
+) -> Finding:
     """HF103 of a list and a number of layers, with that which all that is stored fits, if one does."""
+    if variant != "list-length":
+        return finding
     from hfcount.verifier.causes.list_lengths import fitted  # few configs contradict themselves
 
     values = changed(parse_object(documents.config, endless=True), changes)

@@ -32,13 +32,24 @@ class Figures(NamedTuple):
     derived_with: str | None = None
 
 
+def _parameters(blueprint: Blueprint, stored: int | None) -> Parameters:
+    """The counts of elements; None where parts are not described, or which are active is not known."""
+    complete, known = not blueprint.unmodeled, not blueprint.derived_with
+    return Parameters(
+        total=blueprint.total if complete else None,
+        active=blueprint.active if complete and known else None,
+        active_without_embedding=blueprint.active_without_embedding if complete and known else None,
+        stored=stored,
+    )
+
+
 def figures_of(inspection: Inspection) -> tuple[Figures, Sequence[Finding]]:
     """The figures, and all findings, those about serving among them."""
     blueprint, evidence, outcome = inspection.blueprint, inspection.evidence, inspection.outcome
     if blueprint is None:
         return _of_container(inspection), outcome.findings
     options, spec, known = inspection.options, blueprint.spec, not blueprint.derived_with
-    extras, complete = options.extras, not blueprint.unmodeled
+    extras = options.extras
     served = serve(
         blueprint,
         options.load,
@@ -59,12 +70,7 @@ def figures_of(inspection: Inspection) -> tuple[Figures, Sequence[Finding]]:
         family=spec.family,
         architecture=printable(spec.architecture) or None,
         dtype=printable(spec.dtype) if spec.dtype and not evidence.contained else None,
-        parameters=Parameters(
-            total=blueprint.total if complete else None,
-            active=blueprint.active if complete and known else None,
-            active_without_embedding=blueprint.active_without_embedding if complete and known else None,
-            stored=outcome.stored,
-        ),
+        parameters=_parameters(blueprint, outcome.stored),
         components=tuple(
             ComponentCount(name=component, total=measure.total, active=measure.active if known else None)
             for component, measure in blueprint.by_component.items()

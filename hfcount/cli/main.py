@@ -97,8 +97,7 @@ def main(
         return 3
     settings = asked.what_ifs(settings, schemes, compared=depth in ("index", "headers", "data") or bool(save))
     _check(named, bool(dark and not plot), bool(settings and target))
-    if click.get_current_context().obj == "gate" and (settings or depth == "config"):
-        raise click.UsageError("gate compares what is published: leave out --set, --quantize and --depth config.")
+    _check_gate(bool(settings), depth)
     ahead = None if settings else early(depth)
     where = revision, subfolder, fixtures, offline, timeout, not no_cache
     trees, bar = (models or (".",)) if below else (), Bar(len(named))
@@ -148,6 +147,12 @@ def _check(named: Sequence[object], dark_alone: bool, draft_changed: bool) -> No
         raise click.UsageError(
             "Name a MODEL, such as a folder or org/name, or --fixtures DIR --all. `hfcount --help` shows examples."
         )
+
+
+def _check_gate(changed: bool, depth: str) -> None:
+    """Raises click.UsageError for options with which `gate` would not compare what is published."""
+    if click.get_current_context().obj == "gate" and (changed or depth == "config"):
+        raise click.UsageError("gate compares what is published: leave out --set, --quantize and --depth config.")
 
 
 def _with_repairs(reports: "list[Report]", format: Format) -> "list[Report]":

@@ -4,7 +4,7 @@ Only tensors that differ under their own names are looked at. Their first and la
 same; whether they are is then compared value by value.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
@@ -168,10 +168,16 @@ def reordered(c: Comparison, matched: Matches, gaps: Gaps, options: Options) -> 
     again = all_values(c.a, c.b, replace(new, both={key: both[key] for key in changed}, only_a={}, only_b={}), options)
     if again.reason or not all(gap.same for gap in again.by_key.values()):
         return None
+    kept = _of_both(gaps, again, both, changed)
+    kept.by_key.update(dict.fromkeys(_routers(outer, matched, kept.by_key, contents), Gap()))
+    return Reordered(new, kept, tuple(_said(outer)))
+
+
+def _of_both(gaps: Gaps, again: Gaps, both: Collection[str], changed: Collection[str]) -> Gaps:
+    """The gaps of what stayed in its place, and of what was compared again in another."""
     by_key = {key: gap for key, gap in gaps.by_key.items() if key in both and key not in changed} | again.by_key
-    by_key |= dict.fromkeys(_routers(outer, matched, by_key, contents), Gap())
     introduced = {key: many for key, many in gaps.introduced.items() if key not in changed} | again.introduced
-    return Reordered(new, replace(gaps, by_key=by_key, introduced=introduced), tuple(_said(outer)))
+    return replace(gaps, by_key=by_key, introduced=introduced)
 
 
 def _stacks(keys: Iterable[str]) -> dict[_Place, None]:

@@ -115,21 +115,12 @@ def _by_files(
 
 
 def _differing(a: LoadedSide, b: LoadedSide, files: FileSums | None, options: Options, wanted: DiffOptions) -> Diff:
-    c = replace(compared(a, b), files=files)
-    if options.depth == "data" and c.matched and c.matched.only_a and c.matched.only_b:
-        from hfcount.diffing.by_contents import joined_alike  # few are written otherwise
-
-        c = joined_alike(c, options)
+    c = _joined(replace(compared(a, b), files=files), options)
     container = container_relation(a, b)
     matched = c.matched if container is None else _of_container(c) if container.apart else None
     gaps = _gaps(c, matched, options, wanted)
-    if gaps is not None and matched is not None and c.matched is matched and options.depth == "data":
-        from hfcount.diffing.by_contents import reordered
-
-        if (order := reordered(c, matched, gaps, options)) is not None:
-            gaps, matched = order.gaps, order.matched
-            c = replace(c, matched=matched, order=order.relations)
     if gaps is not None and matched is not None:
+        c, gaps, matched = _ordered(c, gaps, matched, options)
         c = replace(c, gaps=gaps, values=shown(gaps, matched))
     related = relations(c) if container is None else container.beside(c.values)
     result = Diff(
@@ -153,6 +144,27 @@ def _differing(a: LoadedSide, b: LoadedSide, files: FileSums | None, options: Op
     if wanted.expected == "merge" and judgement.met:
         return _with_merge(c, result, judgement, _times(c, options, wanted), wanted.scale)
     return replace(result, expectation=judgement)
+
+
+def _joined(c: Comparison, options: Options) -> Comparison:
+    """The comparison with matrices that one side joins and the other splits, where values are read."""
+    if options.depth != "data" or not (c.matched and c.matched.only_a and c.matched.only_b):
+        return c
+    from hfcount.diffing.by_contents import joined_alike  # few are written otherwise
+
+    return joined_alike(c, options)
+
+
+def _ordered(c: Comparison, gaps: Gaps, matched: Matches, options: Options) -> tuple[Comparison, Gaps, Matches]:
+    """The comparison with layers and experts in the order in which they hold the same, where values are read."""
+    if c.matched is not matched or options.depth != "data":
+        return c, gaps, matched
+    from hfcount.diffing.by_contents import reordered
+
+    order = reordered(c, matched, gaps, options)
+    if order is None:
+        return c, gaps, matched
+    return replace(c, matched=order.matched, order=order.relations), order.gaps, order.matched
 
 
 def _judged_by(options: Options, wanted: DiffOptions) -> Judged:

@@ -114,13 +114,24 @@ def all_values(a: LoadedSide, b: LoadedSide, matched: Matches, options: Options)
     dtypes = {key: (matched.both[key][0].dtype, matched.both[key][1].dtype) for key in differences}
     other, through = others({key: (difference, dtypes[key]) for key, difference in differences.items()})
     gaps = {key: Gap(difference.identical, difference, key in other) for key, difference in differences.items()}
-    introduced = {
+    introduced = _introduced(differences, matched)
+    types = tuple(sorted(unread & BLOCKS.keys()))
+    return Gaps(gaps, uncompared=left, unread=types, through=through, introduced=introduced)
+
+
+def _introduced(differences: Mapping[str, Difference], matched: Matches) -> dict[str, int]:
+    """How many values are NaN or infinite in B alone, by the tensors that were compared; buffers are left out."""
+    return {
         key: difference.introduced
         for key, difference in differences.items()
         if difference.introduced and not _is_buffer(matched.both[key][1])
     }
-    types = tuple(sorted(unread & BLOCKS.keys()))
-    return Gaps(gaps, uncompared=left, unread=types, through=through, introduced=introduced)
+
+
+def _buffers(loaded: LoadedSide) -> set[str]:
+    """The stored names of buffers."""
+    stored = loaded.inventory(raw=True)
+    return {tensor.stored for tensor in stored.tensors.values() if _is_buffer(tensor)} if stored else set()
 
 
 def introduced_apart(c: "Comparison", matched: Matches, gaps: Gaps, options: Options) -> dict[str, int]:
@@ -135,12 +146,11 @@ def introduced_apart(c: "Comparison", matched: Matches, gaps: Gaps, options: Opt
     try:
         (folder_a, places_a), (folder, places_b) = local(c.a), local(c.b)
         compared = {piece.stored for key in gaps.by_key for piece in matched.both[key][1].bytes or ()}
-        stored = c.b.inventory(raw=True)
-        buffers = {tensor.stored for tensor in stored.tensors.values() if _is_buffer(tensor)} if stored else set()
-        rest = {name: place for name, place in places_b.items() if name not in compared | buffers}
+        left_out = compared | _buffers(c.b)
+        rest = {name: place for name, place in places_b.items() if name not in left_out}
         size = sum(place.size for place in rest.values())
         tallies = FileSource(folder).read(rest, (), options.reading(size)).tallies
-        broken = {name: tally.nan + tally.infinite for name, tally in tallies.items() if tally.nan + tally.infinite}
+        broken = {name: many for name, tally in tallies.items() if (many := tally.nan + tally.infinite)}
         before = {name: places_a[name] for name in broken if name in places_a}
         tallies = FileSource(folder_a).read(before, (), options.reading(0)).tallies if before else {}
     except FetchError:

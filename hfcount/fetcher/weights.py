@@ -93,19 +93,24 @@ class Weights:
         return sorted(name for name in self.named if name not in gone)
 
 
+def _apart(others: Sequence[str], layout: Layout, indexed: bool) -> dict[str, str]:
+    """Why some files that no index names are no weights of the model, by name."""
+    apart = {name: why for name in others if name != layout.single and (why := set_apart(name, layout))}
+    if indexed and layout.reader == "diffusers" and layout.single in others:
+        apart[layout.single] = "what diffusers does not look at, since there is an index"
+    if layout.named:
+        named = layout.listing if indexed else layout.single
+        unread = f"what transformers does not look at, since the config names {named}"
+        apart |= dict.fromkeys((name for name in others if name != layout.single), unread)
+    return apart
+
+
 def weights(documents: Documents, index: Index | None) -> Weights:
     """The weight files of a checkpoint, as its index names them and its listing shows them."""
     names, named = documents.shards.names, index.shards if index else frozenset[str]()
     others = [name for name in names or () if name not in named]
     layout = documents.layout
-    apart = {name: why for name in others if name != layout.single and (why := set_apart(name, layout))}
-    if index and layout.reader == "diffusers" and layout.single in others:
-        apart[layout.single] = "what diffusers does not look at, since there is an index"
-    if layout.named:
-        unread = (
-            f"what transformers does not look at, since the config names {layout.listing if index else layout.single}"
-        )
-        apart |= dict.fromkeys((name for name in others if name != layout.single), unread)
+    apart = _apart(others, layout, index is not None)
     beside = [name for name in others if name not in apart]
     if index is None and (layout.named or names is None or layout.single in names):
         named = frozenset({layout.single})

@@ -348,7 +348,7 @@ def test_only_autoround_loads_experts_by_names_that_the_architecture_has_not(tmp
             name = name.replace(old, new)
         tensors[name] = own
     verdict, codes = told(tmp_path, MIXTRAL | {"quantization_config": settings}, tensors)
-    assert (verdict, set(codes)) == ("mismatch", {"HF201", "HF202"})
+    assert (verdict, set(codes)) == ("mismatch", {"HF201"})  # which says that these hold as much as is missing
 
 
 ROUTER_OF, EXPERT = "model.layers.0.mlp.gate.weight", "model.layers.0.mlp.experts.0.up_proj.weight"

@@ -43,7 +43,7 @@ from spread import spread
 import hfcount
 from hfcount.cli.commands import find
 from hfcount.cli.main import main
-from hfcount.errors import HfcountError, UnknownArchitecture
+from hfcount.errors import FetchError, HfcountError, UnknownArchitecture
 from hfcount.repair.files import Unrepaired
 from hfcount.repair.plan import planned
 
@@ -601,6 +601,10 @@ def test_no_repair_makes_anything_worse(name: str, tmp_path: Path) -> None:
     folder = write(name, tmp_path / "m")
     if (folder / "model_index.json").exists():
         with pytest.raises(Unrepaired, match="fix one, by the name of its folder"):
+            planned(folder)
+        return
+    if (folder / "pytorch_lora_weights.safetensors").exists():
+        with pytest.raises(FetchError, match=r"has no config\.json"):
             planned(folder)
         return
     plan = planned(folder)

@@ -218,9 +218,9 @@ def _large(**changes: Any) -> Checkpoint:
     return checkpoint
 
 
-PAGE_OF_A_PROXY = """<html><head><title>503 Service Unavailable</title></head>
-<body>The server cannot answer at the moment. Please try again later.</body></html>
-"""
+PAGE_OF_A_PROXY = """503 Service Unavailable
+The server cannot answer at the moment. Please try again later.
+Sent by a proxy that stands between you and the server"""
 
 
 def _quantised() -> Checkpoint:

@@ -174,6 +174,12 @@ def _together(settings: Settings) -> Iterator[Refusal]:
             yield Refusal("lora_bias", values["lora_bias"], "false where use_dora is true")
         if type(values.get("init_lora_weights", True)) is not bool:
             yield Refusal("lora_bias", values["lora_bias"], "false where init_lora_weights is neither true nor false")
+    if method == "ADALORA":
+        yield from _of_steps(values)
+
+
+def _of_steps(values: Mapping[str, Any]) -> Iterator[Refusal]:
+    """Steps of AdaLoRA, of which those in all are more than those at the ends."""
     steps = [values.get(key, default) for key, default in (("tinit", 0), ("tfinal", 0), ("total_step", None))]
-    if method == "ADALORA" and all(map(_is_number, steps)) and steps[0] >= steps[2] - steps[1]:
+    if all(map(_is_number, steps)) and steps[0] >= steps[2] - steps[1]:
         yield Refusal("total_step", steps[2], "more than tinit and tfinal together")

@@ -51,11 +51,15 @@ def expected_of_mlx(settings: Settings, base: Blueprint) -> dict[str, Shape]:
         match = _LAYER.fullmatch(path)
         inner = match is not None and int(match[2]) in chosen and (keys is None or match[3] in keys)
         if (inner or (keys is not None and path in keys)) and module.kind in ("linear", "embedding"):
-            shapes[f"{path}.lora_a"] = (module.inputs, rank)
-            shapes[f"{path}.lora_b"] = (rank, module.outputs)
-            if settings.method == MLX_METHODS["dora"]:
-                shapes[f"{path}.m"] = (module.inputs if module.kind == "embedding" else module.outputs,)
+            shapes |= _of_module(path, module, rank, settings.method == MLX_METHODS["dora"])
     return shapes
+
+
+def _of_module(path: str, module: ModuleSet, rank: int, dora: bool) -> dict[str, Shape]:
+    """The halves of a module and, with DoRA, its magnitudes."""
+    halves: dict[str, Shape] = {f"{path}.lora_a": (module.inputs, rank), f"{path}.lora_b": (rank, module.outputs)}
+    magnitudes = (module.inputs if module.kind == "embedding" else module.outputs,)
+    return halves | ({f"{path}.m": magnitudes} if dora else {})
 
 
 def _countable(known: Sequence[ModuleSet]) -> Sequence[ModuleSet]:

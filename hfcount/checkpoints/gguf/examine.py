@@ -97,20 +97,25 @@ def look(place: Place, request: Request, options: Options) -> GgufFiles:
     _pair(files)
     models = [file for file in files if file.role == "model" and file.header]
     if not models:
-        first = next((file for file in files if file.header), files[0])
-        adapters = [file for file in files if file.role == "adapter" and file.header]
-        base = base_of(place, request, bases(adapters[0].header)) if adapters and adapters[0].header else None
-        for file in files:
-            if file in adapters and base is not None and base.blueprint is not None:
-                _adapter_against(base, file)
-            elif file.role and file.role in _APART:
-                file.reasons.append(f"{printable(file.files.name)}: {_APART[file.role]}")
-        return GgufFiles(files, first, base if base and base.blueprint else None, None)
+        return _without_model(place, request, files)
     first = max(models, key=lambda file: (file.sound, file.size or 0))
     base = base_of(place, request, bases(first.header) if first.header else ())
     if base is not None:
         _against(base, models)
     return GgufFiles(files, first, base, blueprint_of(first.header, base) if first.header and first.sound else None)
+
+
+def _without_model(place: Place, request: Request, files: list[GgufFile]) -> GgufFiles:
+    """Files of which none is a model: adapters are compared with their base, others say what they are."""
+    first = next((file for file in files if file.header), files[0])
+    adapters = [file for file in files if file.role == "adapter" and file.header]
+    base = base_of(place, request, bases(adapters[0].header)) if adapters and adapters[0].header else None
+    for file in files:
+        if file in adapters and base is not None and base.blueprint is not None:
+            _adapter_against(base, file)
+        elif file.role and file.role in _APART:
+            file.reasons.append(f"{printable(file.files.name)}: {_APART[file.role]}")
+    return GgufFiles(files, first, base if base and base.blueprint else None, None)
 
 
 def _examined(group: FileSet, read: Mapping[str, HeaderOrError], place: Place) -> GgufFile:

@@ -91,13 +91,7 @@ def written(given: Json, known: Mapping[str, Any], row: Row) -> Json:
         if config.get(key) is None:
             config[key] = _derived(config, rule, key)
     for key, kind in known.get("parts", {}).items():
-        part = config.get(key)
-        inner = row(f"type {part.get('model_type') or kind if isinstance(part, dict) else kind}")
-        if inner and (part is None or isinstance(part, dict)):
-            config[key] = {
-                **written(dict(part or {}), inner, row),
-                "model_type": (part or {}).get("model_type") or kind,
-            }
+        _write_part(config, key, kind, row)
     if "theta" in known:
         _rotary(config, given, known)
     return config
@@ -154,15 +148,31 @@ def _turns(pair: tuple[str, Any]) -> bool:
     return bool(value) and any(word in key for word in ("pattern", "interval", "use_sliding_window"))
 
 
+def _write_part(config: Json, key: str, kind: str, row: Row) -> None:
+    """Writes a nested config as its class does."""
+    part = config.get(key)
+    inner = row(f"type {part.get('model_type') or kind if isinstance(part, dict) else kind}")
+    if inner and (part is None or isinstance(part, dict)):
+        nested = part or {}
+        config[key] = {**written(dict(nested), inner, row), "model_type": nested.get("model_type") or kind}
+
+
+def _own_settings(own: Any, declared: Mapping[str, Any]) -> tuple[Json, Any]:
+    """The settings that a config has, or those of its class by kinds of layers; and the usual ones it lacks."""
+    if isinstance(own, dict):
+        return own, None
+    usual = declared.get("rope_parameters")
+    if isinstance(usual, dict) and any(isinstance(value, dict) for value in usual.values()):
+        return copy.deepcopy(usual), usual
+    return {}, usual
+
+
 def _rotary(config: Json, given: Json, known: Mapping[str, Any]) -> None:
     """Writes the settings of rotary positions as rope_parameters alone."""
     declared = known["defaults"]
     scaling = config.pop("rope_scaling", None)
     own = given.get("rope_parameters") or scaling
-    settings = own if isinstance(own, dict) else {}
-    usual = declared.get("rope_parameters") if not isinstance(own, dict) else None
-    if isinstance(usual, dict) and any(isinstance(value, dict) for value in usual.values()):
-        settings = copy.deepcopy(usual)
+    settings, usual = _own_settings(own, declared)
     theta = config.get("rope_theta", known["theta"])
     part = config.get("partial_rotary_factor")
     for key in ("rope_theta", "partial_rotary_factor"):
