@@ -51,17 +51,22 @@ def spec(c: Config) -> Spec[Encodec]:
 
 
 def blueprint(s: Spec[Encodec]) -> Block:
-    sizes, build = s.own, grouped if s.own.grouped else _weight_normed
-    table = buffer(sizes.codebook_size, sizes.codebook_dim)
-    codebook = block(inited=buffer(1), cluster_size=buffer(sizes.codebook_size), embed=table, embed_avg=table)
+    sizes, build = s.own, grouped if s.own.grouped else weight_normed
+    words = block(codebook=codebook(sizes.codebook_size, sizes.codebook_dim))
     return block(
         encoder=sizes.coder.encoder(s.hidden, build, sizes.num_lstm_layers),
         decoder=sizes.coder.decoder(s.hidden, build, sizes.num_lstm_layers),
-        quantizer=block("embedding", layers=Repeat(Indices.below(sizes.codebooks), block(codebook=codebook))),
+        quantizer=block("embedding", layers=Repeat(Indices.below(sizes.codebooks), words)),
     )
 
 
-def _weight_normed(inputs: int, outputs: int, kernel: int, transposed: bool) -> Block:
+def codebook(words: int, d: int) -> Block:
+    """A codebook and its running means. Tensors: inited (1), cluster_size (|V|), embed and embed_avg (|V|, d)."""
+    table = buffer(words, d)
+    return block(inited=buffer(1), cluster_size=buffer(words), embed=table, embed_avg=table)
+
+
+def weight_normed(inputs: int, outputs: int, kernel: int, transposed: bool) -> Block:
     """A convolution whose weight is stored as length and direction (arXiv:1602.07868), and its bias.
 
     Tensors: conv.parametrizations.weight.original0, one length for each of the first dimension, original1, conv.bias.
