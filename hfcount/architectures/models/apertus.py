@@ -29,15 +29,15 @@ def _xielu() -> Block:
 
 
 def blueprint(s: Spec) -> Block:
-    d = s.hidden
+    return decoder(s, lambda layer: layer_block(s.hidden, layer))
 
-    def layer_block(layer: Layer) -> Block:
-        act = _xielu() if layer.sizes(ApertusLayer).xielu else None
-        return block(
-            attention_layernorm=rms_norm(d),
-            self_attn=gqa(d, layer.attention),
-            feedforward_layernorm=rms_norm(d),
-            mlp=altered(mlp(d, layer.dense.width, layer.dense.bias, "up_proj", "down_proj"), act_fn=act),
-        )
 
-    return decoder(s, layer_block)
+def layer_block(d: int, layer: Layer) -> Block:
+    """A layer: attention, and an ungated network, with a norm before each."""
+    act = _xielu() if layer.sizes(ApertusLayer).xielu else None
+    return block(
+        attention_layernorm=rms_norm(d),
+        self_attn=gqa(d, layer.attention),
+        feedforward_layernorm=rms_norm(d),
+        mlp=altered(mlp(d, layer.dense.width, layer.dense.bias, "up_proj", "down_proj"), act_fn=act),
+    )
