@@ -47,14 +47,23 @@ def spec(c: Config) -> Spec[HyV4]:
     return keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model")).having(sizes)
 
 
-def _mixing(prefix: str, rows: int, width: int, scales: int) -> dict[str, Tensor]:
+def mixing(prefix: str, rows: int, width: int, scales: int) -> dict[str, Tensor]:
+    """What mixes residual streams. Tensors: fn (rows, width), base (rows), scale (scales), with a prefix."""
     shapes = {"fn": (rows, width), "base": (rows,), "scale": (scales,)}
     return {f"{prefix}{name}": Tensor(shape) for name, shape in shapes.items()}
 
 
 def blueprint(s: Spec[HyV4]) -> Block:
+    several = s.own.hc_mult
+    join = block("other", **mixing("hc_head_", several, several * s.hidden, 1))
+    last = {"hc_head": block(hc_pre=join)} if s.head == "base" else {"hc_pre": block(hc_head=join)}
+    return with_head(s, altered(body(s), **last))
+
+
+def body(s: Spec[HyV4]) -> Block:
+    """The base model, but for what joins its residual streams behind the layers."""
     d, several = s.hidden, s.own.hc_mult
-    mix = block("other", **_mixing("hc_", 2 * several, several * d, 2))
+    mix = block("other", **mixing("hc_", 2 * several, several * d, 2))
 
     def network(width: int) -> Block:
         up = Linear(d, width)
@@ -78,7 +87,4 @@ def blueprint(s: Spec[HyV4]) -> Block:
         mixed = block(hc_attn_layer=mix, hc_mlp_layer=mix)
         return altered(pre_norm(d, self_attn=altered(mla(d, a), **more), mlp=mlp), hc_pre=mixed)
 
-    join = block("other", **_mixing("hc_head_", several, several * d, 1))
-    last = {"hc_head": block(hc_pre=join)} if s.head == "base" else {"hc_pre": block(hc_head=join)}
-    body = block(embed_tokens=embedding(s.vocab, d), layers=stack(s.layers, layer_block), norm=rms_norm(d), **last)
-    return with_head(s, body)
+    return block(embed_tokens=embedding(s.vocab, d), layers=stack(s.layers, layer_block), norm=rms_norm(d))
