@@ -1,5 +1,6 @@
 """Inkling 2: the language model and a vision tower whose merged patches pass two projections."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from hfcount.architectures import families, keys
@@ -12,7 +13,7 @@ from hfcount.spec import GQA, Dense, Layer, MoE, Spec
 from hfcount.spec.tree.indices import Indices, intersection
 from hfcount.spec.tree.nodes import Block, Linear, Node, Repeat, Tensor, block
 
-_INKLING2_TEXT = {
+TEXT_SPELLINGS = {
     r"^model\.llm\.unembed\.": "lm_head.",
     r"^model\.llm\.": "model.",
     r"\bembed_norm\.": "embed_tokens.embed_norm.",
@@ -50,9 +51,6 @@ SPELLINGS = {
 def spec(c: Config) -> Spec:
     text, towers = (families.part(c, "text_config"), {"vision": families.part(c, "vision_config", "inkling2_vision")})
     model = keys.composite(c, text, towers, heads=("ForConditionalGeneration", "Model"))
-    if model.head == "base":  # which has the tower's parts under the names of transformers
-        vision = model.part("vision")
-        model = model.replace(parts={**model.parts, "vision": vision.replace(adapted=True)})
     return model.replace(tied=False)  # the head is its own, whatever the config says
 
 
@@ -84,6 +82,19 @@ def text_spec(c: Config) -> Spec[Inkling]:
 
 
 def text_blueprint(s: Spec[Inkling]) -> Block:
+    return headed(s, text_body(s))
+
+
+def headed(s: Spec[Inkling], body: Block) -> Block:
+    """The language model with its head, under the names of its release."""
+    if s.head == "base":
+        return body
+    head = Linear(s.hidden, s.vocab, component="lm_head")
+    return block(model=block(llm=Block({**body.children, "unembed": head})))
+
+
+def text_body(s: Spec[Inkling], further: Callable[[Layer], Mapping[str, Node]] | None = None) -> Block:
+    """The language model without its head; `further` are what else a layer has."""
     d, kernel, query = s.hidden, s.own.conv_kernel_size, Tensor((s.hidden,))
 
     def experts(m: MoE) -> Block:
@@ -100,7 +111,8 @@ def text_blueprint(s: Spec[Inkling]) -> Block:
             mlp=experts(layer.moe),
             mlp_sconv=spread(d, kernel),
         )
-        return Block({**dict.fromkeys(before, norm), **named.children})
+        more = further(layer) if further else {}
+        return Block({**dict.fromkeys(before, norm), **named.children, **more}, repeats=layer.repeats)
 
     queries = block(
         "other",
@@ -109,11 +121,7 @@ def text_blueprint(s: Spec[Inkling]) -> Block:
         output_query=query,
     )
     table, norm = embedding(s.vocab, d), rms_norm(d)
-    body = block(embed=table, embed_norm=norm, layers=stack(s.layers, layer_block), norm=norm, attn_res=queries)
-    if s.head == "base":
-        return body
-    head = Linear(d, s.vocab, component="lm_head")
-    return block(model=block(llm=Block({**body.children, "unembed": head})))
+    return block(embed=table, embed_norm=norm, layers=stack(s.layers, layer_block), norm=norm, attn_res=queries)
 
 
 def _attention(d: int, layer: Layer, of: Inkling) -> Block:
@@ -188,7 +196,7 @@ def vision_blueprint(s: Spec[Inkling2Vision]) -> Block:
     inner = Linear(s.seen.merged(d), width, bias, "projector")
     outer = Linear(width, s.output, bias, "projector")
     layers = stack(s.layers, layer_block)
-    if not released or s.adapted:
+    if not released:
         merger = block(linear_1=inner, linear_2=outer)
         return block(embeddings=table, pre_layernorm=layer_norm(d), layers=layers, merger=merger)
     backbone = block(embeddings=table, ln_pre=layer_norm(d), layers=layers)
@@ -203,7 +211,7 @@ PARTS = (
         ignored=tuple(
             "log_scaling_n_floor n_layers_per_attn_res_block number_of_conv_states unpadded_vocab_size".split()
         ),
-        spellings=_INKLING2_TEXT,
+        spellings=TEXT_SPELLINGS,
     ),
     families.Family(("inkling2_vision",), vision_spec, vision_blueprint),
 )
