@@ -29,7 +29,7 @@ def spec(c: Config) -> Spec:
     linear = DeltaNet(key_heads=linear_heads, value_heads=linear_heads, key_dim=width, value_dim=width, kernel=kernel)
     latent = MLA(
         heads=heads,
-        q_lora_rank=None,
+        q_lora_rank=c.int("q_lora_rank", default=None),
         kv_lora_rank=c.int("kv_lora_rank"),
         nope_dim=c.int("qk_nope_head_dim"),
         rope_dim=c.int("qk_rope_head_dim"),

@@ -7,7 +7,7 @@ from hfcount.mapper import Config
 from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 
-MODEL_TYPES = ("beam",)  # transformers 5.23: modeling_beam.py
+MODEL_TYPES = ("beam",)  # transformers 5.24: modeling_beam.py
 MERGED = packed()
 
 
@@ -16,7 +16,7 @@ def spec(c: Config) -> Spec:
     places = keys.dense_and_sparse(c, default=3)
     layers = keys.networks(c, places, lambda: keys.moe(c, "moe_intermediate_size"), mixer)
     windows = keys.sliding(c, lambda: keys.all_but_every_nth(c, 6, last=True), default=512)
-    return keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model"), windows=windows)
+    return keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model", "ForTokenClassification"), windows=windows)
 
 
 def blueprint(s: Spec) -> Block:

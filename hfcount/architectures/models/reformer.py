@@ -90,7 +90,10 @@ def blueprint(s: Spec[Reformer]) -> Block:
         embeddings=block(word_embeddings=embedding(s.vocab, d), position_embeddings=places),
         encoder=block(layers=stack(s.layers, layer_block), layer_norm=layer_norm(2 * d)),
     )
-    words = block(lm_head=block("lm_head", decoder=Linear(2 * d, s.vocab), bias=Tensor((s.vocab,))))
+    # transformers 5.24 adds the second bias, which loads as zeros where 5.23 has saved none.
+    later = Tensor((s.vocab,), presence="dispensable")
+    decoder = block(weight=Tensor((s.vocab, 2 * d)), bias=later)
+    words = block(lm_head=block("lm_head", decoder=decoder, bias=Tensor((s.vocab,))))
     labels = block("other", dense=Linear(2 * d, d, True), out_proj=classifier(s))
     return headed(
         s,
