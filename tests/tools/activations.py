@@ -273,6 +273,7 @@ def main() -> int:
     before: Json = json.loads(FILE.read_text())["types"] if FILE.exists() else {}
     loading.MOST = 30
     loading.KINDS = ("",)
+    loading.LAID_OUT = False  # where activations are is what hfcount lays them out by
     rows: Json = {}
     for kind, cases in loading.cases():
         if only is None or kind in only:

@@ -17,6 +17,9 @@ from typing import Any, NamedTuple
 ROOT = Path(__file__).parents[2]
 LARGEST = 2 * 10**8
 """The elements of the largest model that is loaded."""
+LAID_OUT = True
+"""Whether a case has the tensors that hfcount lays out; without them it does not need to know the type."""
+
 MOST = 5
 """The classes of a type that are tried."""
 KINDS = ("Model", "ForCausalLM", "ForConditionalGeneration", "ForSequenceClassification", "ForImageClassification")
@@ -87,7 +90,7 @@ def _of_type(config: Json, kind: str, names: list[str]) -> Iterator[Case]:
     for name in dict.fromkeys((first + wanted)[:MOST]):
         values = {**_typed(config, kind), "architectures": [name]}
         try:
-            leaves = hfcount.blueprint(deepcopy(values)).leaves
+            leaves = hfcount.blueprint(deepcopy(values)).leaves if LAID_OUT else ()
         except Exception:  # a class that hfcount does not lay out
             continue
         stored = [leaf for leaf in leaves if leaf.presence == "required" and not leaf.tied_to]
