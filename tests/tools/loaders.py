@@ -251,7 +251,7 @@ def _of_cases(cases: list[Case]) -> Json:
         return {"unknown": "never loaded: none of the classes tried is in it"}
     small = [case for case in cases if sum(map(prod, case.tensors.values())) <= loading.LARGEST]
     if not small:
-        return _of_large(cases)
+        return _nulls(cases[0]) | _of_large(cases)
     row = _padded(small[0]) | _nulls(small[0])
     read: list[tuple[Case, Loaded]] = []
     two = 2 if sum(map(prod, small[0].tensors.values())) < loading.LARGEST / 10 else 1

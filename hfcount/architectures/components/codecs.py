@@ -4,12 +4,12 @@ from collections.abc import Callable, Sequence
 from typing import Self
 
 from hfcount.architectures.keys import dim
-from hfcount.architectures.layers.temporal import Convolution, conv, lstm, plain, upsampling
+from hfcount.architectures.layers.temporal import Convolution, conv, lstm, normalised, plain, upsampling
 from hfcount.mapper import Config, Sizes, count, flag
 from hfcount.spec import Record
 from hfcount.spec.tree.dims import Dim
 from hfcount.spec.tree.indices import Indices
-from hfcount.spec.tree.nodes import Block, Node, Repeat, Tensor, block
+from hfcount.spec.tree.nodes import Block, Node, Repeat, Tensor, block, buffer
 
 _DEEPEST = 32  # a width that is doubled more often holds more than any size may
 
@@ -178,3 +178,17 @@ class DacDecoder(Record):
             snake1=snake(before),
             conv2=conv(before, 1, 7),
         )
+
+
+def codebook(words: int, d: int) -> Block:
+    """A codebook and its running means. Tensors: inited (1), cluster_size (|V|), embed and embed_avg (|V|, d)."""
+    table = buffer(words, d)
+    return block(inited=buffer(1), cluster_size=buffer(words), embed=table, embed_avg=table)
+
+
+def weight_normed(inputs: int, outputs: int, kernel: int, transposed: bool) -> Block:
+    """A convolution whose weight is stored as length and direction (arXiv:1602.07868), and its bias.
+
+    Tensors: conv.parametrizations.weight.original0, one length for each of the first dimension, original1, conv.bias.
+    """
+    return block(conv=normalised(inputs, outputs, kernel, transposed))

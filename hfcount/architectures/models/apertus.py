@@ -1,43 +1,17 @@
 """Apertus: an ungated feed-forward network whose activation is trained too (arXiv:2509.14233)."""
 
-from hfcount.architectures import keys
-from hfcount.architectures.layers import altered, decoder, gqa, mlp, rms_norm
+from hfcount.architectures.components.apertus import apertus_spec, layer_block
+from hfcount.architectures.layers import decoder
 from hfcount.mapper import Config
-from hfcount.spec import Layer, Record, Spec
-from hfcount.spec.tree.nodes import Block, Tensor, block, buffer
+from hfcount.spec import Spec
+from hfcount.spec.tree.nodes import Block
 
 MODEL_TYPES = ("apertus",)  # transformers 5.23: modeling_apertus.py
 
 
-class ApertusLayer(Record):
-    xielu: int
-
-
 def spec(c: Config) -> Spec:
-    mixer = keys.attention(c, bias=c.bool("attention_bias", default=False), qk_norm=True)
-    trained = c.str("hidden_act", default="xielu") == "xielu"
-    return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c), own=ApertusLayer(xielu=int(trained))))
-
-
-def _xielu() -> Block:
-    """The trainable activation xIELU (arXiv:2411.13010).
-
-    Tensors: the two slopes alpha_p and alpha_n (1), and the fixed beta and eps, scalars that are saved as buffers.
-    """
-    scalar = buffer()
-    return block("mlp", alpha_p=Tensor((1,)), alpha_n=Tensor((1,)), beta=scalar, eps=scalar)
+    return apertus_spec(c)
 
 
 def blueprint(s: Spec) -> Block:
     return decoder(s, lambda layer: layer_block(s.hidden, layer))
-
-
-def layer_block(d: int, layer: Layer) -> Block:
-    """A layer: attention, and an ungated network, with a norm before each."""
-    act = _xielu() if layer.sizes(ApertusLayer).xielu else None
-    return block(
-        attention_layernorm=rms_norm(d),
-        self_attn=gqa(d, layer.attention),
-        feedforward_layernorm=rms_norm(d),
-        mlp=altered(mlp(d, layer.dense.width, layer.dense.bias, "up_proj", "down_proj"), act_fn=act),
-    )

@@ -1,10 +1,10 @@
 """Apertus 1.5: Apertus over words and the codes of images and sounds, which two tokenisers within make (its card)."""
 
 from hfcount.architectures import families, keys
+from hfcount.architectures.components.apertus import apertus_spec, layer_block
 from hfcount.architectures.layers import base, layer_norm, lm_head
 from hfcount.architectures.layers.vision import convolution
 from hfcount.architectures.layers.vqgan import attending, residual
-from hfcount.architectures.models.apertus import layer_block, spec as apertus
 from hfcount.mapper import Config, Sizes, count, optional, size
 from hfcount.spec import Record, Spec
 from hfcount.spec.tree.indices import Indices
@@ -19,12 +19,12 @@ class Apertus1p5Text(Sizes):
     output_vocab_size: int | None = optional("|V_o|")
 
 
-def spec(c: Config) -> Spec:
+def spec(c: Config) -> Spec[Apertus1p5Text]:
     text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
     towers["audio"] = families.part(c, "audio_config")
     tied = c.bool("tie_word_embeddings", default=False)
     model = keys.composite(c, text, towers, heads=("ForConditionalGeneration", "Model"))
-    return model.replace(tied=tied, own=text.own)
+    return model.replace(tied=tied).having(text.sizes(Apertus1p5Text))
 
 
 def blueprint(s: Spec[Apertus1p5Text]) -> Block:
@@ -47,7 +47,7 @@ def text_spec(c: Config) -> Spec[Apertus1p5Text]:
     if (rows := sizes.output_vocab_size) is not None and rows > c.int("vocab_size"):
         text = f"output_vocab_size is {rows:,}, and vocab_size {c.int('vocab_size'):,}."
         raise c.error("out-of-range", text, "output_vocab_size", "Correct one of them.", observed=int(rows))
-    return apertus(c).having(sizes)
+    return apertus_spec(c).having(sizes)
 
 
 def text_blueprint(s: Spec[Apertus1p5Text]) -> Block:

@@ -3,14 +3,14 @@
 from math import ceil, log2
 
 from hfcount.architectures import keys
-from hfcount.architectures.components.codecs import Seanet, product
+from hfcount.architectures.components.codecs import Seanet, codebook, product, weight_normed
 from hfcount.architectures.layers.conversions import WEIGHT_NORM
-from hfcount.architectures.layers.temporal import grouped, normalised
+from hfcount.architectures.layers.temporal import grouped
 from hfcount.mapper import Config, Sizes, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.dims import Dim
 from hfcount.spec.tree.indices import Indices
-from hfcount.spec.tree.nodes import Block, Repeat, block, buffer
+from hfcount.spec.tree.nodes import Block, Repeat, block
 
 MODEL_TYPES = ("encodec",)  # transformers 5.23: modeling_encodec.py
 IGNORED = ("dilation_growth_rate", "use_causal_conv", "chunk_length_s", "normalize")
@@ -58,17 +58,3 @@ def blueprint(s: Spec[Encodec]) -> Block:
         decoder=sizes.coder.decoder(s.hidden, build, sizes.num_lstm_layers),
         quantizer=block("embedding", layers=Repeat(Indices.below(sizes.codebooks), words)),
     )
-
-
-def codebook(words: int, d: int) -> Block:
-    """A codebook and its running means. Tensors: inited (1), cluster_size (|V|), embed and embed_avg (|V|, d)."""
-    table = buffer(words, d)
-    return block(inited=buffer(1), cluster_size=buffer(words), embed=table, embed_avg=table)
-
-
-def weight_normed(inputs: int, outputs: int, kernel: int, transposed: bool) -> Block:
-    """A convolution whose weight is stored as length and direction (arXiv:1602.07868), and its bias.
-
-    Tensors: conv.parametrizations.weight.original0, one length for each of the first dimension, original1, conv.bias.
-    """
-    return block(conv=normalised(inputs, outputs, kernel, transposed))

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from hfcount.architectures import families, keys
+from hfcount.architectures.components.hunyuan_vision import RELEASED
 from hfcount.architectures.layers import base, gqa, mlp, pre_norm, rms_norm, stack, swiglu, with_head
 from hfcount.architectures.layers import layer_norm as norm
 from hfcount.architectures.layers.classic import mha, positions
@@ -12,17 +13,7 @@ from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("hunyuan_vl",)  # transformers 5.23: modeling_hunyuan_vl.py
-SPELLINGS = {
-    r"mlp\.dense_h_to_4h\.": "mlp.fc1.",
-    r"mlp\.dense_4h_to_h\.": "mlp.fc2.",
-    r"^vit\.layers\.(\d+)\.input_layernorm\.": r"vit.layers.\1.layer_norm1.",
-    r"^vit\.layers\.(\d+)\.post_attention_layernorm\.": r"vit.layers.\1.layer_norm2.",
-    r"perceive\.proj\.0\.": "perceive.proj_conv.",
-    r"perceive\.proj\.2\.": "perceive.proj_out.",
-    r"perceive\.": "patch_merger.",
-    r"^model\.(?!language_model\.|vit\.|vision_tower\.)": "model.language_model.",
-    r"^(model\.)?vit\.": "model.vision_tower.",
-}
+SPELLINGS = RELEASED
 
 
 def spec(c: Config) -> Spec:

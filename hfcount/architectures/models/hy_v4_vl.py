@@ -3,18 +3,19 @@
 from dataclasses import replace
 
 from hfcount.architectures import families, keys
+from hfcount.architectures.components.hunyuan_vision import RELEASED as VISION
+from hfcount.architectures.components.hy_v4 import RELEASED as TEXT
+from hfcount.architectures.components.hy_v4 import HyV4, body, hy_v4_spec, mixing
 from hfcount.architectures.layers import altered, mlp, pre_norm, rms_norm, stack, with_head
 from hfcount.architectures.layers import layer_norm as norm
 from hfcount.architectures.layers.classic import mha, positions
 from hfcount.architectures.layers.vision import convolution, patch_convolution
-from hfcount.architectures.models.hy_v4 import SPELLINGS as TEXT_SPELLINGS, HyV4, body, mixing, spec as hy_v4
-from hfcount.architectures.models.hunyuan_vl import SPELLINGS as VISION_SPELLINGS
 from hfcount.mapper import Config, Sizes
 from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.nodes import Block, Tensor, block
 
 MODEL_TYPES = ("hy_v4_vl",)  # transformers 5.24: modeling_hy_v4_vl.py
-SPELLINGS = {**TEXT_SPELLINGS, **VISION_SPELLINGS, r"patch_merger\.norm\.": "patch_merger.before_rms."}
+SPELLINGS = {**TEXT, **VISION, r"patch_merger\.norm\.": "patch_merger.before_rms."}
 
 
 def spec(c: Config) -> Spec:
@@ -35,7 +36,7 @@ def blueprint(s: Spec) -> Block:
 
 def text_spec(c: Config) -> Spec[HyV4]:
     """Hunyuan 4's language model, under the tower's names of what joins residual streams."""
-    return hy_v4(c)
+    return hy_v4_spec(c)
 
 
 def text_blueprint(s: Spec[HyV4]) -> Block:
@@ -81,6 +82,6 @@ def vision_blueprint(s: Spec[HyV4Vision]) -> Block:
 
 
 PARTS = (
-    families.Family(("hy_v4_vl_text",), text_spec, text_blueprint, spellings=TEXT_SPELLINGS),
+    families.Family(("hy_v4_vl_text",), text_spec, text_blueprint, spellings=TEXT),
     families.Family(("hy_v4_vl_vision",), vision_spec, vision_blueprint, ignored=("num_key_value_heads",)),
 )

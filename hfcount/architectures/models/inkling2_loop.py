@@ -2,9 +2,9 @@
 
 from hfcount.architectures import families, keys
 from hfcount.architectures.components.inkling import Inkling, Reach
+from hfcount.architectures.components.inkling2 import RELEASED, RELEASED_TEXT, headed, inkling2_spec, text_body
 from hfcount.architectures.layers import altered
 from hfcount.architectures.layers.composite import towers_beside_model
-from hfcount.architectures.models import inkling2
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.spec import Layer, Layers, Spec
 from hfcount.spec.tree.indices import Indices, intersection
@@ -12,9 +12,9 @@ from hfcount.spec.tree.nodes import Block, Linear, Node, Tensor, block
 
 MODEL_TYPES = ("inkling2_loop",)  # transformers 5.24: modeling_inkling2_loop.py
 _GATES = {"attn": "q", "k": "k", "v": "v", "mlp": "mlp"}
-SPELLINGS = inkling2.SPELLINGS
+SPELLINGS = RELEASED
 _TEXT_SPELLINGS = {
-    **inkling2.TEXT_SPELLINGS,
+    **RELEASED_TEXT,
     **{rf"\bcontrollers\.{old}\.down_weight$": f"{new}_message_gate.down_proj.weight" for old, new in _GATES.items()},
     **{
         rf"\bcontrollers\.{old}\.forget_weight$": f"{new}_message_gate.forget_gate_proj.weight"
@@ -56,7 +56,7 @@ def blueprint(s: Spec) -> Block:
 
 def text_spec(c: Config) -> Spec[Inkling2Loop]:
     """Inkling 2's language model, in which layers from loop_layer_index_start on are passed several times."""
-    model, release = inkling2.text_spec(c), c.sub("loop_config")
+    model, release = inkling2_spec(c), c.sub("loop_config")
 
     def loop(key: str, early: str, maximum: int = MAX_LAYERS) -> int:
         given = None if release is None else release.int(early, default=None)
@@ -72,12 +72,8 @@ def text_spec(c: Config) -> Spec[Inkling2Loop]:
         for indices, looped in ((part.indices.difference(within), False), (within, True)):
             if indices.count:
                 layers.append(Layers(indices=indices, layer=_passed(part.layer, looped, times)))
-    sizes = Inkling2Loop(
-        conv_kernel_size=model.own.conv_kernel_size,
-        d_rel=model.own.d_rel,
-        looped=middle.count,
-        loop_gate_rank=keys.dim("r", rank),
-    )
+    kernel, gates = model.own.conv_kernel_size, keys.dim("r", rank)
+    sizes = Inkling2Loop.read(c, conv_kernel_size=kernel, looped=middle.count, loop_gate_rank=gates)
     return model.replace(layers=tuple(layers)).having(sizes)
 
 
@@ -97,7 +93,7 @@ def text_blueprint(s: Spec[Inkling2Loop]) -> Block:
 
     queries = Tensor((2 * s.own.looped, d), component="other")
     names = ("middle_cycle_cross_pass_queries", "middle_cycle_cross_pass_kv_queries")
-    return inkling2.headed(s, altered(inkling2.text_body(s, further), **dict.fromkeys(names, queries)))
+    return headed(s, altered(text_body(s, further), **dict.fromkeys(names, queries)))
 
 
 PARTS = (

@@ -1,4 +1,4 @@
-"""Lara 4 Mini: Gated DeltaNet, sliding and full attention in a period of five, experts beside a shared one (its card)."""
+"""Lara 4 Mini: Gated DeltaNet, sliding and full attention in periods of five, experts beside shared ones (its card)."""
 
 from hfcount.architectures import keys
 from hfcount.architectures.layers import altered, decoder, gqa, pre_norm, rms_norm, router, stacked, swiglu

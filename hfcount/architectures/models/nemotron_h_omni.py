@@ -25,6 +25,7 @@ SPELLINGS = {
     r"^mlp1\.0\.": "multi_modal_projector.layer_norm.",
     r"^mlp1\.1\.": "multi_modal_projector.linear_1.",
     r"^mlp1\.3\.": "multi_modal_projector.linear_2.",
+    r"^vision_projector\.vision_final_layernorm\.": "vision_final_layernorm.",  # so since 5.24
     r"^sound_encoder\.encoder\.": "audio_tower.",
     r"^sound_projection\.norm\.": "embed_audio.layer_norm.",
     r"^sound_projection\.linear([12])\.": r"embed_audio.linear_\1.",
@@ -105,7 +106,7 @@ def blueprint(s: Spec[NemotronHOmni]) -> Block:
     body = block(
         language_model=rebased(text, "language_model"),
         vision_model=families.tower(s, "vision"),
-        vision_final_layernorm=normed,
+        vision_projector=block(vision_final_layernorm=normed) if normed else None,
         mlp1=projector,
     )
     if sound is None:

@@ -1,10 +1,9 @@
 """WavTokenizer: a waveform as codes of one codebook, and back through Vocos' layers (arXiv:2408.16532)."""
 
 from hfcount.architectures import families, keys
-from hfcount.architectures.components.codecs import Seanet, product
+from hfcount.architectures.components.codecs import Seanet, codebook, product, weight_normed
 from hfcount.architectures.layers import layer_norm
 from hfcount.architectures.layers.temporal import conv, grouped
-from hfcount.architectures.models.encodec import codebook, weight_normed
 from hfcount.mapper import Config, Sizes, count, size
 from hfcount.spec import Spec
 from hfcount.spec.tree.indices import Indices
