@@ -57,14 +57,18 @@ def _forms(usual: Any) -> Iterator[tuple[str, Json]]:
     head = {"head_dim": width} if known else {}
     turned = int(width * _share(usual)) // 2
     settings = getattr(usual, "rope_parameters", None) or {}
-    layers = [name for name, value in settings.items() if isinstance(value, dict)] or _LAYERS
+    nested = any(isinstance(value, dict) for value in settings.values())
+    # Layers without rotary positions have null in their place.
+    layers = {name: value for name, value in settings.items() if value is None or isinstance(value, dict)}
+    layers = layers if nested else dict.fromkeys(_LAYERS, {})
     further = {name: value for name, value in settings.items() if isinstance(value, list | int | bool)}
     for kind, keys in KINDS.items():
         filled = {key: [1.0] * turned if value == [] else value for key, value in keys.items()}
         new = {**further, "rope_type": kind, "rope_theta": _BASE, **filled}
         old = {**further, "rope_type": kind, **filled}
+        by_layer = {name: None if value is None else new for name, value in layers.items()}
         yield f"rope_parameters/{kind}", {"rope_parameters": new, **head}
-        yield f"nested/{kind}", {"rope_parameters": dict.fromkeys(layers, new), **head}
+        yield f"nested/{kind}", {"rope_parameters": by_layer, **head}
         yield f"rope_scaling/{kind}", {"rope_theta": _BASE, "rope_scaling": old, **head}
         yield f"type/{kind}", {"rope_theta": _BASE, "rope_scaling": {"type": kind, **filled}, **head}
         yield f"both/{kind}", {"rope_theta": _BASE, "rope_scaling": old, "rope_parameters": new, **head}
