@@ -60,7 +60,7 @@ def _forms(usual: Any) -> Iterator[tuple[str, Json]]:
     nested = any(isinstance(value, dict) for value in settings.values())
     # Layers without rotary positions have null in their place.
     layers = {name: value for name, value in settings.items() if value is None or isinstance(value, dict)}
-    layers = layers if nested else dict.fromkeys(_LAYERS, {})
+    layers = layers if nested else {name: {} for name in _LAYERS}
     further = {name: value for name, value in settings.items() if isinstance(value, list | int | bool)}
     for kind, keys in KINDS.items():
         filled = {key: [1.0] * turned if value == [] else value for key, value in keys.items()}
