@@ -108,7 +108,7 @@ def verify(
     other = {"base": base, "target": target}
     for name, value in other.items():
         if not isinstance(value, str | PathLike | None):
-            raise TypeError(f"{name} is {typed(value)}, and must be a str or a path, or None.")
+            raise TypeError(f"{name} is {typed(value)}, but must be a str or a path, or None.")
     named = {name: None if value is None else fspath(value) for name, value in other.items()}
     request = replace(request, headers=early(depth), base=named["base"], target=named["target"])
     check_choice("derive_with", derive_with, (None, *get_args(DerivedWith)))
@@ -170,7 +170,7 @@ def what_ifs(
     request = request_of(model, revision, subfolder, fixtures, offline=offline, timeout=timeout, cache=cache)
     for name, argument, wanted in (("changes", changes, Mapping), ("quantize", quantize, str)):
         if isinstance(argument, wanted):
-            raise TypeError(f"{name} is {typed(argument)}, and must be a list, with an item for each what-if.")
+            raise TypeError(f"{name} is {typed(argument)}, but must be a list, with an item for each what-if.")
     settings, schemes = [dict(change) for change in changes], [name.lower() for name in quantize]
     for name in schemes:
         check_choice("quantize", name, PRESETS)

@@ -35,15 +35,15 @@ def request_of(
     """
     if not isinstance(model, str | PathLike):
         raise TypeError(
-            f"{called} is {typed(model)}, and must be a str or a path: a folder, a config's .json file or a repo id."
+            f"{called} is {typed(model)}, but must be a str or a path: a folder, a config's .json file or a repo id."
         )
     for name, value in (("revision", revision), ("subfolder", subfolder)):
         if not isinstance(value, str | None):
-            raise TypeError(f"{name} is {typed(value)}, and must be a str or None.")
+            raise TypeError(f"{name} is {typed(value)}, but must be a str or None.")
     if not isinstance(fixtures, str | PathLike | None):
-        raise TypeError(f"fixtures is {typed(fixtures)}, and must be a str or a path (a folder) or None.")
+        raise TypeError(f"fixtures is {typed(fixtures)}, but must be a str or a path (a folder) or None.")
     if not isinstance(timeout, int | float) or isinstance(timeout, bool):
-        raise TypeError(f"timeout is {typed(timeout)}, and must be a number of seconds.")
+        raise TypeError(f"timeout is {typed(timeout)}, but must be a number of seconds.")
     where = Path(fixtures) if fixtures is not None else None
     text = fspath(model)
     if not isinstance(model, str) and where is None and not Path(text).is_absolute():
@@ -54,7 +54,7 @@ def request_of(
 def policy_of(allow: Collection[str], strict: bool) -> Policy:
     """Which findings do not count. Raises ValueError for a rule that there is not."""
     if isinstance(allow, str):
-        raise TypeError(f"allow is {typed(allow)}, and must be a list of codes or names of rules.")
+        raise TypeError(f"allow is {typed(allow)}, but must be a list of codes or names of rules.")
     rules = {name: lookup(name) for name in allow}
     for name, rule in rules.items():
         if rule is None:
@@ -65,7 +65,7 @@ def policy_of(allow: Collection[str], strict: bool) -> Policy:
 def loaders_of(names: Collection[str]) -> tuple[Loader, ...]:
     """Loaders by library, or by library and version. Raises ValueError for one that is not known."""
     if isinstance(names, str):
-        raise TypeError(f"loaders is {typed(names)}, and must be a list of names such as 'transformers@4.57'.")
+        raise TypeError(f"loaders is {typed(names)}, but must be a list of names such as 'transformers@4.57'.")
     return tuple(dict.fromkeys(map(loader, names)))
 
 
@@ -79,13 +79,13 @@ def workload_of(
 ) -> Workload:
     """What is to be served, by how many devices of which memory (bytes). Raises ValueError for what cannot be."""
     if not isinstance(engine, str):
-        raise TypeError(f"engine is {typed(engine)}, and must be a str, such as 'vllm' or 'raw'.")
+        raise TypeError(f"engine is {typed(engine)}, but must be a str, such as 'vllm' or 'raw'.")
     devices, size = (devices_in(memory) or (1, None)) if isinstance(memory, str) else (1, memory)
     if isinstance(memory, str) and size is None:
         raise ValueError(f"memory: {why_not(memory)}")
     for name, count in (("context", context), ("batch", batch), ("memory", size), *(("tp", ranks) for ranks in tp)):
         if count is not None and (type(count) is not int or count < 1):
-            raise ValueError(f"{name} is {count!r}, and must be a whole number above 0.")
+            raise ValueError(f"{name} is {count!r}, but must be a whole number above 0.")
     kv_dtype = CACHE_ALIASES.get(kv_dtype, kv_dtype) if kv_dtype else None
     check_choice("kv_dtype", kv_dtype, (None, *CACHE_DTYPES))
     engine_share(engine)
@@ -96,4 +96,4 @@ def check_choice(name: str, value: object, choices: Iterable[object]) -> None:
     """Raises ValueError for a value that is none of the choices."""
     known: Sequence[object] = list(choices)
     if value not in known:
-        raise ValueError(f"{name} is {value!r}, and must be one of {', '.join(map(str, known))}.")
+        raise ValueError(f"{name} is {value!r}, but must be one of {', '.join(map(str, known))}.")

@@ -52,7 +52,7 @@ class VerifyCallback:
         **options: Any,
     ) -> None:
         if on_mismatch not in get_args(OnMismatch):
-            raise ValueError(f"on_mismatch is {on_mismatch!r}, and must be one of {', '.join(get_args(OnMismatch))}.")
+            raise ValueError(f"on_mismatch is {on_mismatch!r}, but must be one of {', '.join(get_args(OnMismatch))}.")
         signature(verify).bind("", **options)
         self.on_mismatch, self.on_report, self.first = on_mismatch, on_report, first
         self.options: dict[str, Any] = {"depth": "data", **options}

@@ -44,7 +44,7 @@ def blueprint(config: Mapping[str, Any]) -> Blueprint:
         TypeError: it is not a dict with str keys.
     """
     if not isinstance(config, Mapping):
-        raise TypeError(f"config is {typed(config)}, and must be a dict: the JSON object that a config.json holds.")
+        raise TypeError(f"config is {typed(config)}, but must be a dict: the JSON object that a config.json holds.")
     for key in config:
         if not isinstance(key, str):
             raise TypeError(f"config has the key {typed(key)}, and every key must be a str.")

@@ -62,7 +62,7 @@ def base_of(place: Place, request: Request, named: Sequence[str] = (), ask: bool
     if repo is None:
         return None
     if not ask:
-        problem = Failure(kind="NotAsked", message="a local file asks nothing of the Hub")
+        problem = Failure(kind="NotAsked", message="local folders are checked without network")
         return Base(repo, problem=problem)
     return _built(repo, lambda: base_config(repo, request, trusted=False))
 

@@ -84,13 +84,14 @@ def _target(named: str, request: Request) -> NamedModel:
     spec, family = blueprint.spec, printable(blueprint.spec.family, 60)
     if isinstance(spec.own, Draft):
         raise UnknownArchitecture(
-            f"{document.where}: {family} is a draft itself, and so is no target of one. MODEL is the draft, and"
-            " --target the model that it was made for."
+            f"{document.where}: {family} is a draft itself, not a target. MODEL is the draft, --target the model that"
+            f" it was made for."
         )
     if not _writes(blueprint):
         named = f", as {printable(spec.architecture, 60)}," if spec.architecture else ""
         raise UnknownArchitecture(
-            f"{document.where}: {family}{named} writes no tokens one by one, and so is no target of a draft."
+            f"{document.where}: {family}{named} does not write tokens one by one, so it cannot be the target of a"
+            f" draft."
         )
     return NamedModel(printable(named), blueprint, values)
 
@@ -122,7 +123,7 @@ def differences(draft: NamedModel, target: NamedModel, evidence: Evidence) -> It
     needs = spec.own.needs(spec) if isinstance(spec.own, Draft) else None
     if needs is None and not _writes(draft.blueprint):
         family = printable(spec.family, 60)
-        raise FetchError("BadName", f"{draft.name} is {family}, which proposes no tokens: --target goes with a draft.")
+        raise FetchError("BadName", f"{draft.name} is {family}, not a draft: --target needs a draft as MODEL.")
     if spec.vocab and int(spec.vocab) != int(theirs.vocab):
         yield DraftVocabularyDiffers(
             key="vocab_size", expected=int(theirs.vocab), observed=int(spec.vocab), target=target.name

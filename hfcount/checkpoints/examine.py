@@ -33,7 +33,7 @@ from hfcount.verifier import explain, verify
 from hfcount.verifier.finding import Finding
 from hfcount.verifier.findings import DIFFERING, Outcome, finding_of
 
-_NO_CONFIG = "{} has no config.json of its own, which --set and --quantize need. Name one."
+_NO_CONFIG = "{} has no config.json, which --set and --quantize need. Name a model that has one."
 _SEARCH = 300.0  # seconds of a search for causes in documents that are at hand
 
 
@@ -220,7 +220,7 @@ def _with_length(
         return finding
     ((key, value),) = fits[0].items()
     new = f"{len(value):,} entries" if isinstance(value, list) else f"{value:,}"
-    return finding.replace(fix=f"Give {printable(key)} {new}: that is what all that is stored fits.")
+    return finding.replace(fix=f"Set {printable(key)} to {new}: all stored tensors fit that.")
 
 
 def _compare(library: Library | None, model: Model, options: Options) -> tuple[Model, Evidence, Outcome]:
@@ -299,9 +299,9 @@ def _check_endless(documents: Documents, values: Mapping[str, Any], outcome: Out
 def _unseen(error: DocumentError | ConfigError | UnknownClass) -> Failure | None:
     """Why a config of which a model may be built cannot be judged."""
     if isinstance(error, UnknownClass):
-        return Failure(kind=error.kind, message="the class that config.json names is not described here")
+        return Failure(kind=error.kind, message="hfcount does not know the class that config.json names")
     if error.built:
-        return Failure(kind=error.kind, message="what transformers builds of this config is not known here")
+        return Failure(kind=error.kind, message="hfcount does not know what transformers builds from this config")
     return None
 
 

@@ -84,7 +84,7 @@ class Container(NamedTuple):
         place, close = _place(documents)
         try:
             if options.save is not None and place is not None:
-                text = f"--save records models with a config.json, and {printable(place.label)} has none."
+                text = f"--save records models with a config.json, but {printable(place.label)} has none."
                 raise FetchError("NotSaved", text)
             result: Inspection = import_module(self.module).inspect(place, request, options)
             return result
@@ -186,8 +186,8 @@ def container(documents: Documents | Place, request: "Request") -> Container:
         raise place.refusal()
     raise FetchError(
         "BadName",
-        "--base names what an adapter or a GGUF file was made of, or the model that a config of open_clip or LeRobot"
-        f" names; {printable(request.model)} is none of these.",
+        "--base goes with an adapter, a GGUF file, or a config of open_clip or LeRobot that names another model;"
+        " {printable(request.model)} is none of these.",
     )
 
 

@@ -50,7 +50,7 @@ def _check_target(request: Request, documents: Documents | Place) -> None:
     if request.target is None or (isinstance(documents, Documents) and documents.layout is not PIPELINE_LAYOUT):
         return
     finish(request, documents) if isinstance(documents, Documents) else documents.reader.close()
-    raise FetchError("BadName", f"{printable(request.model)} is no draft with a config.json: --target goes with one.")
+    raise FetchError("BadName", f"{printable(request.model)} is not a draft with a config.json, which --target needs.")
 
 
 def what_ifs(request: Request, options: Options, changes: Sequence[Changes]) -> list[Report]:
@@ -92,7 +92,7 @@ def _list_to_set(documents: Documents, options: Options, changes: Changes, messa
         if key not in changes and re.search(rf"(?<![\w.]){re.escape(key)}\b", message):
             inspection = examine(documents, options, {**changes, key: None})
             if inspection.blueprint and not inspection.blueprint.problems:
-                return f" Or set {printable(key)}=null too, and it takes its default."
+                return f" Or also set {printable(key)}=null, for its default."
     return ""
 
 

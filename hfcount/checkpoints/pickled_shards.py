@@ -63,7 +63,7 @@ def broken(files: Files) -> list[Finding]:
 def _broken(code: str, alike: Sequence[Broken]) -> Finding:
     first, text = alike[0], alike[0].problem
     if len(alike) > 1:
-        text += f" It is one of {len(alike):,} broken files: {named([file.name for file in alike])}."
+        text += f" {len(alike):,} files are broken: {named([file.name for file in alike])}."
     if code == "HF004":
         fix = first.fix or CutOff.remedy
         return CutOff(statement=text, file=first.name, fix=fix, expected=first.expected, observed=first.size)

@@ -29,14 +29,14 @@ KINDS = (
     "parts of other models",
 )
 
-_READ = "read only: "
+_READ = "from source only: "
 """Prefix of a type's record if its tensors were read from source and never compared."""
 
 
 def everything() -> Iterator[str]:
     """All architectures by kind, one line each: types, summary, and the judge if not transformers."""
     catalogue, usual = _catalogue(), f"transformers {version()}"
-    yield f"Names and shapes are judged by {usual} where nothing else is said in brackets."
+    yield f"Names and shapes were checked against {usual}, unless brackets name another library."
     for kind in KINDS:
         names = {name for name, entry in catalogue.items() if entry["kind"] == kind}
         if names:
@@ -80,7 +80,7 @@ def one(model_type: str) -> Iterator[str]:
         "layers": [", ".join(entry.get("layers", ()))],
         "keys": [f"{key}{default}" for key, default in keys.items()],
         "parts": [f"{key}: as --families {part} says" for key, part in entry.get("parts", {}).items()],
-        "judged by": _judged(entry.get("judge", "")),
+        "checked against": _judged(entry.get("judge", "")),
         "read by": list(_read_by(model_type)),
         "source": [_source(families.file(model_type).read_text())],
         "file": [f"hfcount/architectures/models/{families.file(model_type).name}"],
@@ -96,7 +96,7 @@ def _judged(judge: str) -> list[str]:
     if not read:
         return [judge]
     return [
-        "nobody: its tensors were read from the source, and never compared with a model that was built of it",
+        "nobody: its tensors were read from the source and never compared with a built model",
         source,
     ]
 

@@ -24,21 +24,19 @@ class Command(NamedTuple):
 
 
 COMMANDS: Mapping[str, Command] = {
-    "verify": Command("[verify] MODEL...", "verify checkpoints; the word may be left out", "main:main"),
-    "size": Command("size MODEL...", "say where the parameters are, also of what ifs", "surfaces:size"),
-    "serve": Command("serve MODEL...", "say what serving takes: memory, context, ranks", "surfaces:serve"),
-    "gate": Command("gate MODEL", "say in one line whether a launcher may start a model", "surfaces:gate"),
-    "fix": Command("fix PATH", "repair a local folder if the fix is proven", "fix:command"),
-    "diff": Command("diff A B", "say what one checkpoint is to another, and what differs", "diff:command"),
-    "sweep": Command("sweep OUT [MODEL]...", "verify many checkpoints, one row each; resumable", "sweep:command"),
+    "verify": Command("[verify] MODEL...", "verify checkpoints (you may leave out the word verify)", "main:main"),
+    "size": Command("size MODEL...", "count parameters by component, also with other settings", "surfaces:size"),
+    "serve": Command("serve MODEL...", "compute the memory to serve it: weights, cache, GPUs", "surfaces:serve"),
+    "gate": Command("gate MODEL", "one line and exit code for a launcher: go or no", "surfaces:gate"),
+    "fix": Command("fix PATH", "repair a local folder where the repair is certain", "fix:command"),
+    "diff": Command("diff A B", "compare two checkpoints: how B derives from A", "diff:command"),
+    "sweep": Command("sweep OUT [MODEL]...", "verify many checkpoints into a table; resumable", "sweep:command"),
     "hook": Command("hook [FILE]...", "verify the checkpoints of changed files, for pre-commit", "hook:command"),
-    "rules": Command("rules [CODE|WORD]", "list findings, or explain some by code or word", "info:rules"),
-    "architectures": Command(
-        "architectures [TYPE|WORD]", "list what is described, or some by type or word", "info:types"
-    ),
-    "loaders": Command("loaders", "list the loaders that a verdict can be for", "info:loaders"),
+    "rules": Command("rules [CODE|WORD]", "list the findings, or explain one", "info:rules"),
+    "architectures": Command("architectures [TYPE|WORD]", "list the known model types, or describe one", "info:types"),
+    "loaders": Command("loaders", "list the loaders for --for (transformers, vllm ...)", "info:loaders"),
     "schema": Command("schema [diff]", "print the JSON Schema of --format json", "info:schema"),
-    "cache": Command("cache [clear]", "show where hfcount's cache is and its size, or empty it", "info:cache"),
+    "cache": Command("cache [clear]", "show or empty the cache of hfcount", "info:cache"),
     "help": Command("help [COMMAND]", "show this, or the options of a command", "help:command"),
     "version": Command("version", "show the version", "info:version"),
 }
@@ -62,7 +60,7 @@ def overview() -> str:
 
 
 _BEGIN = """\
-hfcount verifies that a checkpoint holds exactly what its config says.
+hfcount checks that a checkpoint holds exactly the tensors that its config describes.
 
 Usage: hfcount [COMMAND] [OPTIONS] MODEL...
 
@@ -91,7 +89,7 @@ def _chosen(words: Sequence[str]) -> int | None:
     if name not in COMMANDS:
         return _main(find("verify"), words)
     if os.path.isfile(os.path.join(name, "config.json")):
-        print(f"Note: {name} is a command of hfcount. The folder of that name is ./{name}", file=sys.stderr)
+        print(f"Note: {name} is a command of hfcount. For the folder of that name, write ./{name}", file=sys.stderr)
     return _main(find(name), words[1:], prog_name="hfcount" if name == "verify" else f"hfcount {name}")
 
 

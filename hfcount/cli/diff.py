@@ -32,9 +32,9 @@ Examples:
   hfcount diff ./before ./after --depth data      every value of local files
 
 \b
-Exit codes: 0 the same structure, with --depth data the same values too, or
-what --expect names; 1 they differ, or it is not that; 2 wrong usage; 3 a side
-could not be looked at. --structure: values do not count.
+Exit codes: 0 the same structure, and with --depth data the same values; or it is
+what --expect names. 1 they differ, or it is not that; 2 wrong usage; 3 a side
+could not be read. --structure: values do not count.
 """
 
 
@@ -55,20 +55,20 @@ _LOOK = (
     click.option(
         "--expect",
         type=click.Choice(get_args(Expected)),
-        help="What B has to be to A for exit code 0: same values; finetune: one structure and other values; cast;"
-        " quantised; merge: what --adapter adapts has other values, and nothing else.",
+        help="Exit with 0 only if B is that: same (the same values), finetune (same structure, other values), cast,"
+        " quantised, or merge (only the tensors that --adapter changes differ).",
     ),
-    click.option("--adapter", metavar="MODEL", help="The adapter of PEFT that was merged into A, for --expect merge."),
+    click.option("--adapter", metavar="MODEL", help="The PEFT adapter that was merged into A, for --expect merge."),
     click.option(
         "--scale",
         type=float,
         metavar="X",
-        help="How many times the adapter was added, for --expect merge. Without it, more than 0 and at most 4 times.",
+        help="For --expect merge: the factor with which the adapter was merged. Without it, any above 0 and up to 4.",
     ),
     click.option(
         "--allow-nan", is_flag=True, help="For --expect: B may hold NaN and infinite values that A does not have."
     ),
-    click.option("--structure", is_flag=True, help="The exit code goes by the structure, even with --depth data."),
+    click.option("--structure", is_flag=True, help="Values do not affect the exit code, even with --depth data."),
 )
 _SHOW = (
     click.option(
@@ -80,7 +80,7 @@ _SHOW = (
         help="table is for people; json for programs; markdown for a model card or a pull request.",
     ),
     shared_options.JSON,
-    click.option("-q", "--quiet", is_flag=True, help="Print one line: what B is to A."),
+    click.option("-q", "--quiet", is_flag=True, help="Print one line: how B derives from A."),
     click.option(
         "-o",
         "--output",
@@ -131,19 +131,17 @@ def command(
     """
     del debug  # whoever reports a crash looks for it
     if len(models) != 2:
-        raise click.UsageError("diff compares two: name A and B, such as two folders or org/name.")
+        raise click.UsageError("diff needs two: name A and B, such as two folders or org/name.")
     if as_json and style not in ("table", "json"):
-        raise click.UsageError(f"--json is --format json, and --format {style} is given besides. Give one.")
+        raise click.UsageError(f"--json means --format json, but --format {style} is also given. Leave one out.")
     if (adapter is None) is (expect == "merge"):
-        raise click.UsageError(
-            "--expect merge needs --adapter MODEL, and --adapter needs --expect merge. Give both or neither."
-        )
+        raise click.UsageError("--expect merge and --adapter MODEL go together. Use both or neither.")
     if scale is not None and expect != "merge":
-        raise click.UsageError("--scale is for --expect merge. Give both, or neither.")
+        raise click.UsageError("--scale needs --expect merge.")
     if allow_nan and expect is None:
-        raise click.UsageError("--allow-nan is for --expect. Give both, or neither.")
+        raise click.UsageError("--allow-nan needs --expect.")
     if quiet and (as_json or style != "table"):
-        raise click.UsageError("--quiet is a format of its own: give it without --format and --json.")
+        raise click.UsageError("--quiet does not go with --format or --json.")
     where = None, None, fixtures, offline, timeout, not no_cache
     sides = [_side(Request(model, *where, headers=early(depth))) for model in models]
     from hfcount.checkpoints.inspection import Options

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 EPILOG = """
 \b
 Exit codes: 0 nothing to repair, or everything was repaired and verified;
-1 something differs: repairs that --write would make, or that need --only or
+1 something still differs: run again with --write, or choose by --only or
 --set; 2 wrong usage; 3 the folder could not be read or written.
 """
 
@@ -38,13 +38,13 @@ Exit codes: 0 nothing to repair, or everything was repaired and verified;
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.argument("paths", metavar="PATH", nargs=-1, type=click.Path(path_type=Path))
-@click.option("--write", is_flag=True, help="Make the repairs; without it they are only shown.")
+@click.option("--write", is_flag=True, help="Make the repairs. Without it, they are only shown.")
 @click.option(
     "--only",
     multiple=True,
     metavar="CODE",
     callback=codes,
-    help="Repair only this finding, by code or name (repeatable), even if that gives something up.",
+    help="Repair only this finding, by code or name, even if something is lost by it (repeatable).",
 )
 @click.option(
     "--set",
@@ -52,10 +52,10 @@ Exit codes: 0 nothing to repair, or everything was repaired and verified;
     multiple=True,
     metavar="KEY=VALUE",
     callback=settings,
-    help="The value of a config key, where several would fit or something may be lost (repeatable); it has to fit.",
+    help="Choose the value of a config key where several fit, or where something may be lost (repeatable).",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print an object a model and line, in place of text.")
-@click.option("--undo", is_flag=True, help="Bring back what the latest repair of the folder replaced.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, one object per model and line.")
+@click.option("--undo", is_flag=True, help="Restore the files that the latest fix of this folder replaced.")
 @click.option("--base", metavar="MODEL", help="The model that an adapter is for, if its folder has no config.json.")
 @shared_options.DEBUG
 def command(
@@ -132,11 +132,11 @@ def _fixed(
 def _written_lines(place: Path, steps: "Sequence[Step]", after: "Report") -> Iterator[str]:
     """What was written, where the originals are, and what came of it."""
     for step in steps:
-        what = "its old header" if step.header else "what it was"
+        what = "its old header" if step.header else "the original"
         kept = f"; {what} is in {printable(step.kept)}" if step.kept else ""
         yield f"{'Removed' if step.goes else 'Wrote'} {printable(step.name)}{kept}."
-    yield f"`hfcount fix --undo {quote(printable(str(place), 300))}` brings back what was there."
-    yield f"Read again: {_verdict(after)}."
+    yield f"`hfcount fix --undo {quote(printable(str(place), 300))}` restores the originals."
+    yield f"Checked again: {_verdict(after)}."
 
 
 def _plan_object(plan: "Plan", steps: "Sequence[Step]", after: "Report | None") -> dict[str, object]:
@@ -183,7 +183,7 @@ def _undone(place: Path, as_json: bool) -> int:
             click.echo(json.dumps({"schema": 1, "model": str(path), "undone": written}))
             continue
         for step in steps:
-            click.echo(f"{'Removed' if step.goes else 'Brought back'} {printable(str(path / step.name))}.")
+            click.echo(f"{'Removed' if step.goes else 'Restored'} {printable(str(path / step.name))}.")
     if not as_json:
         click.echo(f"`hfcount {quote(printable(str(place), 300))}` verifies it.")
     return 0
@@ -224,8 +224,8 @@ def _by_part(names: Sequence[str], values: "Changes") -> dict[str, "Changes"]:
     chosen = {name: _below(name, values) for name in names}
     if unmeant := values.keys() - {f"{name}.{key}" for name, keys in chosen.items() for key in keys}:
         key = printable(min(unmeant))
-        parts = f"one of {', '.join(names)}" if names else "of which it has none with weights"
-        raise click.UsageError(f"--set {key} names no part of the pipeline: it begins with a part, {parts}.")
+        parts = f"one of {', '.join(names)}" if names else "but no part has weights"
+        raise click.UsageError(f"--set {key} must begin with a part of the pipeline, {parts}.")
     return chosen
 
 
@@ -270,21 +270,21 @@ def _plan_lines(plan: "Plan", write: bool) -> Iterator[str]:
     yield f"{plan.before.report.model}: {_verdict(plan.before.report)}."
     if plan.before.report.ok and not plan.steps:
         model = quote(printable(plan.before.report.model, 300))
-        yield f"Values were not read, which fix does not repair: `hfcount --depth data {model}` reads them."
+        yield f"Values were not read. `hfcount --depth data {model}` checks them; fix cannot repair them."
     yield from _steps(plan)
     if plan.steps:
-        yield f"\nAfter {'this' if len(plan.steps) == 1 else 'these'} it is {_verdict(plan.after.report)}."
+        yield f"\nAfter {'this repair' if len(plan.steps) == 1 else 'these repairs'}: {_verdict(plan.after.report)}."
         if not write:
-            yield "Nothing is written: --write makes the repairs, and --undo takes them back."
+            yield "Nothing was changed. Run again with --write to make the repairs; --undo restores the originals."
     barring = {finding.code for finding in plan.after.findings if finding.blocks}
     left = [finding for finding in plan.after.report.findings if finding.rule.advises or finding.code in barring]
     if left:
-        yield "\nNot repaired, since no cure is proven:"
+        yield "\nNo safe automatic fix:"
     for finding in left:
         yield f"{finding.code} {finding.severity}: {finding.message}"
         yield from _offered(plan.offers, finding.code)
     if any(finding.changes and finding.fix and not finding.sole for finding in plan.after.findings):
-        yield "Where several values would fit, --set KEY=VALUE takes one of them."
+        yield "Several values would fit: choose one with --set KEY=VALUE."
 
 
 def _steps(plan: "Plan") -> Iterator[str]:
@@ -311,7 +311,7 @@ def _offered(offers: "Sequence[Proposal]", code: str) -> Iterator[str]:
         how = f"--only {code}" if len(proposals) == 1 else "--set with one of these values"
         yield f"   With {how}: {printable(proposal.says, None)}"
         if proposal.doubt:
-            yield f"   Not done unasked: {printable(proposal.doubt, None)}"
+            yield f"   Not applied automatically: {printable(proposal.doubt, None)}"
 
 
 def _verdict(report: "Report") -> str:

@@ -15,7 +15,7 @@ _OURS: Mapping[str, str] = {
     "--batch N": "max-num-seqs batch-size max-batch-size parallel num-sequences concurrency max-running-requests",
     "--memory SIZE": "gpu device hardware vram gpu-memory max-memory ram gpu-type accelerator",
     "--engine vllm:0.9, with --memory": "gpu-memory-utilization mem-util",
-    "--engine raw, and as --memory what the engine may use": "mem-fraction-static free-gpu-memory-fraction",
+    "--engine raw, with the memory that the engine may use as --memory": "mem-fraction-static free-gpu-memory-fraction",
     "--kv-dtype DTYPE": "kv-cache-dtype cache-type-k cache-type-v kv-cache kv",
     "--quantize SCHEME": "quantization quant quantise quantisation load-in-4bit load-in-8bit bits q",
     "--depth headers": "deep full thorough headers",
@@ -58,22 +58,25 @@ _ANSWERS: Mapping[str, str] = {
     ),
     **dict.fromkeys(
         ("token", "hf-token", "auth-token", "use-auth-token", "api-key"),
-        "The token is read from HF_TOKEN, or from what `hf auth login` keeps.",
+        "The token is read from HF_TOKEN, or from the file of `hf auth login`.",
     ),
     **dict.fromkeys(
-        ("cache-dir", "download-dir", "hf-home", "local-dir"), "The cache is where HF_HOME or HF_HUB_CACHE says."
+        ("cache-dir", "download-dir", "hf-home", "local-dir"), "Set HF_HOME or HF_HUB_CACHE to move the cache."
     ),
-    **dict.fromkeys(("endpoint", "hub-url", "mirror"), "Another Hub is named by HF_ENDPOINT."),
-    **dict.fromkeys(("proxy",), "A proxy is named by HTTPS_PROXY."),
+    **dict.fromkeys(("endpoint", "hub-url", "mirror"), "Set HF_ENDPOINT to use another Hub."),
+    **dict.fromkeys(("proxy",), "Set HTTPS_PROXY to use a proxy."),
     **dict.fromkeys(
-        ("trust-remote-code", "trust-code"), "Code of a repo is never run; --derive-with asks an installed library."
+        ("trust-remote-code", "trust-code"),
+        "hfcount never runs code of a repo; --derive-with asks an installed library.",
     ),
     **dict.fromkeys(("no-color", "no-colour", "color", "colour"), "Set NO_COLOR=1 or FORCE_COLOR=1."),
     **dict.fromkeys(
         ("model", "model-path", "model-id", "path", "repo-id", "m"), "MODEL needs no option: `hfcount MODEL`."
     ),
     **dict.fromkeys(("fix", "write", "repair"), "`hfcount fix FOLDER` shows repairs, and --write makes them."),
-    **dict.fromkeys(("dtype", "torch-dtype"), "The dtype is the config's; --set dtype=float16 counts with another."),
+    **dict.fromkeys(
+        ("dtype", "torch-dtype"), "The dtype comes from the config; --set dtype=float16 counts with another."
+    ),
     **dict.fromkeys(
         ("workers", "jobs", "j", "num-workers"), "`hfcount sweep OUT MODEL... --workers N` runs in parallel."
     ),
@@ -95,7 +98,7 @@ SCHEMES: Mapping[str, str] = {
     "fp8_e4m3": "fp8 or fp8-dynamic",
     "fp8-e4m3": "fp8 or fp8-dynamic",
     "compressed-tensors": "w4a16, int8 or fp8-dynamic",
-    "torchao": "no preset: name its checkpoint as MODEL",
+    "torchao": "not a preset: name such a checkpoint as MODEL",
     "auto": "one of them by name",
 }
 """Names that other tools have for schemes, and what is meant here."""
@@ -109,11 +112,11 @@ def unknown(name: str, command: click.Command, context: click.Context) -> str:
     ours = next((ours for ours, names in _OURS.items() if bare in names.split()), None)
     known = {opt for param in command.get_params(context) for opt in (*param.opts, *param.secondary_opts)}
     if ours and ours.split()[0].rstrip(",") in known:
-        return f"There is no option {name}: here it is {ours}."
+        return f"There is no option {name}. Use {ours}."
     near = get_close_matches(name, sorted(opt for opt in known if opt.startswith("--")), 1, _LIKE)
     if "--write" in known and bare in ("dry-run", "check", "diff", "preview"):
-        return f"There is no option {name}, nor any need: nothing is written without --write."
-    meant = f"Did you mean {near[0]}?" if near else f"`{context.command_path} --help` has all."
+        return f"There is no option {name}, and none is needed: nothing is written without --write."
+    meant = f"Did you mean {near[0]}?" if near else f"`{context.command_path} --help` lists all options."
     return f"There is no option {name}. {meant}"
 
 
@@ -122,5 +125,5 @@ def scheme(name: str) -> str:
     if name in SCHEMES:
         return f"{name} is here {SCHEMES[name]}."
     if name.startswith(("q2_", "q3_", "q4_", "q5_", "q6_", "q8_", "iq", "f16", "gguf", "tq")):
-        return f"{name} is a type of GGUF, whose sizes are those of a file: `hfcount org/name-GGUF:{name.upper()}`."
+        return f"{name} is a GGUF type. Its size depends on the file: `hfcount org/name-GGUF:{name.upper()}`."
     return ""

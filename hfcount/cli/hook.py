@@ -26,10 +26,10 @@ _OTHERS = ("node_modules", "site-packages")
     type=click.Choice(get_args(AskedDepth)),
     default="auto",
     show_default=True,
-    help="How far to look, as of hfcount verify.",
+    help="How far to look, as for hfcount verify.",
 )
-@click.option("--allow", multiple=True, metavar="CODE", callback=read.codes, help="Waive an error (repeatable).")
-@click.option("--strict", is_flag=True, help="Upgrade notes to errors, as of hfcount verify.")
+@click.option("--allow", multiple=True, metavar="CODE", callback=read.codes, help="Accept this error (repeatable).")
+@click.option("--strict", is_flag=True, help="Treat notes as errors, as for hfcount verify.")
 def command(files: tuple[str, ...], *, depth: str, allow: Collection[str], strict: bool) -> int:
     """Verify the checkpoints that FILES belong to, for pre-commit.
 

@@ -95,7 +95,7 @@ def found_rules(text: str) -> "list[type[Finding]]":
     rules = rules or [rule for rule in RULES.values() if all(word in _words_of(rule) for word in wanted)]
     if not rules:
         raise click.BadParameter(
-            f"no rule is called {printable(text, 60)}, and none has that in its text. `hfcount rules` lists them."
+            f"no finding has {printable(text, 60)} in its code, name or text. `hfcount rules` lists them."
         )
     return rules
 
@@ -113,7 +113,7 @@ def _rule_list() -> Iterator[str]:
 
     for rule in RULES.values():
         yield f"{rule.code}  {rule.level:5}  {rule.name}"
-    yield "\n`hfcount rules CODE` explains one, `hfcount rules WORD` finds some, `hfcount rules --all` explains all."
+    yield "\n`hfcount rules CODE` explains one, `hfcount rules WORD` searches, `hfcount rules --all` explains all."
 
 
 def _words_of(rule: "type[Finding]") -> str:
@@ -170,4 +170,4 @@ def _cache_lines() -> Iterator[str]:
 
     root, size = evidence_cache.measured()
     yield f"{root}: {size:,} bytes"
-    yield "`hfcount cache clear` removes it; --no-cache leaves it out of a run. Weights are never kept there."
+    yield "`hfcount cache clear` removes it; --no-cache runs without it. It never holds weights."

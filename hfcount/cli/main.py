@@ -142,7 +142,7 @@ def _check(named: Sequence[object], dark_alone: bool, draft_changed: bool) -> No
     if dark_alone:
         raise click.UsageError("--dark goes with --plot.")
     if draft_changed:
-        raise click.UsageError("--target compares a draft as it is published: leave out --set and --quantize.")
+        raise click.UsageError("--target does not go with --set and --quantize.")
     if not named:
         raise click.UsageError(
             "Name a MODEL, such as a folder or org/name, or --fixtures DIR --all. `hfcount --help` shows examples."
@@ -152,7 +152,7 @@ def _check(named: Sequence[object], dark_alone: bool, draft_changed: bool) -> No
 def _check_gate(changed: bool, depth: str) -> None:
     """Raises click.UsageError for options with which `gate` would not compare what is published."""
     if click.get_current_context().obj == "gate" and (changed or depth == "config"):
-        raise click.UsageError("gate compares what is published: leave out --set, --quantize and --depth config.")
+        raise click.UsageError("gate does not go with --set, --quantize and --depth config.")
 
 
 def _with_repairs(reports: "list[Report]", format: Format) -> "list[Report]":
@@ -182,7 +182,7 @@ def _not_applied(reports: "Sequence[Report]", formula: bool) -> None:
     for report in reports if formula else ():
         if report.formula is None and report.container and not report.error:
             what = "an adapter" if report.container == "adapter" else "files whose metadata lacks sizes"
-            click.echo(f"{report.model}: there is no formula of {what}; ask of the base.", err=True)
+            click.echo(f"{report.model}: hfcount has no formula for {what}. Ask for its base instead.", err=True)
 
 
 def _extras(asked: "Mapping[Extra, bool]", page: bool) -> tuple[list[Extra], list[Extra]]:
@@ -199,7 +199,7 @@ def _printed(context: click.Context, files: "list[OutputFile]") -> "tuple[Format
         style = style or context.obj or "table"
         return _FLAGS.get(style) or FORMATS[style], files
     if style or len(piped) > 1:
-        raise click.UsageError("Two formats are to be printed. Name a file for one of them, as in -o report.json.")
+        raise click.UsageError("Only one format can be printed. Write the other to a file, as in -o report.json.")
     kind = piped[0].kind
     if OUTPUTS[kind].module == "plots":
         return _SILENT, files

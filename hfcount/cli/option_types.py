@@ -110,7 +110,7 @@ def codes(_context: click.Context, _option: click.Parameter, values: Sequence[st
     rules = [(value, lookup(value)) for value in values]
     for value, rule in rules:
         if rule is None:
-            raise click.BadParameter(f"no rule is called {value}. `hfcount rules` lists them.")
+            raise click.BadParameter(f"there is no finding {value}. `hfcount rules` lists them.")
     return frozenset(rule.code for _, rule in rules if rule)
 
 
@@ -227,5 +227,5 @@ def listed(_context: click.Context | None, _option: click.Parameter | None, path
             raise click.BadParameter(f"{path} cannot be read: {why}.") from None
     if paths and not models:
         names = ", ".join("standard input" if path == "-" else path for path in paths)
-        raise click.BadParameter(f"{names} names no model.")
+        raise click.BadParameter(f"{names} contains no model name.")
     return models

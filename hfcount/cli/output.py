@@ -47,7 +47,7 @@ def said(render: Callable[[], str]) -> bool:
     except BrokenPipeError:
         return False
     except OSError as error:
-        raise _NotWritten(f"the report is not written: {error.strerror}") from None
+        raise _NotWritten(f"the report could not be written: {error.strerror}") from None
     return True
 
 
@@ -59,7 +59,7 @@ def summarised(reports: "Sequence[Report]") -> None:
             with open(path, "a", encoding="utf-8") as file:
                 file.write(f"{text}\n")
         except OSError as error:
-            raise _NotWritten(f"the step's summary is not written: {error.strerror}") from None
+            raise _NotWritten(f"the step summary could not be written: {error.strerror}") from None
 
 
 def written(path: Path, make: Callable[[], bytes]) -> None:
@@ -68,7 +68,7 @@ def written(path: Path, make: Callable[[], bytes]) -> None:
         write(path.resolve(), make())  # a link stays a link
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else str(error)
-        raise _NotWritten(f"{path} is not written: {why}") from None
+        raise _NotWritten(f"{path} could not be written: {why}") from None
 
 
 def crashed(error: Exception) -> Crash:
@@ -108,5 +108,5 @@ def ended(command: Callable[[], int | None]) -> int:
         if not (isinstance(error, OSError) and error.errno == errno.ENOSPC):
             crashed(error)
         else:
-            click.echo(f"Error: the output is not written: {error.strerror}", err=True)
+            click.echo(f"Error: the output could not be written: {error.strerror}", err=True)
     return 3

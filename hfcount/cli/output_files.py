@@ -69,10 +69,10 @@ def output_file(value: str, kinds: Sequence[str] = tuple(OUTPUTS)) -> OutputFile
     if path == STDOUT and kinds == ("html",):
         kind = "html"
     if kind not in kinds and path == STDOUT:
-        raise click.BadParameter(f"- is standard output: write what to print there, such as {kinds[0]}:-.")
+        raise click.BadParameter(f"- is standard output: write which format, such as {kinds[0]}:-.")
     if kind not in kinds:
         ends = " or ".join(f".{end}" for end in (*kinds, *(also for also in _ALSO if _ALSO[also] in kinds)))
-        raise click.BadParameter(f"{path} must end in {ends}: the suffix says what to write.")
+        raise click.BadParameter(f"{path} must end in {ends}: the suffix chooses the format.")
     check_installed(kind)
     if path == STDOUT:
         return OutputFile(kind, path)

@@ -56,9 +56,9 @@ def models(
         HfcountError: the folder of recordings is unreadable or empty.
     """
     if below and (fixtures or everything or of_a_repo):
-        raise click.UsageError("--recursive goes without --fixtures, --all, --revision and --subfolder.")
+        raise click.UsageError("--recursive does not go with --fixtures, --all, --revision or --subfolder.")
     if everything and (fixtures is None or named):
-        raise click.UsageError("--all goes with --fixtures DIR and without MODEL.")
+        raise click.UsageError("--all needs --fixtures DIR, and no MODEL.")
     if below:
         return list(dict.fromkeys(model for root in named or ["."] for model in _below(root)))
     return all_fixtures(fixtures) if everything and fixtures else named
@@ -94,9 +94,7 @@ def what_ifs(settings: "Sequence[Changes]", schemes: "Sequence[Changes]", compar
     if schemes:
         settings = [{**setting, **scheme} for setting in settings or [{}] for scheme in schemes]
     if settings and compared:
-        raise click.UsageError(
-            "--set and --quantize count what was never published: leave out --depth index, headers or data, and --save."
-        )
+        raise click.UsageError("--set and --quantize only count: leave out --save and --depth index, headers or data.")
     return settings
 
 

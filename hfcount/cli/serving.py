@@ -59,7 +59,7 @@ class _CacheDtype(click.Choice[str]):
 
     def convert(self, value: str, param: click.Parameter | None, context: click.Context | None) -> str:
         if value == "auto":
-            self.fail("auto is the config's dtype, as it is without --kv-dtype. Leave it out.", param, context)
+            self.fail("auto is the default (the config's dtype): leave out --kv-dtype.", param, context)
         return super().convert(CACHE_ALIASES.get(value, value), param, context)
 
 
@@ -77,19 +77,24 @@ def _engine(context: click.Context, option: click.Parameter, name: str) -> str:
 
 _OPTIONS = (
     click.option(
-        "--context", type=COUNT, metavar="TOKENS", help="Count cache and multiply-adds at this context length."
+        "--context",
+        type=COUNT,
+        metavar="TOKENS",
+        help="Tokens of each sequence, for the size of the cache, such as 32k.",
     ),
     click.option(
         "--full-context",
         is_flag=True,
-        help="Without --context: count with the longest that the config allows, as engines do unless they are told.",
+        help="Without --context: use the longest context that the config allows, as engines do by default.",
     ),
-    click.option("--batch", type=COUNT, default=1, metavar="N", help="Number of sequences of --context tokens."),
+    click.option(
+        "--batch", type=COUNT, default=1, metavar="N", help="Number of sequences at once, of --context tokens each."
+    ),
     click.option(
         "--kv-dtype",
         "dtype",
         type=_CacheDtype(CACHE_DTYPES),
-        help="Dtype of cached keys and values; fp8, bf16 and fp16 are understood (default: the config's).",
+        help="Dtype of the KV cache, such as fp8 or bf16 (default: the config's).",
     ),
     click.option(
         "--tp",
@@ -97,13 +102,13 @@ _OPTIONS = (
         callback=_ranks,
         multiple=True,
         metavar="N,...",
-        help="Can N tensor-parallel ranks share it, and what does each hold? (several: 2,4,8)",
+        help="Split it over N GPUs by tensor parallelism: is that possible, and what does each hold? (several: 2,4,8)",
     ),
     click.option(
         "--memory",
         type=_Size(),
         metavar="SIZE",
-        help="Memory per GPU, such as 80GiB, H100 or 2xH100: do weights and cache fit, and with how long a context?",
+        help="Memory of each GPU, such as 80GiB, H100 or 2xH100: do weights and cache fit, and how many tokens?",
     ),
     click.option(
         "--engine",
@@ -111,8 +116,8 @@ _OPTIONS = (
         default="vllm",
         show_default=True,
         metavar="NAME",
-        help="Whose share of --memory it has to fit in: vllm, vllm:0.9 with that --gpu-memory-utilization, or raw for"
-        " all of it.",
+        help="How much of --memory may be used: vllm (its default share), vllm:0.9 (that --gpu-memory-utilization),"
+        " or raw (all).",
     ),
 )
 
@@ -128,7 +133,7 @@ def serving(command: Callable[..., int]) -> Callable[..., int]:
         load = {name: values.pop(name) for name in _VALUES}
         load["longest"] = load.pop("full_context")
         if load["batch"] > 1 and load["context"] is None and load["memory"] is None:
-            raise click.UsageError("--batch goes with --context or --memory: that many sequences of how many tokens?")
+            raise click.UsageError("--batch needs --context or --memory: how many tokens has each sequence?")
         devices, load["memory"] = load["memory"] or (1, None)
         if devices > 1:
             load["ranks"] = _ranks_on(devices, load["ranks"])

@@ -19,7 +19,7 @@ DERIVE_WITH = click.option(
     "--derive-with",
     type=click.Choice(get_args(DerivedWith)),
     callback=read.installed,
-    help="Library to ask for model types that hfcount does not describe.",
+    help="Library to ask for model types that hfcount does not know.",
 )
 JSON = click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
 DEBUG = click.option("--debug", is_flag=True, help="Show the traceback if hfcount crashes.")

@@ -12,35 +12,35 @@ _USUAL = {
 }
 
 _TEXTS: Mapping[str, str] = {
-    "below": "every checkpoint below MODEL, a local folder",
+    "below": "every checkpoint in the folder MODEL",
     "depth": "how far to look: config, index, headers or data",
-    "loaders": "whose verdict it is, such as vllm or transformers@4.57",
-    "base": "what an adapter or a GGUF file was made of",
-    "allow": "waive an error, such as HF201",
-    "strict": "notes are errors, too",
+    "loaders": "check for this loader, such as vllm or transformers@4.57",
+    "base": "the base model of an adapter or a GGUF file",
+    "allow": "accept an error, such as HF201",
+    "strict": "treat notes as errors",
     "quiet": "one line per model",
     "style": "table, json, markdown, github, concise, sarif, junit ...",
     "outputs": "also write a file, by its suffix: .json, .md, .html ...",
     "offline": "local files and the Hugging Face cache only",
     "revision": "branch, tag or commit",
-    "settings": "also with this value of a config key",
-    "schemes": "also in this quantisation: fp8, awq, gptq, nf4, mlx-4 ...",
+    "settings": "also count with this value of a config key",
+    "schemes": "also count in this quantisation: fp8, awq, gptq, nf4, mlx-4 ...",
     "formula": "the count as a formula, by component",
     "tensors": "every tensor, folded into rows",
     "plot": "draw the components: .svg, .png or .pdf",
-    "memory": "of each GPU: 80GiB, H100, 2xH100. Does it fit?",
-    "ranks": "can so many tensor-parallel ranks share it? 2,4,8",
-    "context": "tokens of a sequence, such as 32k",
-    "batch": "sequences of so many tokens",
-    "dtype": "dtype of the cache, such as fp8",
-    "engine": "whose share of the memory: vllm, vllm:0.9 or raw",
+    "memory": "memory of each GPU: 80GiB, H100, 2xH100. Does it fit?",
+    "ranks": "split over so many GPUs (tensor parallelism): 2,4,8",
+    "context": "tokens of each sequence, such as 32k",
+    "batch": "number of sequences at once",
+    "dtype": "dtype of the KV cache, such as fp8",
+    "engine": "how much of the memory is used: vllm, vllm:0.9 or raw",
 }
 
 _PURPOSES = {
-    "verify": "Verify that a checkpoint holds exactly what its config says.",
-    "size": "Say where the parameters of a model are.",
-    "serve": "Say what serving a model takes: memory, context and ranks.",
-    "gate": "Say in one line whether a launcher may start a model.",
+    "verify": "Check that a checkpoint holds exactly the tensors that its config describes.",
+    "size": "Count the parameters of a model by component.",
+    "serve": "Compute the memory to serve a model: weights, cache and GPUs.",
+    "gate": "Tell a launcher in one line and an exit code whether to start a model.",
 }
 
 _METAVARS = {"style": "FORMAT", "dtype": "DTYPE", "depth": "DEPTH"}

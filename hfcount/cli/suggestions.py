@@ -27,7 +27,7 @@ _MEANT = {
 _ELSEWHERE = {
     "list": "There is no command list: `hfcount --list FILE` reads MODELs from a file, `hfcount architectures` lists"
     " model types.",
-    "ls": "There is no command ls: `hfcount -rq DIR` has a line for every checkpoint below a folder.",
+    "ls": "There is no command ls: `hfcount -rq DIR` prints a line for every checkpoint in a folder.",
     "merge": "There is no command merge: verify the merged model, `hfcount ./merged`.",
     **{
         name: f"There is no command {name}: that is `hf {command}`, of huggingface_hub."
@@ -76,7 +76,7 @@ def check(models: Sequence[str]) -> None:
             continue
         repo = f"A repo of that name is hf://{printable(model, 100)}."
         if model in COMMANDS:
-            raise click.UsageError(f"{model} is a command, and goes first: `hfcount {model} ...`. {repo}")
+            raise click.UsageError(f"{model} is a command and must come first: `hfcount {model} ...`. {repo}")
         if f"--{model}" in options:
             raise click.UsageError(f"There is no command {model}, but the option --{model}. {repo}")
         if not place and (meant := hint(model, models[1:])):

@@ -14,9 +14,9 @@ _WHERE = (
 )
 _LOAD = "memory ranks context full_context batch dtype engine".split()
 
-_SIZE_HELP = """Say where the parameters of a model are, by its config.
+_SIZE_HELP = """Count the parameters of a model by component, from its config.
 
-Nothing is compared: `hfcount MODEL` does that. --set and --quantize count what was never published."""
+Nothing is compared; `hfcount MODEL` does that. --set and --quantize also count the model with other settings."""
 _SIZE_EPILOG = """
 \b
 Examples:
@@ -26,21 +26,21 @@ Examples:
   hfcount size Qwen/Qwen3-32B --quantize awq --quantize fp8
   hfcount size A B C --plot sizes.svg                compare models, and draw them
 """
-_SERVE_HELP = """Say what serving a model takes: memory of weights and cache, context, and ranks.
+_SERVE_HELP = """Compute the memory to serve a model: weights, KV cache, and how many GPUs can share it.
 
-The model is verified as by `hfcount MODEL`. --memory asks whether it fits, --tp whether so many ranks can share it."""
+The model is also verified, as by `hfcount MODEL`. --memory asks whether it fits, --tp whether N GPUs can share it."""
 _SERVE_EPILOG = """
 \b
 Examples:
-  hfcount serve Qwen/Qwen3-32B --context 32k --batch 4     what it takes
-  hfcount serve Qwen/Qwen3-32B --memory H100               does it fit, with how long a context?
-  hfcount serve Qwen/Qwen3-32B --memory 24GB --tp 2,4,8    on how many?
+  hfcount serve Qwen/Qwen3-32B --context 32k --batch 4     how much memory?
+  hfcount serve Qwen/Qwen3-32B --memory H100               does it fit, and how many tokens?
+  hfcount serve Qwen/Qwen3-32B --memory 24GB --tp 2,4,8    on how many GPUs?
   hfcount serve Qwen/Qwen3-32B --memory H100 --engine raw  the plain sum
 """
-_GATE_HELP = """Say in one line whether a launcher may take the GPUs for a model, and exit with 0 if it may.
+_GATE_HELP = """Tell a launcher in one line and an exit code whether to start a model.
 
-The model has to be verified or explained for --for, so many ranks have to share it, and weights and cache have to fit
-in the engine's share of --memory, with the longest context that the config allows, or --context."""
+Exit code 0 means: the loader (--for) loads the model completely, the GPUs (--tp) can share it, and weights and KV cache
+fit in the engine's share of --memory, with --context or the longest context that the config allows."""
 _GATE_EPILOG = """
 \b
 Examples:
@@ -48,7 +48,7 @@ Examples:
   hfcount gate org/name --for sglang --memory 80GiB --context 32k
 
 \b
-Exit codes: 0 go; 1 no: it would not load, cannot be shared or does not fit; 2
+Exit codes: 0 go; 1 no: it does not load, cannot be shared or does not fit; 2
 wrong usage; 3 unknown.
 """
 

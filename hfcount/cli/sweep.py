@@ -35,10 +35,10 @@ _EPILOG = """
 Examples:
   hfcount sweep OUT --author Qwen              all models of an organisation
   hfcount sweep --out OUT org/a ./my-model     these two
-  hfcount sweep OUT --list models.txt          those that a file names
+  hfcount sweep OUT --list models.txt          from a file
   hfcount sweep OUT --tree ./checkpoints       local folders, or recorded ones
   hfcount sweep OUT --hub --library transformers --sort downloads --limit 1000
-  hfcount sweep OUT --hub --dry-run            what it would take
+  hfcount sweep OUT --hub --dry-run            requests, hours and bytes
   hfcount sweep OUT --list models.txt --shard 2/5   one of five shares
   hfcount sweep OUT --tree ./checkpoints --retry TimedOut   these once more
   hfcount sweep OUT --author Qwen --bases      and whose weights are their base's
@@ -105,7 +105,7 @@ def command(
     what = _again(retry, again, out)
     if not wanted and not (summary or check):
         raise click.UsageError(
-            "Name what to look at: MODEL, --list, --author, --collection, --hub or --tree, as in"
+            "Name what to verify: MODEL, --list, --author, --collection, --hub or --tree, as in"
             f" `hfcount sweep --out rows --tree {printable(str(out))}`."
         )
     if dry_run:
@@ -154,9 +154,9 @@ def _listings(
 ) -> list[Listing]:
     """The listings to request from the Hub."""
     if (library or task or sort or limit) and not (hub or authors):
-        raise click.UsageError("--library, --task, --sort and --limit go with --hub or --author.")
+        raise click.UsageError("--library, --task, --sort and --limit need --hub or --author.")
     if hub and authors:
-        raise click.UsageError("--hub has all authors: leave out --author.")
+        raise click.UsageError("--hub means all authors: leave out --author.")
     return [Listing(name, library, task, sort, limit) for name in ([None] if hub else authors)]
 
 

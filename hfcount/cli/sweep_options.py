@@ -28,7 +28,7 @@ def _shard(_context: click.Context, _option: click.Parameter, text: str | None) 
 
 
 OPTIONS: Mapping[str, Sequence[Decorator]] = {
-    "What to look at": (
+    "What to verify": (
         click.option(
             "--list",
             "listed",
@@ -55,7 +55,7 @@ OPTIONS: Mapping[str, Sequence[Decorator]] = {
         ),
         click.option("--task", metavar="NAME", help="With --hub or --author: for this task, such as text-generation."),
         click.option(
-            "--sort", metavar="KEY", help="With --hub or --author: from the most downloads, likes or trendingScore."
+            "--sort", metavar="KEY", help="With --hub or --author: most downloads, likes or trendingScore first."
         ),
         click.option("--limit", type=click.IntRange(1), metavar="N", help="With --hub or --author: at most this many."),
         click.option(
@@ -67,19 +67,19 @@ OPTIONS: Mapping[str, Sequence[Decorator]] = {
         click.option(
             "--bases",
             is_flag=True,
-            help="Compare weight files with those of the base that a checkpoint names, by their checksums.",
+            help="Compare checksums of weight files with those of the base model that a checkpoint names.",
         ),
     ),
-    "Rows that are there": (
+    "Existing rows": (
         click.option(
             "--retry",
             is_flag=False,
             flag_value=ALL,
             multiple=True,
             metavar="[REASON]",
-            help="Look again at rows with this reason; without REASON, at those not read or that ended their worker.",
+            help="Verify rows with this reason again; without REASON, those that could not be read or crashed.",
         ),
-        click.option("--again", is_flag=True, help="Look again at rows written by another version of hfcount."),
+        click.option("--again", is_flag=True, help="Verify rows again that another version of hfcount wrote."),
         click.option(
             "--summary", is_flag=True, help="Print a summary of the rows, and write it to OUT as pages and charts."
         ),
@@ -116,7 +116,7 @@ OPTIONS: Mapping[str, Sequence[Decorator]] = {
             "--out",
             type=click.Path(path_type=Path, file_okay=False),
             metavar="OUT",
-            help="The folder of the rows, in place of the first argument, which then is a MODEL.",
+            help="The folder of the rows; the first argument is then a MODEL.",
         ),
         click.option(
             "--log",

@@ -40,7 +40,7 @@ def lines(named: str) -> Iterator[str]:
         "images": _images(model),
         "pooling": ", ".join([f"{model.pool or 'none'} by default", *(pool or "none" for pool in pools)]),
         "model_args": f"{', '.join(sorted(followed))}; others are not followed",
-        "judged by": f"timm {VERSION}: names, shapes and the count are those of its own create_model",
+        "checked against": f"timm {VERSION}: names, shapes and the count are those of its own create_model",
         "source": f"{model.module}.py of timm/models",
     }
     for row, text in rows.items():
@@ -53,9 +53,9 @@ def _images(model: TimmModel) -> str:
     usual, by_patch = f"{height} by {width} pixels", "x".join(map(str, model.image.patch))
     sizes = [root.replace("x", " by ") for root in model.roots if root[:1].isdecimal()]
     return {
-        "refused": "img_size is no argument; images of any size have the same tensors",
-        "free": f"from {usual} on, img_size changes no tensor",
+        "refused": "img_size is not an argument: the tensors are the same for every image size",
+        "free": f"from {usual} on, img_size does not change tensors",
         "patches": f"{usual} by default; positions follow img_size, in patches of {by_patch}",
         "fixed": f"{' or '.join([*([usual] if height else ['the default size']), *sizes])}; others are not followed",
-        "needed": f"img_size has to be given, and {usual} alone is followed",
+        "needed": f"img_size must be set, and hfcount knows only {usual}",
     }[model.image.rule]

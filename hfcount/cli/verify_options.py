@@ -74,8 +74,8 @@ _READ = (
         "--recursive",
         "below",
         is_flag=True,
-        help="Every checkpoint below each MODEL, which are local folders then (the current one, if none is named); what"
-        " git ignores and hidden folders are left out.",
+        help="Every checkpoint in each local folder MODEL (default: the current folder), without hidden and"
+        " git-ignored folders.",
     ),
     click.option(
         "--list",
@@ -93,24 +93,25 @@ _READ = (
         "--base",
         metavar="MODEL",
         shell_complete=read.some_file,
-        help="What an adapter or a GGUF file was made of: a folder, a config.json or a repo.",
+        help="The base model of an adapter or a GGUF file: a folder, a config.json or a repo.",
     ),
     click.option(
         "--target",
         metavar="MODEL",
         shell_complete=read.some_file,
-        help="What a draft proposes tokens for, and has to fit: a folder, a config.json or a repo.",
+        help="The target model of a speculative draft: a folder, a config.json or a repo. Checks that the draft fits"
+        " it.",
     ),
     shared_options.OFFLINE,
     shared_options.NO_CACHE,
     shared_options.timeout(
-        "--timeout", help="Time limit in seconds for all requests of one MODEL, and for the search for causes."
+        "--timeout", help="Time limit in seconds for one MODEL: its requests, and the search for causes."
     ),
 )
 
 _LOOK = (
     shared_options.depth(
-        "How far to look: count only, compare the index, compare every header, or read every value of local files."
+        "How far to look: config only counts, index and headers compare, data also reads every value of local files."
     ),
     shared_options.DERIVE_WITH,
     click.option(
@@ -120,8 +121,8 @@ _LOOK = (
         metavar="LOADER",
         callback=read.loaders,
         shell_complete=read.some_loader,
-        help="Whose verdict it is, such as transformers@4.57 (repeatable): `hfcount loaders` lists them."
-        "  [default: those that the checkpoint is made for]",
+        help="Check for this loader, such as vllm or transformers@4.57 (repeatable; see `hfcount loaders`). "
+        " [default: the library that the checkpoint is made for]",
     ),
     click.option(
         "--allow",
@@ -129,10 +130,13 @@ _LOOK = (
         metavar="CODE",
         callback=read.codes,
         shell_complete=read.some_rule,
-        help="Waive an error; the report still lists it (repeatable).",
+        help="Accept this error, for the exit code; the report still lists it (repeatable).",
     ),
     click.option(
-        "--strict", is_flag=True, cls=read.NamingRules, help="Upgrade every note but {informational} to an error."
+        "--strict",
+        is_flag=True,
+        cls=read.NamingRules,
+        help="Treat notes as errors, except informational ones ({informational}).",
     ),
 )
 
@@ -205,7 +209,7 @@ _WHAT_IF = (
         multiple=True,
         metavar="SCHEME",
         callback=read.schemes,
-        help="Also count its size in this quantisation: fp8, awq, gptq, nvfp4, mxfp4, nf4, mlx-4 ... (repeatable).",
+        help="Also count the size in this quantisation: fp8, awq, gptq, nvfp4, mxfp4, nf4, mlx-4 ... (repeatable).",
     ),
 )
 
@@ -239,7 +243,12 @@ _OUTPUT = (
         shell_complete=read.some_file,
         help="Write a self-contained HTML page.",
     ),
-    click.option("--save", type=click.Path(path_type=Path), metavar="DIR", help="Record what is read, for --fixtures."),
+    click.option(
+        "--save",
+        type=click.Path(path_type=Path),
+        metavar="DIR",
+        help="Record what was read in DIR, to read it later with --fixtures DIR.",
+    ),
 )
 
 _OTHER = (
@@ -249,7 +258,7 @@ _OTHER = (
             "--families",
             "[TYPE]",
             read.some_type,
-            "List the architectures, or describe one by model_type or class: `hfcount architectures`.",
+            "List the known model types, or describe one: `hfcount architectures`.",
         )
     ),
     _hidden(_printing("--schema", None, None, "Print the JSON Schema of --format json: `hfcount schema`.")),

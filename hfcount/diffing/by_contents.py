@@ -69,7 +69,7 @@ class _Contents:
 def _read(path: Path, begin: int, size: int) -> bytes:
     with files.opened(path, printable(path.name)) as file:
         if file is None:
-            raise FetchError("UnreadableFile", f"{printable(path.name)} vanished while it was read.")
+            raise FetchError("UnreadableFile", f"{printable(path.name)} was deleted while hfcount read it.")
         file.seek(begin)
         return file.read(size)
 

@@ -43,13 +43,13 @@ class Comparison:
         """Reasons why equal tensors do not prove an equal structure, phrased as what B is."""
         reasons = []
         if self.b.misread:
-            reasons.append("has a config that cannot be read, so that tensors alone were compared")
+            reasons.append("has a config that cannot be read, so only tensors were compared")
         if self.a.misread:
-            reasons.append("was compared with A's tensors alone, since A's config cannot be read")
+            reasons.append("was compared only with A's tensors, because A's config cannot be read")
         if self.b.weightless and not self.a.weightless:
-            reasons.append("has no weights: its config alone was compared")
+            reasons.append("has no weights: only its config was compared")
         if self.a.weightless and not self.b.weightless:
-            reasons.append("was compared with A's config alone, since A has no weights")
+            reasons.append("was compared only with A's config, because A has no weights")
         return tuple(reasons)
 
     @property

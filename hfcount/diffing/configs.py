@@ -145,7 +145,7 @@ def _otherwise(blueprint: Blueprint) -> dict[str, tuple[Any, str]]:
     rotary: dict[str, RotaryDifference] = {printable(rotation.key): rotation for rotation in blueprint.rotary_otherwise}
     ties: dict[str, TieDifference] = {printable(tie.place): tie for tie in blueprint.ties_otherwise}
     texts = {
-        key: (json_value(rotation.newer), f"{OLDER} takes {shown(rotation.taken)}, from {printable(rotation.older)},")
+        key: (json_value(rotation.newer), f"{OLDER} uses {shown(rotation.taken)}, from {printable(rotation.older)},")
         for key, rotation in rotary.items()
     }
     return texts | {

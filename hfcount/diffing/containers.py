@@ -59,7 +59,7 @@ def _gguf(container: LoadedSide, model: LoadedSide, blueprint: Blueprint, turned
     assert header is not None  # as container_relation has checked
     remarks = compare_gguf(header, blueprint, True)
     if role(header) != "model":
-        return ContainerRelation((), (f"The GGUF file is no model, but {role(header)}.",))
+        return ContainerRelation((), (f"The GGUF file is not a model but {role(header)}.",))
     facts = next((remark.facts for remark in remarks if remark.kind == "differs-from-base"), None)
     if facts is not None:
         differences = [
@@ -79,13 +79,13 @@ def _gguf(container: LoadedSide, model: LoadedSide, blueprint: Blueprint, turned
     types = Counter(tensor.type for tensor in header.tensors.values())
     shown = ", ".join(f"{kind} {count:,}" for kind, count in types.most_common(_FEW))
     packed = not {*types} <= {*FLOATING}
-    text = f"has the tensors that A, a GGUF file ({shown}), was made of" if turned else f"is A as GGUF ({shown})"
+    text = f"has the tensors that A, a GGUF file ({shown}), was made from" if turned else f"is A as GGUF ({shown})"
     apart = f"has the structure of A, a GGUF file ({shown})" if turned else f"has A's structure as GGUF ({shown})"
     kinds: tuple[Kind, Kind] = ("dequantised", "quantised")
     first = Relation(kind=kinds[not turned] if packed else "cast", text=text)
     names = ["GGUF", _CONTAINERS.get(model.container or "", "safetensors")]
     a, b = names if turned else names[::-1]
-    return ContainerRelation((first, Relation(kind="container", text=f"is stored as {b}, and A as {a}")), apart=apart)
+    return ContainerRelation((first, Relation(kind="container", text=f"is stored as {b}, A as {a}")), apart=apart)
 
 
 def _reason(remark: Remark) -> str:

@@ -37,19 +37,19 @@ def of_values(values: Values, structure: Sequence[Relation]) -> Iterator[Relatio
     if not differing:
         which = "" if same else " that both have"
         many = f"{plural(values.tensors, 'tensor')}{' that could be compared' if values.uncompared else which}"
-        yield Relation(kind="same-values", text=f"has A's values: {many}, identical{how}")
+        yield Relation(kind="same-values", text=f"has the same values as A: {many}, identical{how}")
     elif is_rounded(values):
         part = f" in {plural(values.tensors, 'tensor')} that could be compared" if values.uncompared else ""
-        yield Relation(kind="same-values", text=f"has A's values{part}, rounded{_through(values)}{_by(values)}")
+        yield Relation(kind="same-values", text=f"has A's values, rounded{part}{_through(values)}{_by(values)}")
     elif _unrelated(values, kinds):
         start = "has A's structure, and" if same else "has"
         many = f"{differing:,} of {plural(values.tensors, 'tensor')} differ"
-        yield Relation(kind="another-model", text=f"{start} values that have nothing in common with A's: {many}")
+        yield Relation(kind="another-model", text=f"{start} unrelated values: {many}")
     else:
         start = "has A's structure, and" if same else "has"
         many = f"{_others(values):,} of {plural(values.tensors, 'tensor')}"
-        numbers = ", each beside that of its number" if not _RENUMBERED.keys().isdisjoint(kinds) else ""
-        text = f"{start} other values in {many}{how} ({_components(values)}){numbers}"
+        numbers = ", compared by layer number" if not _RENUMBERED.keys().isdisjoint(kinds) else ""
+        text = f"{start} different values in {many}{how} ({_components(values)}){numbers}"
         beyond = _beyond(values)
         yield Relation(kind="finetune", text=f"{text}, {plural(beyond, 'value')} NaN or infinite" if beyond else text)
 
@@ -75,7 +75,7 @@ def _beyond(values: Values) -> int:
 
 
 def _through(values: Values) -> str:
-    return f" to {values.through} on the way" if values.through else ""
+    return f" through {values.through}" if values.through else ""
 
 
 def _by(values: Values) -> str:
@@ -108,7 +108,7 @@ def of_files(files: FileSums | None, a: LoadedSide, b: LoadedSide) -> Iterator[R
         return
     differing = [name for name in files.differing if _same_header(name, a, b)]
     if differing:
-        text = f"has A's structure, and other values in {plural(len(differing), 'file')} by their checksums"
+        text = f"has A's structure, but {plural(len(differing), 'file')} with other checksums"
         kind: Kind = "finetune"
         yield Relation(kind=kind, text=text)
 

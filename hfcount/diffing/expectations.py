@@ -9,7 +9,7 @@ from hfcount.options import Expected
 from hfcount.text import plural
 
 _FORM = ("spelling", "container", "same-structure", "same-values", "same-files")
-_LOOK = "values were not compared: --sample or --depth data tells"
+_LOOK = "values were not compared (--sample or --depth data compares them)"
 _FEW = 3
 
 Judgement = tuple[bool | None, str]
@@ -34,7 +34,7 @@ def expectation(
     if not allow_nan and (broken := introduced(diff)):
         met, reason = False, broken
     elif "order" in _kinds(diff):
-        met, reason = False, "its layers or experts are A's in another order"
+        met, reason = False, "its layers or experts are in another order than A's"
     elif diff.same_structure is None:
         met, reason = None, _untold(diff)
     elif expected == "merge":
@@ -66,11 +66,11 @@ def _untold(diff: Diff) -> str:
 def _same(diff: Diff) -> Judgement:
     keys = [row.key for row in diff.config if row.effect in ("tensors", "storage", "reading")]
     if not diff.same_structure:
-        return False, "its structure is not A's"
+        return False, "its structure differs from A"
     if keys:
-        return False, f"it is configured otherwise ({', '.join(keys[:_FEW])})"
+        return False, f"its config differs ({', '.join(keys[:_FEW])})"
     if files := modules(diff.files):
-        return False, f"its modules are not A's ({', '.join(files[:_FEW])})"
+        return False, f"its modules differ from A's ({', '.join(files[:_FEW])})"
     return _identical(diff)
 
 
@@ -78,55 +78,55 @@ def _identical(diff: Diff) -> Judgement:
     """Whether all values are A's, given equal structures."""
     kinds = _kinds(diff)
     if "same-files" in kinds or (diff.depth == "listing" and "same-values" in kinds):
-        return True, "all weight files have the checksums of A's"
+        return True, "all weight files have the same checksums as A's"
     if kinds & {"finetune", "another-model"}:
-        return False, "some values are not A's"
+        return False, "some values differ from A's"
     if diff.values is None:
         return None, _LOOK
     if diff.values.identical < diff.values.tensors:
-        return False, "some values are A's rounded"
+        return False, "some values are rounded"
     if diff.values.uncompared:
         return None, _uncompared(diff)
-    return True, f"all tensors are A's{' in samples' if diff.values.sampled else ''}"
+    return True, f"all tensors equal A's{' in samples' if diff.values.sampled else ''}"
 
 
 def _finetune(diff: Diff) -> Judgement:
     if not diff.same_structure:
-        return False, "its structure is not A's"
+        return False, "its structure differs from A"
     if "another-model" in _kinds(diff):
-        return False, "its values have nothing to do with A's"
+        return False, "its values are unrelated to A's"
     same, reason = _identical(diff)
     if same is False and "finetune" not in _kinds(diff):
         return False, reason
     if same is False:
-        return True, "its structure is A's, and some values are not"
+        return True, "it has A's structure and other values"
     return (False if same else None), reason
 
 
 def _cast(diff: Diff) -> Judgement:
     others = _kinds(diff) - {"cast", *_FORM}
     if "cast" not in _kinds(diff):
-        return False, "its dtypes are A's" if diff.same_structure else "it is not A in another dtype"
+        return False, "its dtypes are the same as A's" if diff.same_structure else "it is not A in another dtype"
     if others - {"reading"}:
         return False, f"more than dtypes differ ({', '.join(sorted(others))})"
     rest = _uncompared(diff)
-    return True, f"only its dtypes are others; {rest}" if rest else "its tensors are A's in another dtype"
+    return True, f"only its dtypes differ; {rest}" if rest else "its tensors are A's in another dtype"
 
 
 def _quantised(diff: Diff) -> Judgement:
     others = _kinds(diff) - {"quantised", "cast", *_FORM}
     if "quantised" not in _kinds(diff):
-        return False, "it is not packed, or A is, too"
+        return False, "it is not quantised, or A is quantised, too"
     if others - {"reading", "prediction", "towers"}:
         return False, f"more differs than how weights are stored ({', '.join(sorted(others))})"
     rest = _uncompared(diff)
-    return True, f"its matrices are packed; {rest}" if rest else "its matrices are A's, packed"
+    return True, f"its matrices are quantised; {rest}" if rest else "its matrices are A's, quantised"
 
 
 def _uncompared(diff: Diff) -> str:
     """Which values were not compared; empty if all were."""
     if diff.values is None:
-        return "values were not compared: --depth data tells"
+        return "values were not compared (--depth data compares them)"
     left = diff.values.uncompared
     return f"{plural(left, 'tensor')} could not be compared by value" if left else ""
 
@@ -150,13 +150,13 @@ def merged(targets: Sequence[str], allowed: Sequence[str], same: Mapping[str, bo
         same: whether the values are A's, by key.
     """
     if not (diff.same_structure or _is_cast(diff)):
-        return False, "its structure is not A's"
+        return False, "its structure differs from A"
     if not same:
         return _of_files(diff)
     how = " in samples" if diff.values and diff.values.sampled else ""
     if others := [key for key, alike in same.items() if not alike and key not in {*targets, *allowed}]:
         verb = "differs" if len(others) == 1 else "differ"
-        return False, f"{_listed(others)} {verb}{how}, which the adapter does not adapt"
+        return False, f"{_listed(others)} {verb}{how}, but the adapter does not adapt them"
     return _targeted(targets, same, diff, how)
 
 
@@ -169,8 +169,8 @@ def _targeted(targets: Sequence[str], same: Mapping[str, bool], diff: Diff, how:
     if unknown or (diff.values and diff.values.uncompared):
         return None, f"not all tensors could be compared, such as {_listed(unknown or ['those of another form'])}"
     saved = sum(not alike and key not in targets for key, alike in same.items())
-    more = f"besides only {plural(saved, 'tensor')} that it saves or trains whole" if saved else "nothing else"
-    return True, f"all {len(targets):,} targets of the adapter differ{how}, and {more}"
+    more = f"also {plural(saved, 'tensor')} that the adapter saves or trains completely" if saved else "nothing else"
+    return True, f"all {len(targets):,} targets of the adapter differ{how}, {more}"
 
 
 def _is_cast(diff: Diff) -> bool:

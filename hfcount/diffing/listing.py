@@ -65,7 +65,7 @@ def relation(files: FileSums) -> Relation:
     """The relation of B to A, given equal weights."""
     others = len(files.differing) + len(files.only_a) + len(files.only_b) + len(files.unknown)
     if not others:
-        text = f"is A: all {plural(files.identical, 'file')} are the same by their checksums"
+        text = f"is the same as A: all {plural(files.identical, 'file')} have the same checksums"
         return Relation(kind="same-files", text=text)
     text = (
         f"has A's weights: {plural(files.weights, 'weight file')} of the same checksum; {plural(others, 'other file')}"

@@ -69,9 +69,9 @@ class MergeScales(NamedTuple):
         Args:
             scale: the factor that was meant; None for any usual one.
         """
-        added = "the adapter was added at {:.3g} times its scale, and"
+        added = "the adapter was added with {:.3g} times its scale, but"
         if scale is None and self.unusual is not None:
-            return f"{added.format(self.unusual)} more than 0 and at most {_USUAL:g} are usual (--scale takes another)"
+            return f"{added.format(self.unusual)} more than 0 and at most {_USUAL:g} is usual (--scale allows another)"
         if scale is not None and self.times is not None and abs(self.times - scale) > _near(scale):
             return f"{added.format(self.times)} --scale says {scale:g}"
         return ""
@@ -201,5 +201,5 @@ def _read(folder: Path, pieces: list[Run], shape: tuple[int, ...]) -> "Numbers |
         parts.append(decoded(run.dtype, raw, run.dtype in WIDE))
     values = np.concatenate(parts)
     if not np.isfinite(values).all():
-        raise FetchError("UnreadableFile", "a matrix holds values that are no numbers")
+        raise FetchError("UnreadableFile", "a matrix holds NaN or infinite values")
     return values.reshape(shape)

@@ -31,7 +31,7 @@ def targets(named: str, like: Request, blueprint: Blueprint | None) -> tuple[lis
         Unmerged: the adapter cannot be read, or its settings are not supported.
     """
     if blueprint is None:
-        raise Unmerged("no family describes A")
+        raise Unmerged("hfcount does not know the architecture of A")
     settings = _settings(named, like)
     every: tuple[Era, ...] = ("memory", "checkpoint")
     key = keyed(blueprint)

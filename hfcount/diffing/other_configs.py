@@ -24,9 +24,9 @@ def otherwise(keys: Sequence[ConfigKey], blueprints: Blueprints, same_structure:
     sizes, reading = (sizes, reading) if sized else ([], [*sizes, *reading])
     readers, who = _read_otherwise(keys)
     more = f" and {len(reading) - _FEW} more keys" if len(reading) > _FEW else ""
-    texts = [f"is configured otherwise ({', '.join(reading[:_FEW])}{more})"] if reading else []
+    texts = [f"has other settings ({', '.join(reading[:_FEW])}{more})"] if reading else []
     texts += [f"is configured for other tensors ({', '.join(sizes[:_FEW])})"] if sizes else []
-    texts += [f"is read otherwise by {who} ({', '.join(readers[:_FEW])})"] if readers else []
+    texts += [f"is read differently by {who} ({', '.join(readers[:_FEW])})"] if readers else []
     return [Relation(kind="reading", text=text) for text in texts]
 
 

@@ -36,15 +36,15 @@ def diff(a: LoadedSide, b: LoadedSide, files: FileSums | None, differ: Differ, a
             read_pipeline(side.documents.config) if side.pipeline and side.documents else None for side in (a, b)
         )
     except DocumentError as error:
-        return Diff(a=sides[0], b=sides[1], summary="nothing is known of how they compare", notes=(str(error),))
+        return Diff(a=sides[0], b=sides[1], summary="they could not be compared", notes=(str(error),))
     first, second = indexes
     if first is None or second is None:
         if (part := _of_one(a, b, first or second, differ)) is not None:
             return part
         which = (
-            "B is a pipeline of several models, and A is none"
+            "B is a pipeline of several models, A is not"
             if first is None
-            else "A is a pipeline of several models, and B is none"
+            else "A is a pipeline of several models, B is not"
         )
         relation = Relation(kind="another-model", text=which.removeprefix("B "))
         return Diff(a=sides[0], b=sides[1], summary=which, relations=(relation,), same_structure=False)
@@ -78,7 +78,7 @@ def _of_one(a: LoadedSide, b: LoadedSide, index: PipelineIndex | None, differ: D
     name, inner = printable(entries[0].name), _request(pipeline.request, entries[0].name)
     sides = (inner, model.request) if a.pipeline else (model.request, inner)
     result = differ(entries[0], *sides)
-    text = f"is held against A's part {name} alone" if a.pipeline else f"is a pipeline, whose {name} A is held against"
+    text = f"was compared only with A's part {name}" if a.pipeline else f"is a pipeline; A was compared with its {name}"
     relations = (Relation(kind="part", text=text), *result.relations)
     summary = "B " + "; ".join(relation.text for relation in relations)
     same = False if result.same_structure is not None else None
@@ -140,7 +140,7 @@ def _lists(a: PipelineIndex, b: PipelineIndex) -> list[Relation]:
             text = f"{verb} the part {', '.join(map(printable, sorted(names)))}"
             relations.append(Relation(kind="tensors", text=text))
     if a.kind != b.kind:
-        text = f"is a {printable(b.kind, 60)}, and A a {printable(a.kind, 60)}"
+        text = f"is a {printable(b.kind, 60)}, A a {printable(a.kind, 60)}"
         relations.append(Relation(kind="reading", text=text))
     return relations
 
@@ -188,7 +188,7 @@ def _read_otherwise(config: Sequence[ConfigKey]) -> Iterator[Relation]:
     keys = [row.key for row in config if row.effect == "reading"]
     if keys:
         more = f" and {len(keys) - _FEW} more keys" if len(keys) > _FEW else ""
-        yield Relation(kind="reading", text=f"is configured otherwise ({', '.join(keys[:_FEW])}{more})")
+        yield Relation(kind="reading", text=f"has other settings ({', '.join(keys[:_FEW])}{more})")
 
 
 def _of_files(names: Sequence[str], config: Sequence[ConfigKey], files: FileSums | None) -> Iterator[Relation]:
@@ -212,7 +212,8 @@ def _of_parts(parts: Mapping[str, Diff]) -> list[Relation]:
     return [
         Relation(kind=relation.kind, text=f"in {', '.join(map(printable, names))} {relation.text}")
         for relations, names in texts.items()
-        for relation in relations or (Relation(kind="unread", text=f"is not known: {parts[names[0]].summary}"),)
+        for relation in relations
+        or (Relation(kind="unread", text=f"could not be compared: {parts[names[0]].summary}"),)
     ]
 
 

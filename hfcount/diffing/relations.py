@@ -52,7 +52,7 @@ def _of_contents(c: Comparison, structure: Sequence[Relation]) -> Iterator[Relat
         yield from of_values(values, structure)
     elif is_same_structure(structure):
         known = list(of_files(c.files, c.a, c.b))
-        how = " as far as files can be read" if c.unread else " by configs alone" if c.described else ""
+        how = " as far as its files can be read" if c.unread else " (only configs were compared)" if c.described else ""
         yield from known or [Relation(kind="same-structure", text=f"has A's structure{how}")]
 
 
@@ -78,7 +78,7 @@ def _same_config(c: Comparison) -> bool:
 def _another(c: Comparison) -> str:
     families = _families(c)
     if families[0] != families[1]:
-        return f"is another model: {printable(families[1])}, and A is {printable(families[0])}"
+        return f"is another model: {printable(families[1])}, while A is {printable(families[0])}"
     return f"is another model of the same type, {printable(families[0])}, with other tensors"
 
 
@@ -88,7 +88,7 @@ def _of_type(c: Comparison, relations: Sequence[Relation]) -> Iterator[Relation]
         return
     a, b = _families(c)
     if a != b and not any(relation.kind == "part" or "model_type" in relation.text for relation in relations):
-        yield Relation(kind="reading", text=f"is of another type: {printable(b)}, and A is {printable(a)}")
+        yield Relation(kind="reading", text=f"is of another type: {printable(b)}, while A is {printable(a)}")
 
 
 def _families(c: Comparison) -> tuple[str, str]:

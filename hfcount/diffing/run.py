@@ -182,7 +182,7 @@ def _with_merge(
     """
     times = scales.times if scales else None
     if times == 0:
-        reason = "its targets differ, and not by what the adapter adds: it is another one"
+        reason = "its targets differ, but not by this adapter: another one was merged"
         return replace(result, expectation=replace(judgement, met=False, reason=reason))
     if scales and (reason := scales.unmeant(scale)):
         return replace(result, expectation=replace(judgement, met=False, reason=reason))
@@ -203,14 +203,14 @@ def _times(c: Comparison, options: Options, wanted: DiffOptions) -> "MergeScales
 
 def _as_merged(times: float | None) -> str:
     if times is None:
-        return "has other values where the adapter adapts A"
+        return "has other values where the adapter changes A"
     return "is A with the adapter merged" + ("" if times == 1 else f" at {times:.3g} times its scale")
 
 
 def _merged(c: Comparison, diff: Diff, wanted: DiffOptions) -> Judgement:
     """Whether exactly the modules that the adapter adapts differ."""
     if wanted.adapter is None or c.a.request is None:
-        return None, "no adapter was named: --adapter says which"
+        return None, "no adapter was named (--adapter)"
     try:
         targets, allowed = lora_merge.targets(wanted.adapter, c.a.request, c.a.blueprint)
     except lora_merge.Unmerged as error:
@@ -315,7 +315,7 @@ def _summary(a: LoadedSide, b: LoadedSide, related: Sequence[Relation]) -> str:
     if related:
         return "B " + "; ".join(relation.text for relation in related)
     sides = [name for name, loaded in (("A", a), ("B", b)) if loaded.unseen or loaded.inventory() is None]
-    return f"{' and '.join(sides)} could not be looked at" if sides else "nothing is known of how they compare"
+    return f"{' and '.join(sides)} could not be read" if sides else "they could not be compared"
 
 
 def _same_structure(c: Comparison) -> bool | None:
@@ -344,9 +344,9 @@ def _notes(a: LoadedSide, b: LoadedSide, c: Comparison) -> list[str]:
         if inspection and inspection.blueprint is None and not loaded.alone and inspection.outcome.findings:
             notes.append(f"{name}: {inspection.outcome.findings[0].message}")
         if loaded.error is not None and loaded.shards is not None:
-            notes.append(f"{name} is compared by the names that it stores: {loaded.error}")
+            notes.append(f"{name} is compared by its stored names: {loaded.error}")
         elif tensors is not None and not tensors.measured:
-            notes.append(f"{name}: shapes and dtypes are those of its config, since no headers were read.")
+            notes.append(f"{name}: shapes and dtypes come from its config, because no headers were read.")
         if inspection and inspection.evidence.unseen and loaded.adapter is None:
             notes.append(f"{name}: {inspection.evidence.unseen.message}")
     if c.gaps and (c.gaps.reason or c.gaps.uncompared):

@@ -18,7 +18,7 @@ def containers(c: Comparison) -> Iterator[Relation]:
     kinds = [loaded.inspection.evidence.container if loaded.inspection else None for loaded in (c.a, c.b)]
     if kinds[0] != kinds[1]:
         names = [_CONTAINERS.get(kind or "", kind or "safetensors") for kind in kinds]
-        yield Relation(kind="container", text=f"is stored as {names[1]}, and A as {names[0]}")
+        yield Relation(kind="container", text=f"is stored as {names[1]}, A as {names[0]}")
 
 
 Pairs = Counter[tuple[str, str]]
@@ -37,16 +37,16 @@ def dtypes(c: Comparison, matched: Matches) -> Iterator[Relation]:
     elif packed:
         yield _typed(packed, is_)
     if casts:
-        yield _cast(casts, len(matched.both), "is otherwise cast" if any(schemes) else f"{is_} cast")
+        yield _cast(casts, len(matched.both), "is also cast" if any(schemes) else f"{is_} cast")
 
 
 def _packed(schemes: tuple[str, str], packed: Pairs, is_: str) -> Relation:
     """The relation for different schemes, or a scheme on one side only."""
     a, b = schemes
     if a and b:
-        return Relation(kind="requantised", text=f"is quantised with {b}, and A with {a}")
+        return Relation(kind="requantised", text=f"is quantised with {b}, A with {a}")
     if a:
-        text = f"is A with its {a} weights unpacked" if is_ == "is A" else f"is not packed, and A is with {a}"
+        text = f"is A with its {a} weights unpacked" if is_ == "is A" else f"is not quantised, while A is, with {a}"
         return Relation(kind="dequantised", text=text)
     many = sum(packed.values())
     return Relation(kind="quantised", text=f"{is_} quantised: {b}, {many:,} {'matrix' if many == 1 else 'matrices'}")
@@ -62,7 +62,7 @@ def _typed(packed: Pairs, is_: str) -> Relation:
         text = f"{'is A with' if is_ == 'is A' else 'has'} {plural(count, 'tensor')} unpacked"
         return Relation(kind="dequantised", text=text)
     changes = ", ".join(f"{count:,} from {old} to {new}" for (old, new), count in packed.items())
-    return Relation(kind="requantised", text=f"stores tensors otherwise: {changes}")
+    return Relation(kind="requantised", text=f"stores tensors in other dtypes: {changes}")
 
 
 def _cast(casts: Pairs, tensors: int, verb: str) -> Relation:
@@ -77,9 +77,9 @@ def _cast(casts: Pairs, tensors: int, verb: str) -> Relation:
 def spelling(c: Comparison, matched: Matches) -> Iterator[Relation]:
     """Relations for renamed, fused or duplicated tensors."""
     if renamed := len(matched.renamed):
-        yield Relation(kind="spelling", text=f"names or lays out {plural(renamed, 'tensor')} otherwise")
+        yield Relation(kind="spelling", text=f"has other names or layouts for {plural(renamed, 'tensor')}")
     a, b = (len(tensors.copies) if tensors else 0 for tensors in c.inventories)
     if a != b:
-        which = f"{plural(abs(a - b), 'tensor')} that the model does without"
+        which = f"{plural(abs(a - b), 'tensor')} that the model does not need"
         text = f"also stores {which}" if b > a else f"leaves out {which}"
         yield Relation(kind="spelling", text=f"{text}: copies of tied ones, or obsolete ones")

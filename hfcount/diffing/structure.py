@@ -38,11 +38,11 @@ def _unread(c: Comparison, left: Unexplained) -> None:
     """Tensors missing along with their files, which nothing else explains."""
     if "B" in c.unread and left.only_a:
         many = plural(len(left.only_a), "tensor")
-        left.say("tensors", f"lacks {many} of A, and files of it are missing or cannot be read")
+        left.say("tensors", f"lacks {many} of A, but some of its files are missing or cannot be read")
         left.only_a.clear()
     if "A" in c.unread and left.only_b:
         many = plural(len(left.only_b), "tensor")
-        left.say("tensors", f"has {many} that A lacks, of which files are missing or cannot be read")
+        left.say("tensors", f"has {many} that A lacks, but some of A's files are missing or cannot be read")
         left.only_b.clear()
 
 
@@ -69,7 +69,7 @@ def _prediction(left: Unexplained) -> None:
         for key in keys:
             del side[key]
         if keys:
-            left.say("prediction", f"{verb} layers that predict further tokens ({plural(len(keys), 'tensor')})")
+            left.say("prediction", f"{verb} multi-token-prediction layers ({plural(len(keys), 'tensor')})")
 
 
 def _towers(c: Comparison, left: Unexplained) -> None:
@@ -99,7 +99,7 @@ def _stacks(matched: Matches, left: Unexplained) -> None:
         by_counts.setdefault((stack.what, stack.a, stack.b), []).append(stack.name)
     for (what, a, b), names in by_counts.items():
         where = f"{', '.join(names[:_FEW])}{' ...' if len(names) > _FEW else ''}"
-        text = f"has {b:,} of A's {a:,} {what}" if a > b else f"has {b:,} {what}, and A has {a:,}"
+        text = f"has {b:,} of A's {a:,} {what}" if a > b else f"has {b:,} {what}, A has {a:,}"
         left.say(what, f"{text} ({where})")
     _stacked_experts(left)
 
@@ -130,7 +130,7 @@ def _stacked_experts(left: Unexplained) -> None:
         del left.shapes[key]
     a, b = counts.pop()
     if experts or not any(relation.kind == "experts" for relation in left.relations):
-        left.say("experts", f"has {b:,} of A's {a:,} experts" if b < a else f"has {b:,} experts, and A has {a:,}")
+        left.say("experts", f"has {b:,} of A's {a:,} experts" if b < a else f"has {b:,} experts, A has {a:,}")
 
 
 def _vocabulary(c: Comparison, left: Unexplained) -> None:
@@ -149,7 +149,7 @@ def _vocabulary(c: Comparison, left: Unexplained) -> None:
         for key in keys:
             del left.shapes[key]
         more = f"{plural(abs(b - a), 'row')} {'more' if b > a else 'fewer'}"
-        left.say("vocabulary", f"has a vocabulary with {more} ({a:,}, then {b:,})")
+        left.say("vocabulary", f"has a vocabulary with {more} ({b:,} instead of {a:,})")
 
 
 def _vocab(side: LoadedSide) -> int | None:
@@ -203,13 +203,16 @@ def _other_head(c: Comparison, left: Unexplained, heads: Sequence[Mapping[str, L
     """Explains heads that only one side has."""
     names = [_listed(side.values()) for side in heads]
     if heads[0] and not heads[1] and _ties(c.b, heads[0]):
-        left.say("tie", f"ties its head to the embedding, and A stores {names[0]}")
+        left.say("tie", f"ties its head to the embedding, while A stores {names[0]}")
     elif heads[1] and not heads[0] and _ties(c.a, heads[1]):
-        left.say("tie", f"stores a head of its own ({names[1]}), and A ties it to the embedding")
+        left.say("tie", f"stores its own head ({names[1]}), while A ties it to the embedding")
     elif all(heads):
-        left.say("head", f"has another head: {names[1]} in place of {names[0]}")
+        left.say("head", f"has another head: {names[1]} instead of {names[0]}")
     else:
-        left.say("head", f"has no head: A has {names[0]}" if heads[0] else f"has a head, and A has none: {names[1]}")
+        left.say(
+            "head",
+            f"has no head, while A has {names[0]}" if heads[0] else f"has a head that A does not have: {names[1]}",
+        )
 
 
 def _is_head(tensor: Logical, heads: frozenset[str]) -> bool:

@@ -124,7 +124,7 @@ def _pairs(title: str, pairs: Sequence[TensorPair], width: int) -> Iterator[Rend
     yield Text(f"{title} ({', '.join(filter(None, (count, only)))})", "bold")
     for dtypes, rows in groups.items():
         if len(groups) > 1:
-            yield _indented(Text(dtypes or "of no dtype that is known"))
+            yield _indented(Text(dtypes or "of unknown dtype"))
         yield from (_indented(line, 1 if only else 2) for line in _columns(rows, width))
     yield from _rest(len(pairs), "more row")
 

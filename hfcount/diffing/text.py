@@ -17,13 +17,13 @@ ARROW = " -> "
 EFFECTS: dict[Effect, str] = {
     "tensors": "Config keys that change tensors",
     "storage": "Config keys about how tensors are stored",
-    "reading": "Config keys that change what is computed or read",
-    "unknown": "Config keys of which it is not known what they change",
-    "training": "Config keys that change training alone",
+    "reading": "Config keys that change how the model computes",
+    "unknown": "Config keys whose effect is not known",
+    "training": "Config keys that change only training",
     "none": "Config keys that change nothing",
 }
 
-OTHERS = "Values that are not A's, by name"
+OTHERS = "Tensors with other values, by name"
 
 TITLES = {"differing": "Files that differ", "only_a": "Files only in A", "only_b": "Files only in B"}
 """Titles of the lists of files, by field."""
@@ -53,7 +53,7 @@ FACTS: dict[str, Callable[[Side], str]] = {
     "container": lambda side: side.container or "",
     "verdict": lambda side: side.verdict or "",
     "findings": lambda side: ", ".join(side.findings),
-    "not looked at": lambda side: side.error.message if side.error else "",
+    "not read": lambda side: side.error.message if side.error else "",
 }
 """Facts of a side, and how each is written."""
 
@@ -68,7 +68,7 @@ def side_facts(diff: Diff) -> Iterator[tuple[str, str, str]]:
 
 def expected(wanted: Expectation) -> str:
     """Whether what was expected holds."""
-    word = {True: "holds", False: "does not hold", None: "cannot be told"}[wanted.met]
+    word = {True: "holds", False: "does not hold", None: "is not known"}[wanted.met]
     return f"Expected {wanted.expected}: it {word}: {wanted.reason}."
 
 
@@ -88,7 +88,7 @@ def lists(diff: Diff) -> Iterator[tuple[str, Sequence[TensorPair]]]:
         ("Only in B", tensors.only_b),
         ("Other shapes", tensors.shapes),
         ("Other dtypes", tensors.dtypes),
-        ("The same, written otherwise", tensors.renamed),
+        ("The same, stored differently", tensors.renamed),
     )
     yield from ((title, pairs) for title, pairs in sections if pairs)
 
@@ -160,7 +160,7 @@ def value_line(row: ValueRow) -> str:
     if row.beyond and not row.largest:
         return f"{text}, {where}, {row.beyond:,} NaN or infinite"
     if not (row.beyond or row.largest):
-        return f"{text}, {where}, by the sign of zeros alone"
+        return f"{text}, {where}, only in the sign of zeros"
     relative = f", {share(row.relative)} of A's" if row.relative is not None else ""
     size = f"by {row.rms:.3g} (root mean square{relative}), at most {row.largest:.3g}"
     beyond = f", {row.beyond:,} NaN or infinite" if row.beyond else ""

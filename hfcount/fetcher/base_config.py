@@ -96,14 +96,14 @@ def _local(named: str) -> Document:
         raise FetchError("NoConfig", no_folder(path, named))
     if path.suffix.lower() != ".json":
         other = _GGUF if path.suffix.lower() == ".gguf" else "name a folder, a config's own .json file or a repo"
-        raise FetchError("NoConfig", f"{printable(named)} is no {CONFIG}: {other}.")
+        raise FetchError("NoConfig", f"{printable(named)} is not a {CONFIG}: {other}.")
     return _there(files.read(path), str(path))
 
 
 _GGUF = "name the model that this GGUF was converted from"
 _OTHERS = {
     ADAPTER: "name the model that this adapter is for",
-    MODEL_INDEX: "name a model, and not a pipeline of several",
+    MODEL_INDEX: "name one model, not a pipeline",
 }
 
 

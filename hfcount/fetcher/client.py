@@ -224,7 +224,7 @@ class Client:
             asked = self._prepared(url, headers)
             place = origin(asked.url or "")
         except (ValueError, requests.RequestException):
-            raise FetchError("HubError", f"{what}: {address(url, 60)} is not an address that can be asked.") from None
+            raise FetchError("HubError", f"{what}: {address(url, 60)} is not a valid address.") from None
         if place not in self._settings:  # proxies and certificates, which requests would look up each time
             self._settings[place] = self._session.merge_environment_settings(asked.url, {}, True, None, None)
         left = max(self.deadline.left(), 0.001)
@@ -261,16 +261,16 @@ class Client:
 
     def _body(self, what: str, response: requests.Response, begin: int, end: int) -> tuple[bytes, int]:
         if response.headers.get("Content-Encoding", "identity") != "identity":
-            raise FetchError("HubError", f"{what}: the server compresses ranges, which cannot be read as such.")
+            raise FetchError("HubError", f"{what}: the server compresses ranges, which hfcount cannot read.")
         skip = 0
         if response.status_code == 206:
             size = content_range(what, response.headers.get("Content-Range", ""), begin, end)
         else:  # Range was ignored: the beginning of the whole file will do, and the rest is never read
             length = claimed_length(response)
             if length is None:
-                raise FetchError("HubError", f"{what}: the server ignores Range and gives no Content-Length.")
+                raise FetchError("HubError", f"{what}: the server ignores Range and sends no Content-Length.")
             if begin > _SKIPPED:
-                raise FetchError("HubError", f"{what}: the server ignores Range, and there are {begin:,} bytes before.")
+                raise FetchError("HubError", f"{what}: the server ignores Range, and {begin:,} bytes come before.")
             size, skip = length, begin
         wanted, body, received = min(end, size) - begin + skip, BytesIO(), 0
         while received < wanted:
@@ -296,4 +296,4 @@ def _cause(error: BaseException) -> str:
     if isinstance(error, BrokenOff):
         return str(error)
     reason = getattr(error.args[0] if error.args else None, "reason", None) or error
-    return f"no answer ({type(reason).__name__}). Check the network and the proxy"
+    return f"cannot be reached ({type(reason).__name__}). Check the network and the proxy"

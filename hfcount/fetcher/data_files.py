@@ -43,14 +43,14 @@ def data_folder(request: Request, documents: Documents, wanted: Collection[str])
         revision = f" --revision {printable(documents.revision)}" if documents.revision else ""
         raise FetchError(
             "NotCached",
-            f"--depth data reads files on this machine, and {plural(len(absent), 'weight file')} of"
+            f"--depth data reads local files, but {plural(len(absent), 'weight file')} of"
             f" {label(request.path, documents.revision)} are not in its cache. Download them with"
             f" `hf download {printable(request.model)}{revision}`, and run again.",
         )
     raise FetchError(
         "NoSuchFile",
-        f"--depth data reads the values of tensors, and {printable(absent[0])} is not there. Either it vanished"
-        f" meanwhile, or {printable(documents.model)} is a recording of headers: then name the checkpoint itself.",
+        f"--depth data needs {printable(absent[0])}, which is missing. Either it was deleted meanwhile, or"
+        f" {printable(documents.model)} is a recording of headers: then name the checkpoint itself.",
     )
 
 

@@ -61,7 +61,7 @@ def endpoint() -> Endpoint:
     except ValueError:
         sound = False
     if not sound or not hub.url.isprintable() or " " in hub.url:
-        raise FetchError("BadName", f"HF_ENDPOINT is {hub.shown}, which is not the address of a Hub. Correct it.")
+        raise FetchError("BadName", f"HF_ENDPOINT is {hub.shown}, which is not a valid address of a Hub. Correct it.")
     return hub
 
 
@@ -93,10 +93,10 @@ def token() -> str | None:
             value = get_token()
         except (OSError, ValueError) as error:
             raise FetchError(
-                "HubError", f"the token cannot be had ({printable(str(error), 120)}). Run `hf auth login`."
+                "HubError", f"the token cannot be read ({printable(str(error), 120)}). Run `hf auth login`."
             ) from None
     if value and not (value.isascii() and value.isprintable()):
-        raise FetchError("BadName", "the token has characters that none has. Correct HF_TOKEN, or run `hf auth login`.")
+        raise FetchError("BadName", "the token has invalid characters. Correct HF_TOKEN, or run `hf auth login`.")
     return value
 
 

@@ -191,7 +191,7 @@ def clear() -> tuple[Path, int]:
     try:
         shutil.rmtree(root)
     except OSError as error:
-        raise FetchError("NotSaved", f"the cache is not cleared: {printable(str(error).rstrip('.'))}.") from None
+        raise FetchError("NotSaved", f"the cache could not be cleared: {printable(str(error).rstrip('.'))}.") from None
     return root, size
 
 

@@ -139,7 +139,7 @@ class FolderReader:
         """See FileReader."""
         with opened(self.folder / name, printable(name)) as file:
             if file is None:
-                raise FetchError("UnreadableFile", f"{printable(name)} is not there any more.")
+                raise FetchError("UnreadableFile", f"{printable(name)} was deleted meanwhile.")
             file.seek(start)
             return file.read(stop - start) or b""
 

@@ -49,18 +49,18 @@ def checkpoints_below(root: Path) -> list[str]:
     shown = printable(str(root))
     if not os.path.isdir(root):
         raise FetchError(
-            "NoSuchFolder", f"{shown} is not a folder, and --recursive looks through folders. Leave it out for a repo."
+            "NoSuchFolder", f"{shown} is not a folder, which --recursive needs. Leave out --recursive for a repo."
         )
     if folders := list(checkpoints(root)):
         return folders
-    message = f"no {CONFIG} with weights or an index beside it, from {shown} down"
+    message = f"no checkpoint in {shown} or below: no {CONFIG} with weights or an index beside it"
     if left := list(islice(checkpoints(root, everything=True), _SOME)):
         raise FetchError(
             "NoConfig",
-            f"{message}, but for {plural(len(left), 'checkpoint')} that git ignores or that are in a hidden folder."
-            f" Name the folder: `hfcount -r {printable(os.path.dirname(left[0]) or '.')}`.",
+            f"{message}, except {plural(len(left), 'checkpoint')} that git ignores or in a hidden folder. Name that"
+            f" folder: `hfcount -r {printable(os.path.dirname(left[0]) or '.')}`.",
         )
-    raise FetchError("NoConfig", f"{message}. `hfcount {shown}` says what is there.")
+    raise FetchError("NoConfig", f"{message}. `hfcount {shown}` shows what is there.")
 
 
 def is_checkpoint(names: Collection[str]) -> bool:

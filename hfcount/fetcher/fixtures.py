@@ -37,8 +37,8 @@ def read(request: Request) -> Documents | Place:
     if not os.path.isdir(folder):
         raise FetchError(
             "NoSuchFolder",
-            f"{printable(str(folder))} is not a folder. `hfcount --fixtures {shown} --all` reads every checkpoint there"
-            " is.",
+            f"{printable(str(folder))} is not a folder. `hfcount --fixtures {shown} --all` reads all checkpoints in"
+            f" it.",
         )
     headers = files.read(folder / HEADERS)
     try:

@@ -110,7 +110,7 @@ class Request:
 
     def __post_init__(self) -> None:
         if not 0 < self.timeout <= LONGEST:
-            raise ValueError(f"the timeout is {self.timeout}, and must be above 0 and at most {LONGEST:,} seconds.")
+            raise ValueError(f"the timeout is {self.timeout}, but must be above 0 and at most {LONGEST:,} seconds.")
 
     @property
     def path(self) -> str:

@@ -60,5 +60,7 @@ class Place(NamedTuple):
         """The error for a place without its own config."""
         if self.file is None:
             return self.refuse()
-        text = f"{printable(self.label)} has no config.json of its own, which --set and --quantize need. Name one."
+        text = (
+            f"{printable(self.label)} has no config.json, which --set and --quantize need. Name a model that has one."
+        )
         return FetchError("NoConfig", text)

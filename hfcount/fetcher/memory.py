@@ -31,9 +31,9 @@ def documents(
         ValueError: safetensors has no such dtype.
     """
     if not isinstance(config, Mapping):
-        raise TypeError(f"config is {typed(config)}, and must be a dict: the JSON object that a config.json holds.")
+        raise TypeError(f"config is {typed(config)}, but must be a dict: the JSON object that a config.json holds.")
     if not isinstance(tensors, Mapping):
-        raise TypeError(f"tensors is {typed(tensors)}, and must be a dict of names to shapes and dtypes.")
+        raise TypeError(f"tensors is {typed(tensors)}, but must be a dict of names to shapes and dtypes.")
     document = Document(CONFIG, json.dumps(dict(config), default=str).encode())
     return Documents(title, "memory", None, document, None, MemoryShards(_shard(tensors), tensors, alike))
 

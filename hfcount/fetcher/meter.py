@@ -16,7 +16,7 @@ class OverQuota(Exception):
     """
 
     def __init__(self, wait: float = 0.0) -> None:
-        super().__init__(f"the quota is used up, for {wait:.0f} seconds" if wait else "more requests than were allowed")
+        super().__init__(f"the quota is used up, for {wait:.0f} seconds" if wait else "more requests than allowed")
         self.wait = wait
 
 

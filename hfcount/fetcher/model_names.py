@@ -48,7 +48,7 @@ def understood(request: Request) -> Request:
     for what, part, asked in (("revision", revision, request.revision), ("subfolder", subfolder, request.subfolder)):
         if part and asked and part != asked:
             raise ValueError(
-                f"{shown} names the {what} {printable(part)}, and {printable(asked)} is asked for besides. Give one."
+                f"{shown} names the {what} {printable(part)}, but the option names {printable(asked)}. Leave one out."
             )
     file = os.path.basename(urlsplit(model).path) if _is_gguf(model) and "://" in model else None
     return replace(
@@ -179,7 +179,7 @@ def _page(model: str, segments: list[str]) -> tuple[str, str | None, str | None]
     if kind == "models":
         segments = segments[1:]
     if not segments:
-        raise FetchError("BadName", f"{public(model)} names no model. Name one as org/name.")
+        raise FetchError("BadName", f"{public(model)} does not name a model. Write it as org/name.")
     # A few old repos have no organisation.
     length = 1 if len(segments) > 1 and segments[1] in _PAGES else 2
     repo, rest = unquote("/".join(segments[:length])).removesuffix(".git"), segments[length:]
@@ -194,7 +194,7 @@ def _page(model: str, segments: list[str]) -> tuple[str, str | None, str | None]
 def _check_kind(model: str, kind: str) -> None:
     if kind in _OTHERS:
         raise FetchError(
-            "BadName", f"{public(model)} is {_OTHERS[kind]}, and hfcount reads models. Name a model as org/name."
+            "BadName", f"{public(model)} is {_OTHERS[kind]}; hfcount reads models. Name a model as org/name."
         )
 
 

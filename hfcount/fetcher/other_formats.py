@@ -23,7 +23,7 @@ class OtherFormat(NamedTuple):
 
 _ORIGINAL = "name the model that it was converted from, as its card says: `hfcount ORG/NAME`"
 _EXPORTED = f"which is not read: {_ORIGINAL.replace('converted', 'exported')}"
-_SAVED = "which is not read: load it with a transformers before 5 and save it again"
+_SAVED = "which is not read: load it with transformers 4 and save it again"
 _UNREAD = {"ONNX": _EXPORTED, "OpenVINO": _EXPORTED, "Core ML": _EXPORTED, "TensorFlow": _SAVED, "Flax": _SAVED}
 
 _FOLDERS = "checkpoints|clip_vision|controlnet|diffusion_models|loras|model_patches|text_encoders|unet|vae"
@@ -31,7 +31,7 @@ _KINDS = (
     OtherFormat(
         "a conversion by CTranslate2",
         (r"model\.bin", r"(shared_|source_|target_)?vocabulary\.(json|txt)"),
-        f"which has a format of its own and is no pickle, so that it is not read: {_ORIGINAL}",
+        f"which has its own format and is not read: {_ORIGINAL}",
     ),
     OtherFormat(
         "a distributed checkpoint of PyTorch",
@@ -52,17 +52,17 @@ _KINDS = (
     OtherFormat(
         "a model of SpeechBrain",
         (r"(.*/)?hyperparams\.yaml",),
-        "whose hyperparams.yaml names code and no sizes, so that SpeechBrain alone builds it",
+        "whose hyperparams.yaml names code instead of sizes: only SpeechBrain can build it",
     ),
     OtherFormat(
         "a model or pipeline of pyannote.audio",
         (r"config\.yaml", r"(.*/)?pytorch_model\.bin|handler\.py"),
-        "which names no sizes, so that pyannote.audio alone builds it",
+        "which names no sizes: only pyannote.audio can build it",
     ),
     OtherFormat(
         "a pipeline of spaCy",
         (r"meta\.json", r"config\.cfg"),
-        "which spaCy alone reads, whose parts have formats of their own",
+        "which only spaCy reads",
     ),
     OtherFormat(
         "a model of Keras",
@@ -72,23 +72,23 @@ _KINDS = (
     OtherFormat(
         "a model of Flair",
         (r"pytorch_model\.bin", r"loss\.tsv|training\.log|weights\.txt"),
-        "whose sizes stand in its pickled file, so that Flair alone builds it",
+        "whose sizes are in its pickled file: only Flair can build it",
     ),
     OtherFormat(
         "a model of Ultralytics",
         (r"(.*/)?(yolo|rtdetr|fastsam|mobile_sam|sam2?(\.1)?_)[\w.-]*\.pt",),
-        "a pickle with classes of its own, which is not read: Ultralytics alone builds it",
+        "a pickle with its own classes, which is not read: only Ultralytics can build it",
     ),
     OtherFormat(
         "files for ComfyUI",
         (rf"(.*/)?({_FOLDERS})/[^/]+\.(safetensors|ckpt|pt)",),
-        "each a model of one file without a config: name the repo for diffusers that they were made from, whose"
-        " folders have one each: `hfcount ORG/NAME`",
+        "each a model in one file without a config: name the diffusers repo that they were made from: `hfcount"
+        " ORG/NAME`",
     ),
     OtherFormat(
         "a diffusion model in one file",
         (r"v1-inference\.yaml|[\w.-]*(sd_xl|sdxl|v1-5|v2-1|sd3|sd3\.5|flux1?-)[\w.-]*\.(safetensors|ckpt)",),
-        "without a config: name the repo for diffusers that it was made from, which has a model_index.json:"
+        "without a config: name the diffusers repo that it was made from, which has a model_index.json:"
         " `hfcount ORG/NAME`",
     ),
 )

@@ -23,10 +23,7 @@ def without_config(files: Collection[str], adapter: Document | None = None, fold
         folder: where they are, if they are on disk.
     """
     if adapter is not None:
-        return (
-            f", only an adapter ({ADAPTER}) of {_base(adapter)}: whether the modules that it adapts exist, the base"
-            " model's config says. Verify that model"
-        )
+        return f", only an adapter ({ADAPTER}) of {_base(adapter)}. Verify that model"
     from hfcount.fetcher.suggestions import without_config as instead
 
     return instead(files, folder)
@@ -37,25 +34,22 @@ def _base(adapter: Document) -> str:
         name = parse_object(adapter).get("base_model_name_or_path")
     except DocumentError:
         name = None
-    return printable(name) if isinstance(name, str) and name else "a base model that it does not name"
+    return printable(name) if isinstance(name, str) and name else "an unnamed base model"
 
 
 def config_alone(documents: Documents) -> str:
     """Why a config that is given by its own file cannot be compared."""
-    return (
-        f"{printable(documents.model)} is a config alone, so there is nothing to compare it with. Name the folder it is"
-        " in."
-    )
+    return f"{printable(documents.model)} is only a config: there is nothing to compare. Name the folder that it is in."
 
 
 def pickled(documents: Documents, weights: Weights) -> str:
     """Why pickled weights of which no file was read are not compared, or by their index alone."""
     where, by = label(documents.model, documents.revision), "nothing of them was read"
     if weights.index is not None:
-        by = "names, sums and files were compared by their index, and the files were not read"
+        by = "names, sums and files were compared with their index, but the files were not read"
     return (
         f"the weights of {where} are pickled ({named(sorted(weights.named))}): {by}. --depth headers reads their"
-        " directories, and runs nothing of them."
+        f" directories, without running any code."
     )
 
 
@@ -85,7 +79,7 @@ def nothing_to_compare(documents: Documents, weights: Weights) -> str:
     if elsewhere := _elsewhere({name for name in _within(documents) if name.partition("/")[0] not in steps}):
         return f"{text}, {elsewhere}."
     if any(kind(name) == PICKLES for name in files):
-        return f"{text}, only pickled weights (.bin), of which nothing was read."
+        return f"{text}, only pickled weights (.bin), which were not read."
     return f"{text}{_other_weights(files, weights)}"
 
 
@@ -146,11 +140,11 @@ def not_read(documents: Documents, weights: Weights, unread: Sequence[str]) -> s
     many = f"{len(unread):,} of the {plural(len(weights.named), 'weight file')}"
     if documents.source == "cache":
         return (
-            f"{many} of {where} are not in the cache ({named(unread)}), so whether they are there and whole cannot be"
-            " told. Run once without --offline (and without HF_HUB_OFFLINE)."
+            f"{many} of {where} are not in the cache ({named(unread)}), so they could not be checked. Run once"
+            f" without --offline (and without HF_HUB_OFFLINE)."
         )
     if documents.source == "hub":
-        return f"{many} of {where} are listed and cannot be found ({named(unread)}). Try again."
+        return f"{many} of {where} are listed but cannot be found ({named(unread)}). Try again."
     if not documents.shards.names and not weights.sizes:
         return f"{where} has no safetensors files beside its index, so there are no headers to read."
     return f"the headers of {many} of {where} are not recorded ({named(unread)}). Record them with --depth headers."

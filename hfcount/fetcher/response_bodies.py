@@ -59,14 +59,14 @@ def unpacker(what: str, encoding: str) -> Callable[[bytes, int], bytes]:
     if encoding in ("", "identity"):
         return lambda piece, most: piece
     if encoding not in ("gzip", "x-gzip", "deflate"):
-        raise FetchError("HubError", f"{what} comes as {printable(encoding, 40)}, which was not asked for.")
+        raise FetchError("HubError", f"{what} comes as {printable(encoding, 40)}, which hfcount did not ask for.")
     inflate = zlib.decompressobj(zlib.MAX_WBITS | 32)
 
     def unpack(piece: bytes, most: int) -> bytes:
         try:
             return inflate.decompress(piece, most)
         except zlib.error:
-            raise FetchError("HubError", f"{what} is said to be {encoding}, and is not.") from None
+            raise FetchError("HubError", f"{what} is labelled {encoding}, but is not.") from None
 
     return unpack
 
@@ -80,6 +80,6 @@ def content_range(what: str, value: str, begin: int, end: int) -> int:
             return size
     raise FetchError(
         "HubError",
-        f"{what}: asked for bytes {begin:,} to {end - 1:,}, and the server answers with Content-Range"
+        f"{what}: asked for bytes {begin:,} to {end - 1:,}, but the server answered with Content-Range"
         f" {printable(value or 'missing', 60)}.",
     )

@@ -74,7 +74,7 @@ class Deadline:
                 "NoNetwork", f"reading took longer than the {self._seconds:,.0f} seconds of --timeout. Try again."
             )
         if self._stopped.is_set():
-            raise FetchError("NoNetwork", "stopped before all was read.")
+            raise FetchError("NoNetwork", "stopped before everything was read.")
 
     def left(self) -> float:
         """Seconds."""
@@ -88,7 +88,7 @@ class Deadline:
         """
         asked = asked_to_wait(headers)
         if asked is not None and asked > self.left():
-            duration = f"{asked:,.0f} seconds" if asked < float("inf") else "for no time that can be read"
+            duration = f"{asked:,.0f} seconds" if asked < float("inf") else "for an unreadable time"
             raise FetchError("HubError", f"the Hub asks to wait {duration}. Try again then, or set HF_TOKEN.")
         self.wait(min(8.0, 0.5 * 2**attempt) if asked is None else asked)
 

@@ -33,13 +33,13 @@ def no_folder(path: Path, model: str) -> str:
     if os.path.isfile(path):
         return _of_file(path, shown)
     if os.path.exists(path):
-        return f"{shown} is not a folder, nor a file that could be read. Name a checkpoint's folder."
+        return f"{shown} is neither a folder nor a readable file. Name a checkpoint's folder."
     return f"there is no folder or file {shown}. {_near(path, model)}"
 
 
 def _of_file(path: Path, shown: str) -> str:
     if path.suffix.lower() in _ARCHIVES:
-        return f"{shown} is not a folder, but an archive. Unpack it, and name the folder: `hfcount FOLDER`."
+        return f"{shown} is an archive. Unpack it and name the folder: `hfcount FOLDER`."
     if (path.parent / CONFIG).is_file():
         return f"{shown} is not a folder. {command(str(path.parent))} verifies the checkpoint that it is in."
     if (file_kind := kind(path.name)) in _KINDS:
@@ -142,7 +142,7 @@ def _weights_alone(files: Collection[str], folder: Path | None) -> str:
     """That there are weights without a config."""
     kinds = {name: file_kind for name in sorted(files) if (file_kind := kind(name)) not in (None, TRAINING)}
     if any(name.endswith(".safetensors") and "/" not in name and name not in kinds for name in files):
-        return ", but weights: copy the config.json of the model that they were made from beside them"
+        return ", but weights: copy the config.json of their model into the folder"
     for name, file_kind in kinds.items():
         if file_kind == "GGUF" and name.count("/") > 1:
             return f", but GGUF in folders below: {_at(name, folder)}"

@@ -81,23 +81,24 @@ def _check(model: Any) -> None:
     """Raises TypeError unless what the model holds is what it would save."""
     config = getattr(model, "config", None)
     if not callable(getattr(model, "state_dict", None)):
-        raise TypeError(f"model is {typed(model)}, and must be {_TAKEN}.")
+        raise TypeError(f"model is {typed(model)}, but must be {_TAKEN}.")
     name = type(model).__name__
     if getattr(model, "peft_config", None):
         raise TypeError(
-            f"model is a {name} with an adapter of PEFT, which is saved beside the model. Pass what"
-            " merge_and_unload() gives, or the model without the adapter."
+            f"model is a {name} with an adapter of PEFT, which is saved separately. Pass the model that"
+            f" merge_and_unload() returns, or the model without the adapter."
         )
     if not (callable(getattr(config, "to_dict", None)) and getattr(config, "model_type", None)):
-        raise TypeError(f"model is a {name}, which has no such config, and must be {_TAKEN}; {_OTHERS}.")
+        raise TypeError(f"model is a {name}, which has no such config, but must be {_TAKEN}; {_OTHERS}.")
     if getattr(model, "hf_quantizer", None) or getattr(model, "is_quantized", False):
         raise TypeError(
-            f"model is a {name} whose weights are quantised in memory, and they may be saved in another form. Save it,"
-            " and verify the folder."
+            f"model is a {name} whose weights are quantised in memory, but may be saved in another form. Save it and"
+            f" verify the folder."
         )
     if any(_in_part(parameter) for parameter in model.parameters()):
         raise TypeError(
-            f"model is a {name} of which this process holds a part (FSDP or ZeRO-3). Verify what is gathered and saved."
+            f"model is a {name} of which this process holds only a part (FSDP or ZeRO-3). Gather and save it, and"
+            f" verify the folder."
         )
 
 

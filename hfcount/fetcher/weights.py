@@ -29,8 +29,8 @@ _APART = (
     (r"consolidated[\w.-]*", "the layout of the author's own code"),
     (r"(adapter_|pytorch_lora_weights|ip-adapter)[\w.-]*", "an adapter"),
     (r"(open_clip|diffusion)_[\w.-]*", "another library's layout"),
-    (r"model\.((fp|bf|f|int|nf|q)\d+\w*|(non_)?ema|\d-?bit)(-\d+-of-\d+)?", "a variant, for those who ask for it"),
-    (r"(optimizer|scheduler|scaler|random_states|rng_state|training_args)[\w.-]*", "the state of a training"),
+    (r"model\.((fp|bf|f|int|nf|q)\d+\w*|(non_)?ema|\d-?bit)(-\d+-of-\d+)?", "a variant, loaded only on request"),
+    (r"(optimizer|scheduler|scaler|random_states|rng_state|training_args)[\w.-]*", "training state"),
 )
 _OF_OPEN_CLIP = ("open_clip_model", "open_clip_pytorch_model")
 _PICKLED_PART = re.compile(r"pytorch_model-\d+-of-\d+\.bin", re.ASCII)
@@ -97,10 +97,10 @@ def _apart(others: Sequence[str], layout: Layout, indexed: bool) -> dict[str, st
     """Why some files that no index names are no weights of the model, by name."""
     apart = {name: why for name in others if name != layout.single and (why := set_apart(name, layout))}
     if indexed and layout.reader == "diffusers" and layout.single in others:
-        apart[layout.single] = "what diffusers does not look at, since there is an index"
+        apart[layout.single] = "diffusers does not read it, because there is an index"
     if layout.named:
         named = layout.listing if indexed else layout.single
-        unread = f"what transformers does not look at, since the config names {named}"
+        unread = f"transformers does not read it, because the config names {named}"
         apart |= dict.fromkeys((name for name in others if name != layout.single), unread)
     return apart
 
@@ -117,7 +117,7 @@ def weights(documents: Documents, index: Index | None) -> Weights:
     elif index is None:
         named = frozenset(beside)
     beside = sorted(name for name in beside if name not in named)
-    apart |= dict.fromkeys(_long_tokenizers(documents), "longer than what is read of a tokenizer")
+    apart |= dict.fromkeys(_long_tokenizers(documents), "too long for a tokenizer")
     return _weights(documents, index, named, beside, apart)
 
 
@@ -242,7 +242,7 @@ def set_apart(name: str, layout: Layout = HF_LAYOUT) -> str | None:
     if layout is LEROBOT_LAYOUT and _PROCESSOR.fullmatch(stem):
         return "the statistics of a processor of LeRobot"
     if layout is OPEN_CLIP_LAYOUT:
-        return None if stem in _OF_OPEN_CLIP else "what open_clip does not take beside its own files"
+        return None if stem in _OF_OPEN_CLIP else "open_clip does not read it beside its own files"
     return next((why for pattern, why in _APART if re.fullmatch(pattern, stem)), None)
 
 
@@ -250,5 +250,5 @@ def _apart_of_diffusers(stem: str) -> str | None:
     if re.fullmatch(rf"{DIFFUSION}(-\d+-of-\d+)?", stem):
         return None
     if stem.startswith((f"{DIFFUSION}.", f"{DIFFUSION}-")):
-        return "a variant, for those who ask for it"
+        return "a variant, loaded only on request"
     return next((why for pattern, why in _APART if re.fullmatch(pattern, stem)), "another library's layout")

@@ -58,7 +58,7 @@ def read_index(document: Document, suffix: str = ".safetensors") -> Index:
     if set(map(type, shards)) != {str}:
         name, value = next((name, value) for name, value in weight_map.items() if type(value) is not str)
         raise DocumentError(
-            f"{where}: weight_map gives {shown(value)} for {printable(name)}, and must give a file name."
+            f"{where}: weight_map gives {shown(value)} for {printable(name)}, but must give a file name."
         )
     if max(set(map(len, weight_map))) > MAX_NAME:
         longest = max(weight_map, key=len)
@@ -80,7 +80,7 @@ def read_index(document: Document, suffix: str = ".safetensors") -> Index:
             )
     metadata = {} if index.get("metadata") is None else index["metadata"]
     if not isinstance(metadata, dict):
-        raise DocumentError(f"{where}: metadata is {shown(metadata)}, and must be an object.", key="metadata")
+        raise DocumentError(f"{where}: metadata is {shown(metadata)}, but must be an object.", key="metadata")
     return Index(
         weight_map,
         shards,
@@ -112,6 +112,6 @@ def _claim(where: str, metadata: Mapping[str, Any], name: str, unit: str) -> int
     if type(value) is not int or not 0 <= value < _CLAIM:
         claim, needed = f"{where}: metadata.{name} is {shown(value)}", f"a whole number of {unit}"
         raise DocumentError(
-            f"{claim}, and must be {needed}.", key=f"metadata.{name}", expected=needed, observed=shown(value)
+            f"{claim}, but must be {needed}.", key=f"metadata.{name}", expected=needed, observed=shown(value)
         )
     return value

@@ -39,7 +39,7 @@ def parse_loosely(document: Document, many: int = MANY, endless: bool = False) -
     """As `parse_object`, but allows duplicate keys and any nesting that the parser can read."""
     value = parse_value(document, many, endless)
     if not isinstance(value, dict):
-        raise DocumentError(f"{document.where} holds {shown(value)}, and must hold an object.")
+        raise DocumentError(f"{document.where} holds {shown(value)}, but must hold an object.")
     return value
 
 

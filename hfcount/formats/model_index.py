@@ -83,7 +83,7 @@ def _kind(document: Document, value: Any) -> tuple[str, str]:
         return value, ""
     if isinstance(value, list) and len(value) == 2 and all(isinstance(item, str) and item for item in value):
         return value[1], f"{value[0]}.py"
-    text = f"{document.where} has {shown(value)} for _class_name, and must name the class of the pipeline."
+    text = f"{document.where} has {shown(value)} for _class_name, but must name the class of the pipeline."
     raise DocumentError(text, key="_class_name", fix="Name it, such as StableDiffusionPipeline, or save it again.")
 
 

@@ -133,13 +133,13 @@ def read_modules(document: Document) -> list[Module]:
     """
     value = parse_value(document)
     if not isinstance(value, list):
-        raise DocumentError(f"{document.where} holds {shown(value)}, and must hold a list of modules.")
+        raise DocumentError(f"{document.where} holds {shown(value)}, but must hold a list of modules.")
     if not value:
-        raise DocumentError(f"{document.where} names no module, and must name those of the model.")
+        raise DocumentError(f"{document.where} names no module, but must name those of the model.")
     modules = [_module(document.where, entry) for entry in value]
     names = [entry.get("name") for entry in value]
     if not all(isinstance(name, str) for name in names):
-        raise DocumentError(f"{document.where} gives a module no name, and must give each one.")
+        raise DocumentError(f"{document.where} gives a module no name, but must give each one.")
     if any(not name or "." in name for name in names):
         raise DocumentError(f"{document.where} gives a module a name that is empty or has a dot, which torch refuses.")
     if twice := [name for name, count in Counter(names).items() if count > 1]:
@@ -165,7 +165,7 @@ def read_router(document: Document, folder: str) -> Mapping[str, Sequence[Module
     known = {name: _module(where, {"path": f"{start}{name}", "type": kind}) for name, kind in types.items()}
     for route, names in routes.items():
         if not isinstance(names, list) or not names:
-            raise DocumentError(f"{where} has {shown(names)} for route {shown(route)}, and must list its modules.")
+            raise DocumentError(f"{where} has {shown(names)} for route {shown(route)}, but must list its modules.")
         if lost := next((item for item in names if not isinstance(item, str) or item not in known), None):
             raise DocumentError(f"{where} has {shown(lost)} in route {shown(route)}, and types does not name it.")
     return {printable(route): [known[name] for name in names] for route, names in routes.items()}
@@ -192,7 +192,7 @@ def all_modules(listed: Sequence[Module], documents: Mapping[str, Document], fil
 def _module(where: str, value: Any) -> Module:
     folder, kind = (value.get("path"), value.get("type")) if isinstance(value, dict) else (None, None)
     if not isinstance(folder, str) or not isinstance(kind, str):
-        raise DocumentError(f"{where} has {shown(value)} for a module, and must give its path and type.")
+        raise DocumentError(f"{where} has {shown(value)} for a module, but must give its path and type.")
     path = PureWindowsPath(folder)
     if path.anchor or ".." in path.parts or "\0" in folder:
         raise DocumentError(f"{where} has {shown(folder)} for a module's path, which leads out of the checkpoint.")

@@ -54,9 +54,9 @@ def read_recording(document: Document) -> Recording:
     content, where = parse_object(document, _MANY), document.where
     revision, files, others = content.get("revision"), content.get("files"), content.get("beside", [])
     if not isinstance(others, list) or not all(isinstance(name, str) for name in others):
-        raise DocumentError(f"{where}: beside is {shown(others)}, and must be a list of file names.")
+        raise DocumentError(f"{where}: beside is {shown(others)}, but must be a list of file names.")
     if revision is not None and not isinstance(revision, str):
-        raise DocumentError(f"{where}: revision is {shown(revision)}, and must be a commit or null.")
+        raise DocumentError(f"{where}: revision is {shown(revision)}, but must be a commit or null.")
     if files is not None and not (
         isinstance(files, dict)
         and all(isinstance(entry, dict) and type(entry.get("bytes")) in (int, type(None)) for entry in files.values())

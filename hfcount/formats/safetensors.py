@@ -187,7 +187,7 @@ def _entries(where: str, fields: Mapping[str, Any]) -> dict[str, Entry]:
 
 def _what_is_wrong(value: Any) -> str:
     if not isinstance(value, dict):
-        return f"is {shown(value)}, and must be an object with dtype, shape and data_offsets"
+        return f"is {shown(value)}, but must be an object with dtype, shape and data_offsets"
     for key in ("dtype", "shape", "data_offsets"):
         if key not in value:
             return f"has no {key}"

@@ -48,9 +48,12 @@ def check_alike(c: Config) -> None:
             if key in c.differing or not may_bear(key, True) or value == c.value(key):
                 continue
             if c.has_read(key):
-                text = f"{KEY} gives layer {printable(name, 20)} its own {printable(key, 60)}, {shown(value)}, and"
+                text = f"{KEY} sets for layer {printable(name, 20)} its own {printable(key, 60)}, {shown(value)}, and"
                 raise c.error(
-                    "contradiction", f"{text} {c.family} has one for all layers.", f"{KEY}.{name}.{key}", built=True
+                    "contradiction",
+                    f"{text} {c.family} has one value for all layers.",
+                    f"{KEY}.{name}.{key}",
+                    built=True,
                 )
             foreign = foreign or may_bear(key, value)
     if not foreign:
@@ -61,12 +64,12 @@ def _entries(c: Config) -> Iterator[tuple[str, Mapping[str, Any]]]:
     given = c.value(KEY)
     for name, entry in (given if isinstance(given, dict) else {}).items():
         if not isinstance(entry, dict):
-            raise c.malformed(f"{KEY} holds {shown(entry)} for a layer, and must hold objects.", f"{KEY}.{name}")
+            raise c.malformed(f"{KEY} holds {shown(entry)} for a layer, but must hold objects.", f"{KEY}.{name}")
         yield name, entry
 
 
 def _number(c: Config, name: str, count: int) -> int:
     if not (name.isascii() and name.isdigit()) or int(name[:20]) >= count:
-        text = f"{KEY} names layer {printable(name, 20)}, and there are layers 0 to {count - 1:,}."
+        text = f"{KEY} names layer {printable(name, 20)}, but there are only layers 0 to {count - 1:,}."
         raise c.error("out-of-range", text, f"{KEY}.{name}", observed=printable(name, 20))
     return int(name)

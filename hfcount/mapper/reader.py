@@ -74,8 +74,8 @@ class Config(Tracked):
                 raise self._misfit(name, value, f"{shown(least)} to {shown(maximum)}", built=built)
             if self._is_never_built(name, value):
                 raise self._misfit(name, value, f"{shown(least)} to {shown(maximum)}")
-            text = f"{name} is {shown(value)}: a model may be built and loaded anyway, with this part of it empty."
-            fix = "Correct it if that is not meant."
+            text = f"{name} is {shown(value)}: a model may still be built and loaded, with this part empty."
+            fix = "Correct it if that is not intended."
             self._note(self.error("out-of-range", text, name, fix, observed=value, built=True))
             value = 0
         return Dim.named(name, value, self.source(name))
@@ -86,7 +86,7 @@ class Config(Tracked):
         if word not in known:
             *some, last = known
             needed = " or ".join(filter(None, (", ".join(some), last)))
-            raise self.error("unknown-kind", f"{name} is {shown(word)}, and must be {needed}.", name, observed=word)
+            raise self.error("unknown-kind", f"{name} is {shown(word)}, but must be {needed}.", name, observed=word)
         return word
 
     def share(self, *names: Str, default: Any = REQUIRED) -> float:
@@ -212,7 +212,7 @@ class Config(Tracked):
             return None
         declared = self.str(name)
         if declared not in MODELS:
-            text = f"{name} is {shown(declared)}, and must be one of {', '.join(MODELS)}:"
+            text = f"{name} is {shown(declared)}, but must be one of {', '.join(MODELS)}:"
             text += f" transformers {version()} refuses others."
             self._note(
                 self.error(
@@ -254,10 +254,10 @@ class Config(Tracked):
             text, expected = f"{key} is absent, and {refusal.needed}: {by} the config.", "given"
         else:
             holds = f"has {shown(refusal.value)}" if refusal.inside else f"is {shown(refusal.value)}"
-            text, expected = f"{key} {holds}, and must be {refusal.needed}: {by} others.", refusal.needed
+            text, expected = f"{key} {holds}, but must be {refusal.needed}: {by} others.", refusal.needed
             observed = plain(refusal.value)
         if not refusal.sure:
-            text = f"{key} is {shown(refusal.value)}, and must be {expected}: else no model is built, or it cannot run."
+            text = f"{key} is {shown(refusal.value)}, but must be {expected}: else no model is built, or it cannot run."
             values = {"key": refusal.key, "fix": "Correct it.", "expected": expected, "observed": observed}
             return ConfigError(f"{self.where}: {text}", variant="out-of-range", **values, built=True)
         fix = f"Write {refusal.instead}." if refusal.instead else None

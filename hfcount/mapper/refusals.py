@@ -126,7 +126,7 @@ def _needed(accepted: AcceptedValues, name: str, value: Any) -> str | None:
     if types and not fits(value, types):
         return meaning(types)
     if name in accepted.fixed:
-        return "absent, since the class computes it"
+        return "absent, because the class computes it"
     if type(value) in (int, float):
         return _bounded(accepted, name, value)
     return _worded(accepted, name, value) if isinstance(value, str) else None
@@ -195,7 +195,7 @@ def _quantised(values: Mapping[str, Any]) -> Iterator[Problem]:
     if not isinstance(given, dict):
         yield "quantization_config", given, "an object or null"
     elif given.get("quant_method") is None and not any(announcement.method for announcement in announcements(values)):
-        yield "quantization_config.quant_method", ABSENT, "nothing else says how the weights are to be read"
+        yield "quantization_config.quant_method", ABSENT, "nothing else says how to read the weights"
 
 
 def _turns(values: Mapping[str, Any], kind: str) -> bool:

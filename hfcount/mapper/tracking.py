@@ -159,7 +159,7 @@ class Tracked:
 
         The arguments are those of `error`.
         """
-        text = f"{text} A model can be built with that, and cannot run."
+        text = f"{text} A model can be built with that, but cannot run."
         self._note(self.error(variant, text, key, fix, built=True, **values))
 
     def _note(self, problem: ConfigError) -> None:
@@ -171,7 +171,7 @@ class Tracked:
 
     def unequal(self, key: str, entries: int, other: str, count: int) -> ConfigError:
         """HF103, a list that has another number of entries than `other` says."""
-        text, values = f"{key} has {entries:,} entries and {other} is {count:,}.", (int(count), int(entries))
+        text, values = f"{key} has {entries:,} entries, but {other} is {count:,}.", (int(count), int(entries))
         return self.error("list-length", text, key, "Correct one of them.", expected=values[0], observed=values[1])
 
     def malformed(self, text: str, key: str, code: str = "HF001", **values: Any) -> ConfigError:
@@ -187,10 +187,10 @@ class Tracked:
         observed: str | None = None,
         built: bool = False,
     ) -> ConfigError:
-        text = f"{name} is {observed or shown(value)}, and must be {needed}."
+        text = f"{name} is {observed or shown(value)}, but must be {needed}."
         if code and value not in (inf, -inf) and value == value:  # else it is a number, if not one of JSON
             return self.malformed(text, name, code, expected=needed, observed=plain(value), built=built)
-        fix = "Correct it if that is not meant." if built else None
+        fix = "Correct it if that is not intended." if built else None
         return self.error("out-of-range", text, name, fix, expected=needed, observed=plain(value), built=built)
 
     def _below(self, name: str, values: Mapping[str, Any] | None, defaults: Mapping[str, Any] | None = None) -> Self:
@@ -231,7 +231,7 @@ class Tracked:
             if type(other) is not type(value):
                 return other, name  # the caller then checks its type
             if other != value:
-                text = f"{first} is {shown(value)} and {name} is {shown(other)}, though both say the same thing."
+                text = f"{first} is {shown(value)}, but {name} is {shown(other)}: both mean the same and must agree."
                 values = {"expected": plain(value), "observed": plain(other)}
                 raise self.error("contradiction", text, name, "Remove the wrong one.", **values)
         if len(present) > 1:
@@ -252,7 +252,7 @@ class Tracked:
             return value, name
         if default is REQUIRED:
             missing = f"no {names[0]}" if len(names) == 1 else f"none of {', '.join(names)}"
-            fix = "Add it to config.json; if it goes by another name there, the family has to learn that name."
+            fix = "Add it to config.json. If it is there under another name, please report that name."
             raise self.malformed(f"{missing}, and {self.family} needs it.", names[0], "HF101", fix=fix)
         return None if default is UNSAID else default, None
 

@@ -8,10 +8,10 @@ from hfcount.mapper.classes import HEAD, classes, known, plain, stem
 from hfcount.mapper.reader import Config
 from hfcount.text import printable
 
-_LISTS = "`hfcount architectures` lists the known."
+_LISTS = "`hfcount architectures` lists the known types."
 _CTRANSLATE2 = (
-    "a model that CTranslate2 converted, whose model.bin is in a format of its own and not read: name the model that it"
-    " was converted from, as its card says"
+    "a model that CTranslate2 converted, whose model.bin has its own format and is not read: name the model that it"
+    " was converted from (see its card)"
 )
 _OTHERS = (
     (("suppress_ids", "lang_ids"), _CTRANSLATE2),
@@ -19,20 +19,20 @@ _OTHERS = (
     (("bos_token", "eos_token", "unk_token", "layer_norm_epsilon"), _CTRANSLATE2),
     (
         ("speechbrain_interface",),
-        "a model of SpeechBrain, whose hyperparams.yaml names code and no sizes, so that SpeechBrain alone builds it",
+        "a model of SpeechBrain, whose hyperparams.yaml names code instead of sizes: only SpeechBrain can build it",
     ),
     (
         ("registered_name", "class_name", "config"),
         "a model of Keras, whose weights (.weights.h5) are not read: if it was ported, name the model that it was"
-        " converted from, as its card says",
+        " converted from (see its card)",
     ),
     (
         ("d_model", "n_layer", "ssm_cfg"),
-        "the package mamba_ssm, which names sizes in its own way: transformers reads Mamba in the form of its"
-        " checkpoints ending in -hf, with model_type mamba or mamba2, and names such as backbone.embeddings.weight in"
-        " place of backbone.embedding.weight",
+        "the package mamba_ssm, which has its own keys: transformers reads Mamba in the form of its"
+        " checkpoints ending in -hf, with model_type mamba or mamba2, and names such as backbone.embeddings.weight"
+        " instead of backbone.embedding.weight",
     ),
-    (("istftnet", "plbert"), "Kokoro, which is pickled, and which the package kokoro alone builds"),
+    (("istftnet", "plbert"), "Kokoro, which is pickled, and which only the package kokoro can build"),
 )
 """Keys that tell a config of another library, and whose it is."""
 _NEAR = 0.8  # of two names: one letter of five, or two of ten
@@ -44,14 +44,14 @@ def unknown_type(model_type: str, types: Collection[str]) -> str:
 
     if is_of_diffusers(model_type):
         return (
-            f"no family describes {model_type}, a class of diffusers {diffusers_version()}: --derive-with diffusers"
-            " takes names and shapes from there."
+            f"hfcount does not know {model_type}, a class of diffusers {diffusers_version()}: --derive-with diffusers"
+            f" takes names and shapes from there."
         )
-    text = f"no family describes model_type {printable(model_type, 60)}."
+    text = f"hfcount does not know model_type {printable(model_type, 60)}."
     if class_type := type_of_class(model_type, types) if HEAD.search(model_type[:200]) else "":
-        return f"{text} That is the name of a class, whose model_type is {class_type}: set model_type to it."
+        return f"{text} It is the name of a class: set model_type to {class_type}."
     if re.fullmatch(r"[A-Z]\w*[a-z][A-Z]\w*", model_type):
-        return f"{text} That looks like the name of a class, which none of the known models has. {_LISTS}"
+        return f"{text} It looks like a class name, but no known model has that class. {_LISTS}"
     # A type that is several times as long as any other is near to none.
     near = get_close_matches(model_type[:200].lower(), sorted(types), n=3, cutoff=_NEAR)
     text += f" Nearest known: {', '.join(near)}." if near else f" {_LISTS}"
@@ -65,10 +65,7 @@ def _by_transformers(model_type: str) -> str:
     if classes(model_type):
         return f" transformers {version()} has it: --derive-with transformers takes names and shapes from there."
     of = " and of ".join(wholes(model_type)) or "other models"
-    return (
-        f" transformers {version()} has it as a part of {of} alone, and no class that saves it by itself: read the"
-        " config of the whole."
-    )
+    return f" transformers {version()} has it only as a part of {of}: name the config of the whole model."
 
 
 def own_code(c: Config) -> str:
@@ -78,8 +75,8 @@ def own_code(c: Config) -> str:
     if not models:
         return ""
     return (
-        f" It is code that the repo brings: auto_map names {printable(str(models[0]), 100)}. hfcount runs no code of a"
-        " repo: load the model with trust_remote_code to see whether it is whole."
+        f" Its code is in the repo: auto_map names {printable(str(models[0]), 100)}. hfcount never runs code of a"
+        f" repo: load the model with trust_remote_code to see whether it is complete."
     )
 
 
@@ -87,16 +84,20 @@ def untyped(c: Config) -> str:
     """The message for a config without a model_type or a known class."""
     other, named = c.value("_class_name"), c.value("architectures")
     if isinstance(other, str):
-        return f"this is the config of {printable(other, 60)}, a class of diffusers that no family describes. {_LISTS}"
+        return (
+            f"this is the config of {printable(other, 60)}, a class of diffusers that hfcount does not know. {_LISTS}"
+        )
     for keys, what in _OTHERS:
         if all(map(c.has, keys)):
             return f"this is the config of {what}."
     classes = (
-        f", and no family is known for {printable(str(named[0]), 60)}" if isinstance(named, list) and named else ""
+        f", and hfcount does not know the class {printable(str(named[0]), 60)}"
+        if isinstance(named, list) and named
+        else ""
     )
     return (
-        f"no model_type{classes or ', and no architectures that name a known one'}, so there is no telling what it"
-        f" describes. {_LISTS}"
+        f"no model_type{classes or ' and no known class in architectures'}, so this is not a config that hfcount"
+        f" can read. {_LISTS}"
     )
 
 

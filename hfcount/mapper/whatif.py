@@ -46,7 +46,7 @@ def variants(settings: Iterable[tuple[str, Any]]) -> list[Changes]:
         values.setdefault(key, {}).setdefault(json.dumps(value), value)  # 1 is not true
     count = prod(map(len, values.values()))
     if count > MOST:
-        raise BadSetting(f"these values have {count:,} combinations, and {MOST} are the most. Set fewer of them.")
+        raise BadSetting(f"these values have {count:,} combinations; at most {MOST} are counted. Set fewer of them.")
     chosen = product(*(choices.values() for choices in values.values()))
     return [dict(zip(values, combination, strict=True)) for combination in chosen] if values else []
 
@@ -86,7 +86,7 @@ def changed(values: Mapping[str, Any], changes: Changes) -> dict[str, Any]:
 
 def _put(inner: Any, step: str | int, value: Any, key: str) -> None:
     if isinstance(step, int) and not (isinstance(inner, list) and step < len(inner)):
-        raise BadSetting(f"{printable(key)} leads to place {step:,}, and no list there has so many.")
+        raise BadSetting(f"{printable(key)} names place {step:,}, but the list is shorter.")
     inner[step] = value
 
 

@@ -69,7 +69,7 @@ ROUTER = Choice(None, either=True)
 """A router that is no linear map here, and may have been one to the tool that packed the model."""
 
 _LINEAR_ROUTER = "it is a router, which publishers leave dense whatever their list says"
-PREDICTION = Choice(None, "it is a prediction layer's own matrix, which publishers leave dense without a word", True)
+PREDICTION = Choice(None, "it is a prediction layer's own matrix, which publishers leave dense without a warning", True)
 TOWER = Choice(None, either=True)
 """A map of a tower beside the decoder, whose layers alone some tools pack."""
 

@@ -98,5 +98,5 @@ def adapter_names(state: State) -> Iterator[Proposal]:
     if not names or len({*right.values()}) < len(header.tensors):
         return  # two would have the same name
     old, new = next(iter(names.items()))
-    says = f"Rename {plural(len(names), 'tensor')}, such as {old} to {new}: the header alone changes."
+    says = f"Rename {plural(len(names), 'tensor')}, such as {old} to {new}: only the header changes."
     yield Proposal(codes, says, {SAFETENSORS: NewHeader(header.raw, renamed(header, names))}, {SAFETENSORS: names})

@@ -22,20 +22,19 @@ from hfcount.verifier.rules.hf504_quantization_config_stale import NothingPacked
 
 _DTYPES = ("dtype", "torch_dtype")
 _TIE = "tie_word_embeddings"
-_HEAD = "The head stays lost, and the embedding is used in its place. If you have the head, restore it instead."
+_HEAD = "The lost head stays lost: the embedding is used instead. If you still have the head, restore it."
 _LEFT = (
-    f"{NEWEST} loads both as they are, and {OLDER} the embedding alone. If the head is left over, save again without it"
-    " instead."
+    f"{NEWEST} loads both as they are, {OLDER} only the embedding. If the head is a leftover, save again without it."
 )
 _LOADS = f"{NEWEST} loads it as it is, in the dtype of the config, which may need twice the memory."
-_AHEAD = "The layers that predict further tokens stay lost; the base model has them."
+_AHEAD = "The multi-token-prediction layers stay lost; the base model has them."
 _ENTRIES = (
-    "Either may be right, and which entry of the list is meant, no tensor says. If layers were lost, restore them."
+    "Either may be right: the tensors do not show which entry of the list is wrong. If layers were lost, restore them."
 )
 _LOADING = {"HF207", "HF213", "HF302"}  # findings that transformers tolerates
 _REPEATED = (
-    "Rows of heads may be stored several times, as where ranks were joined that hold the same heads: then the config is"
-    " right, and the copies are to be cut."
+    "The rows of heads may be stored several times, when files of ranks with the same heads were joined: then"
+    " config.json is right, and the copies must be removed."
 )
 _HEADS = re.compile("head|group|kv")  # keys that count heads
 _TYPE = "model_type"  # shapes cannot prove which class computes right
@@ -55,7 +54,7 @@ def unpacked(state: State) -> Iterator[Proposal]:
                     text = without(text, path)
             changes[CONFIG] = text.encode()
         what = " and ".join(printable(part.key or part.file, 60) for part in announced)
-        yield Proposal(finding.codes, f"Remove {what}: every weight is stored dense.", changes)
+        yield Proposal(finding.codes, f"Remove {what}: no weight is quantised.", changes)
 
 
 def unannounced(state: State) -> Iterator[Proposal]:

@@ -131,7 +131,7 @@ def _copy(path: Path, handle: int, change: NewHeader) -> None:
     old, new = (len(raw).to_bytes(LENGTH_BYTES, "little") + raw for raw in change)
     with path.open("rb", buffering=0) as source:
         if source.read(len(old)) != old:
-            raise Unrepaired(f"{printable(path.name)} is not what it was when it was read. Run fix again.")
+            raise Unrepaired(f"{printable(path.name)} was changed while fix ran. Run fix again.")
         size = os.fstat(source.fileno()).st_size
         begin = 0 if len(old) == len(new) else len(old)
         source.seek(begin)

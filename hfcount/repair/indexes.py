@@ -31,7 +31,7 @@ def rewritten(state: State) -> Iterator[Proposal]:
     for place, files in enumerate(sets):
         doubt = _doubt(state, files, sets[place + 1 :] if not _named_files(state) <= files.keys() else ())
         if list(files) == [SINGLE] and state.draft.document(INDEX):
-            yield Proposal(codes, f"Remove {INDEX}: {SINGLE} holds all.", {INDEX: None}, doubt=doubt)
+            yield Proposal(codes, f"Remove {INDEX}: {SINGLE} holds all tensors.", {INDEX: None}, doubt=doubt)
         elif SINGLE not in files and (raw := _written(state, files)):
             what = "Write the index again" if state.draft.document(INDEX) else "Write the index"
             yield Proposal(codes, f"{what} from {named(sorted(files))}.", {INDEX: raw}, doubt=doubt)
@@ -60,8 +60,8 @@ def dispensed(state: State) -> Iterator[Proposal]:
         if kept:
             raw = _dumped(state, old | {"weight_map": kept})
             gone: dict[str, None] = dict.fromkeys(broken)
-            says = f"Remove {named(broken)}, of which nothing is needed, and what the index says of it."
-            doubt = f"What {named(broken)} held stays lost, and may have been other than its copy."
+            says = f"Remove {named(broken)}, which the model does not need, and its entries in the index."
+            doubt = f"The contents of {named(broken)} stay lost, and may have differed from the copy."
             yield Proposal(frozenset({"HF003"}), says, {INDEX: raw, **gone}, doubt=doubt)
 
 
@@ -75,7 +75,7 @@ def _doubt(state: State, files: Mapping[str, Shard], others: Sequence[Mapping[st
         )
     tensors = _tensors(files)
     if any(tensors.keys() <= _tensors(other).keys() for other in others):
-        doubts.append("Other files hold tensors of the same names: which of them are the model, nothing says.")
+        doubts.append("Other files hold tensors of the same names; it is not known which of them belong to the model.")
     return " ".join(filter(None, [*doubts, _announced(state, files)]))
 
 
@@ -85,8 +85,8 @@ def _counted_besides(state: State, finding: Finding) -> str:
     if finding.code != "HF403" or not ("HF210" in state.codes or finding.observed == stored != finding.expected):
         return ""
     return (
-        "The total may count what is stored besides what config.json describes. If the class or another key of"
-        " config.json is wrong, mend that instead."
+        "The total may include tensors that config.json does not describe. If a key of config.json is wrong, correct"
+        " that instead."
     )
 
 
@@ -112,8 +112,8 @@ def _deeper(state: State, claims: Mapping[str, Any], size: int) -> str:
         fits = type(more_bytes) is int and (more_bytes - size) * blueprint.total == elements * size
         if elements > 0 and (fits or more == blueprint.total + elements):
             return (
-                f"The totals are those of a config with a larger {printable(key, 60)}, whose layers may have been lost."
-                " If you have more than is here, restore it instead."
+                f"The totals fit a config with a larger {printable(key, 60)}: layers may have been lost. If you still"
+                f" have them, restore them instead."
             )
     return ""
 

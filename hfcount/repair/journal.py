@@ -28,7 +28,9 @@ def write(folder: Path, changes: Mapping[str, Replacement], keeping: bool = True
         size = sum(needed(folder / name, change) for name, change in changes.items())
         free = shutil.disk_usage(folder).free
         if size > free:
-            raise Unrepaired(f"the new files take {plural(size, 'byte')}, and {free:,} are free. Nothing was changed.")
+            raise Unrepaired(
+                f"the new files need {plural(size, 'byte')}, but only {free:,} are free. Nothing was changed."
+            )
         _sweep(folder)
         try:
             for name, change in changes.items():
@@ -127,7 +129,7 @@ def _alone(folder: Path) -> Iterator[None]:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise Unrepaired("another run of fix is at work in this folder.") from None
+            raise Unrepaired("another fix is running in this folder.") from None
         except OSError:
             pass  # some filesystems know no locks
         yield

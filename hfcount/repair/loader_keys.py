@@ -30,6 +30,6 @@ def _written(state: State, code: str) -> Iterator[Proposal]:
             text = with_value(text, [str(step) for step in steps(key)], value)
         except KeyError:
             return
-        settings.append(f"{key} to {'what is said elsewhere' if isinstance(value, dict) else shown(value)}")
+        settings.append(f"{key} to {'the value at the other place' if isinstance(value, dict) else shown(value)}")
     if settings:
         yield Proposal(frozenset({code}), f"Set {'; '.join(settings)}.", {CONFIG: text.encode()}, doubt=_LOADS)

@@ -15,12 +15,12 @@ from hfcount.verifier.rules.hf209_name_differs import NameDiffers
 from hfcount.verifier.wrappers import peel
 
 _DOUBTS = {
-    "diffusers": f"{DIFFUSERS} loads these names, too.",
-    "foreign": "Whether what reads this scheme takes these names, too, is not known here.",
+    "diffusers": f"{DIFFUSERS} loads the present names, too.",
+    "foreign": "It is not known whether loaders of this quantisation read the present names, too.",
 }
 
 _ADAPTER_LOST = (
-    "The adapter that the names tell of stays lost, and what is left may be the model that it was trained on. If you"
+    "The adapter that such names come from stays lost: what is left may be the model before training. If you still"
     " have the adapter, merge it instead."
 )
 
@@ -48,7 +48,9 @@ def respelled(state: State) -> Iterator[Proposal]:
     match = _match(state)
     if match and match.renamed:
         effects = {finding.effect for finding in state.about("HF209") if isinstance(finding, NameDiffers)}
-        doubt = next((_DOUBTS[effect] for effect in effects if effect in _DOUBTS), f"{NEWEST} loads these names, too.")
+        doubt = next(
+            (_DOUBTS[effect] for effect in effects if effect in _DOUBTS), f"{NEWEST} loads the present names, too."
+        )
         yield from _renaming(state, "HF209", dict(match.renamed), doubt)
 
 
@@ -69,7 +71,7 @@ def _renaming(state: State, code: str, names: Mapping[str, str], doubt: str = ""
     if state.index:
         changes[INDEX] = with_keys(state.index, ("weight_map",), names).encode()
     example, wanted = next(iter(names.items()))
-    says = f"Rename {plural(len(names), 'tensor')}, such as {example} to {wanted}: headers alone change."
+    says = f"Rename {plural(len(names), 'tensor')}, such as {example} to {wanted}: only headers change."
     yield Proposal(frozenset({code}), says, changes, files, doubt=doubt)
 
 

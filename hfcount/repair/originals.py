@@ -99,7 +99,7 @@ def undoing(folder: Path) -> Undoing:
     place = folder / KEPT
     runs = [number for number in kept_runs(folder) if (place / number / RECORD).exists()]
     if not runs:
-        raise Unrepaired(f"nothing of {printable(str(folder))} was repaired by fix, so there is nothing to undo.")
+        raise Unrepaired(f"fix has repaired nothing in {printable(str(folder))}, so there is nothing to undo.")
     run = place / max(runs, key=int)
     return Undoing(run, dict(_undone(folder, run)))
 
@@ -119,8 +119,8 @@ def _undone(folder: Path, run: Path) -> Iterator[tuple[str, Replacement]]:
         path, kept = folder / Path(step.name).name, run / Path(step.kept).name if step.kept else None
         now = _header_of(path) if step.header else path.read_bytes() if path.is_file() else None
         if (None if now is None else _digest(now)) != step.new:
-            where = f" What it was is in {printable(str(kept))}." if kept else ""
-            text = f"{printable(str(path))} is not what fix wrote: it was changed since, so nothing is undone.{where}"
+            where = f" The original is in {printable(str(kept))}." if kept else ""
+            text = f"{printable(str(path))} was changed after fix wrote it, so nothing is undone.{where}"
             raise Unrepaired(text)
         if step.link is not None:
             yield path.name, Link(step.link)

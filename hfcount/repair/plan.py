@@ -81,7 +81,7 @@ def read_state(folder: Path, base: str | None = None) -> State:
         raise documents.refusal()
     if documents.layout is PIPELINE_LAYOUT:
         where = printable(str(folder))
-        raise Unrepaired(f"{where} is a pipeline of several models: fix one, by the name of its folder in {where}.")
+        raise Unrepaired(f"{where} is a pipeline of several models: name the folder of one of them, in {where}.")
     return State(WorkingCopy(folder, documents))
 
 

@@ -43,7 +43,7 @@ def remaining(after: State) -> list[str]:
 def unfinished(after: State) -> list[str]:
     """The objection that the repaired checkpoint still does not load."""
     left = remaining(after)
-    return [f"{', '.join(left)} would be left: the checkpoint would not load whole all the same."] if left else []
+    return [f"{', '.join(left)} would remain: the checkpoint would still not load completely."] if left else []
 
 
 def _given_up(before: Blueprint | None, after: Blueprint | None) -> Iterator[str]:
@@ -56,7 +56,9 @@ def _given_up(before: Blueprint | None, after: Blueprint | None) -> Iterator[str
         places = [(text, numbers) for how, text, numbers in comparison.places() if how == "unexpected"] if few else []
         rows = wholes(places, StoredRows(_by_text(after.leaves))).rows() if few else []
         names = _named(rows) if few else plural(comparison.counts[1], "tensor")
-        yield f"What config.json describes beyond that stays lost: {names}. If you have it, restore it instead."
+        yield (
+            f"Tensors that config.json describes now stay lost: {names}. If you still have them, restore them instead."
+        )
     smaller = [
         (leaf, row)
         for leaf, row in comparison.misshapen
@@ -68,8 +70,8 @@ def _given_up(before: Blueprint | None, after: Blueprint | None) -> Iterator[str
         many = sum(row.count for _, row in smaller)
         yield (
             f"{plural(many, 'tensor')} would be smaller than config.json says, such as {printable(row.name)}"
-            f" ({sizes}): if rows, columns or the files of other ranks were lost, they stay lost. Restore them instead"
-            " if you have them."
+            f" ({sizes}): rows, columns or files of other ranks may have been lost. If you still have them, restore"
+            f" them instead."
         )
 
 
@@ -96,8 +98,8 @@ def _loading(step: Proposal) -> Iterator[str]:
     """The objection that transformers loads the checkpoint; only a wrong shape stops it."""
     if "HF301" not in step.codes:
         yield (
-            f"{NEWEST} loads it as it is, and drops what config.json does not describe. If that is left over, save"
-            " again without it instead."
+            f"{NEWEST} loads it as it is and drops the tensors that config.json does not describe. If they are"
+            f" leftovers, save again without them."
         )
 
 
@@ -106,7 +108,7 @@ def _several(blueprint: Blueprint | None, keys: Collection[str]) -> Iterator[str
     open_ = sorted(set(keys) - pinned(blueprint)) if blueprint else sorted(keys)
     if open_:
         names = ", ".join(printable(key, 60) for key in open_)
-        yield f"No stored size gives {names} by itself: other values may fit, alone or with other keys."
+        yield f"No stored size determines {names} alone: other values may fit, alone or with other keys."
 
 
 def pinned(blueprint: Blueprint) -> set[str]:
@@ -144,7 +146,7 @@ def _beside(after: State) -> Iterator[str]:
     """The objection that errors remain, so that the cause may be another."""
     left = remaining(after)
     if left:
-        yield f"{', '.join(left)} would be left, so that the cause may be another."
+        yield f"{', '.join(left)} would remain, so the cause may be another."
 
 
 def _witnesses(after: State, known: Collection[str]) -> Iterator[str]:
@@ -156,4 +158,4 @@ def _witnesses(after: State, known: Collection[str]) -> Iterator[str]:
         )
     for finding in after.findings:
         if finding.code in _WITNESSES and finding.code not in known and not (finding.file == INDEX and after.silent):
-            yield f"This contradicts it: {finding.text}"
+            yield f"Another finding contradicts it: {finding.text}"

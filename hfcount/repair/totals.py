@@ -50,8 +50,8 @@ def announced(
     for what, size, most in (*_layers(tensors, measure), *_tables(tensors, blueprint, measure)):
         if size and more % size == 0 and more // size <= most:
             return (
-                f"{claim:,} is what {plural(more // size, what)} more would make of it, which may have been lost. If"
-                " you have more than is here, restore it instead."
+                f"{claim:,} would be right with {plural(more // size, what)} more, which may have been lost. If you"
+                f" still have that, restore it instead."
             )
     return None
 

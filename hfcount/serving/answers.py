@@ -144,7 +144,7 @@ def _ways(asked: _Asked, rank: RankMemory, largest: int | None) -> Iterator[str]
     least = max(rank.ranks + 1, -(-(asked.memory.weights_bytes or 0) // (asked.budget or 1)))
     for ranks in [number for number in asked.sharing.working if number >= least][:_TRIED]:
         if _room(asked, of_ranks(asked.sharing, ranks, asked.memory.weights_bytes, asked.load))["fits"]:
-            yield f"The share of each of {ranks:,} ranks fits (--tp {ranks})."
+            yield f"On {ranks:,} GPUs it fits (--tp {ranks})."
             return
 
 

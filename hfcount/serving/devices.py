@@ -160,17 +160,17 @@ def why_not(text: str) -> str:
         *some, last = (f"{size}GB" for size in sizes)
         have = f"{', '.join(some)} or {last}" if some else last
         if sized := _SIZE.fullmatch(one):
-            return f"{text}: {sized[1]} has {have}. For another amount write that alone: {sized[2]}GB."
+            return f"{text}: {sized[1]} has {have}. For another amount, write only that: {sized[2]}GB."
         return f"{text} is sold with {have}. Write which, such as {one} {last}."
     if devices := _named_by(one):
-        return f"{text} is no amount that a device has. {_meant(devices)}"
+        return f"{text} is not the memory of any device. {_meant(devices)}"
     if (amount := _amount(one)) and amount > MOST:
-        return f"{text} is more than a device has, which is at most 4 TiB. Write the memory of one, such as 80GiB."
+        return f"{text} is more than one device has (at most 4 TiB). Write the memory of one device, such as 80GiB."
     if one.replace(".", "", 1).isdigit():
         devices = like(one) if _is_model(one) else []
         return f"{text} has no unit. {_meant(devices) if devices else f'Write {one}GiB, or {one}GB.'}"
     near = like(one)
-    hint = f" {_meant(near)}" if near else " Where a device is not listed, write its memory."
+    hint = f" {_meant(near)}" if near else " For another device, write its memory."
     return f"{text} is neither an amount of memory, such as 80GiB, nor a device, such as H100 or 2xH100.{hint}"
 
 
@@ -198,7 +198,5 @@ def ranks_on(devices: int, ranks: tuple[int, ...]) -> tuple[int, ...]:
     """
     if devices > 1 and ranks not in ((), (devices,)):
         numbers = ", ".join(map(str, ranks))
-        raise ValueError(
-            f"the memory is that of {devices} devices, and ranks are {numbers}: give the memory of one device"
-        )
+        raise ValueError(f"--memory names {devices} devices, but --tp says {numbers}: write the memory of one device")
     return (devices,) if devices > 1 else ranks

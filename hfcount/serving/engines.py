@@ -37,11 +37,11 @@ def engine_share(name: str) -> EngineShare | None:
     engine, colon, share = name.strip().lower().partition(":")
     if engine not in _NAMES:
         raise ValueError(
-            f"the share of {name} is not known: it depends on more than the device. Write --engine raw, and as memory"
-            " what it may use, such as 70GiB. Known are vllm, vllm:SHARE such as vllm:0.9, and raw."
+            f"the memory share of {name} is not known: it depends on more than the device. Write --engine raw, with"
+            f" the memory that it may use, such as --memory 70GiB. Known: vllm, vllm:SHARE such as vllm:0.9, and raw."
         )
     if not colon:
         return VLLM if engine == "vllm" else None
     if engine == RAW or not _SHARE.fullmatch(share) or not float(share):
-        raise ValueError(f"{name} is not among vllm, vllm:SHARE with a share up to 1 such as vllm:0.9, and raw.")
+        raise ValueError(f"{name} is not known. Write vllm, vllm:SHARE with a share up to 1, such as vllm:0.9, or raw.")
     return EngineShare("vLLM", f"--gpu-memory-utilization {share}", Fraction(share), default=False)

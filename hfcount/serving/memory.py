@@ -141,7 +141,7 @@ def _memory(blueprint: Blueprint, token_cost: Cost, load: Workload, amounts: _We
         """Bytes of cached elements; None if something is cached and its dtype is unknown."""
         return elements * (cell or 0) if known else None
 
-    no_dtype = None if cell or not keeps else "the config names no dtype for keys and values: give one with --kv-dtype"
+    no_dtype = None if cell or not keeps else "the config names no dtype for the KV cache: set one with --kv-dtype"
     return Memory(
         weights_bytes=weights,
         weights=by_dtype,
@@ -194,10 +194,14 @@ def _by_config(blueprint: Blueprint, quant_method: str | None, storage: Storage 
     if storage:
         return storage.bytes, {name: elements * BITS[name] // 8 for name, elements in storage.dtypes.items()}, None
     if quant_method:
-        return None, None, f"they are quantised ({quant_method}), and only an index or headers tell their bytes"
+        return (
+            None,
+            None,
+            f"the weights are quantised ({quant_method}): their bytes are known only from the index or headers",
+        )
     if declared is None:
         return None, None, "the config names no dtype"
     if blueprint.unmodeled:
-        return None, None, "not all parts are described"
+        return None, None, "hfcount does not know all parts of it"
     size = sum(leaf.elements for leaf in blueprint.stored_leaves()) * width(declared)
     return size, {declared: size}, None

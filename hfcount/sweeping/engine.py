@@ -155,7 +155,7 @@ class Engine:
         elif batch.deaths + 1 < _DEATHS:
             self._suspects.appendleft(replace(batch, deaths=batch.deaths + 1))
         else:
-            message = f"{_DEATHS} workers died of it, each alone with it: it crashes, hangs, or takes all memory"
+            message = f"{_DEATHS} workers died on this checkpoint alone: it crashes, hangs, or uses all memory"
             self._keep([rows.unread(batch.tasks[0], "WorkerDied", message)])
 
     def _tell(self, tasks: Sequence[Task], why: str) -> None:

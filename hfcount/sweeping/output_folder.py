@@ -27,13 +27,13 @@ def check(out: Path) -> None:
     shown = printable(str(out))
     if model := next((name for name in names if name in _MODEL or name.endswith(_WEIGHTS)), None):
         raise SweepError(
-            f"{shown} holds {printable(model)}, so it is a model, and a sweep writes its rows to OUT. Nothing is"
-            f" written. Name another folder first: `hfcount sweep --out rows {shown} ...`."
+            f"{shown} holds {printable(model)}, so it is a model; the first argument must be OUT, the folder for the"
+            f" rows. Nothing was written. Name another folder first: `hfcount sweep --out rows {shown} ...`."
         )
     foreign = [name for name in names if name not in _OWN and not name.startswith(".")]
     foreign += [f"data/{name}" for name in parts if not PART.fullmatch(name) and not name.startswith(".")]
     if foreign and STATE not in names:
         raise SweepError(
-            f"{shown} holds {printable(foreign[0], 100)}, which is not a sweep's, and a sweep writes its rows to OUT."
-            " Nothing is written. Name a new folder, such as `hfcount sweep --out rows ...`."
+            f"{shown} holds {printable(foreign[0], 100)}, which is not from a sweep; the first argument must be OUT,"
+            f" the folder for the rows. Nothing was written. Name a new folder, such as `hfcount sweep --out rows ...`."
         )

@@ -74,7 +74,7 @@ def read(out: Path, columns: Sequence[str] = tuple(rows.COLUMNS)) -> Iterator[di
         except FileNotFoundError:  # another sweep has joined it: its rows are in another one now
             if look + 1 < _LOOKS:
                 continue
-            raise SweepError(f"the parts of {printable(str(out))} change all the time.") from None
+            raise SweepError(f"the files of {printable(str(out))} keep changing.") from None
         return
 
 

@@ -32,10 +32,10 @@ def screened(entry: Mapping[str, Any], files: Sequence[str] | None, signed: bool
         return None
     model_type, packed = config.get("model_type"), config.get("quantization_config")
     if isinstance(model_type, str) and model_type and model_type not in _types():
-        return "UnknownArchitecture", f"no family describes model_type {printable(model_type, 60)}"
+        return "UnknownArchitecture", f"hfcount does not know model_type {printable(model_type, 60)}"
     method = packed.get("quant_method") if isinstance(packed, Mapping) else None
     if isinstance(method, str) and method and not _described(method.lower()):
-        return "UnmodelledStorage", f"no file describes how {printable(method, 60)} packs weights"
+        return "UnmodelledStorage", f"hfcount does not know the quantisation {printable(method, 60)}"
     return None
 
 

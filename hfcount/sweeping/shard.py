@@ -46,5 +46,5 @@ def shard_of(text: str) -> Shard:
     """
     match = _WRITTEN.fullmatch(text)
     if not match:
-        raise ValueError(f"{text[:40]!r} is no shard: write i/n, such as 2/5 for the second of five.")
+        raise ValueError(f"{text[:40]!r} is not a shard: write I/N, such as 2/5 for the second of five.")
     return Shard(int(match[1]), int(match[2]))

@@ -78,15 +78,15 @@ def tables(summary: Summary) -> Iterator[tuple[str, tuple[str, ...], list[tuple[
     codes_rows = [(code, RULES[code].name, counts[code]["checkpoints"], counts[code]["found"]) for code in codes]
     yield "Findings", ("code", "name", "checkpoints", "findings"), [*codes_rows]
     reasons = [(verdict, reason, count) for (verdict, reason), count in summary.reasons.most_common()]
-    yield "Skipped, or not to be judged", ("verdict", "reason", "checkpoints"), [*reasons]
+    yield "Skipped, or could not be verified", ("verdict", "reason", "checkpoints"), [*reasons]
     for title, name, groups in (("Families", "family", summary.families), ("Schemes", "scheme", summary.schemes)):
         verdicts = [verdict for verdict in summary.verdicts if any(verdict in group for group in groups.values())]
         lines = [(label, group.total(), *(group[verdict] for verdict in verdicts)) for label, group in largest(groups)]
         yield title, (name, "checkpoints", *verdicts), [*lines]
     words = [word for word in _WEIGHTS if any(word in group for group in summary.bases.values())]
     named = [(label, group.total(), *(group[word] for word in words)) for label, group in largest(summary.bases)]
-    yield "Bases that are named, and weight files that are theirs", ("relation", "named", *words), [*named]
-    yield "Weight files that are all those of the base", ("model", "base"), [*summary.copies]
+    yield "Named base models, and weight files identical to theirs", ("relation", "named", *words), [*named]
+    yield "Checkpoints whose weight files are all those of the base", ("model", "base"), [*summary.copies]
     yield (
         "The most errors",
         ("model", "family", "errors", "codes"),

@@ -47,8 +47,8 @@ _MARK = "<!-- Each sweep writes this page anew; without this line it is left as 
 _ABOUT = """
 ## The rows
 
-One row for each checkpoint, by its commit; `version` is that of hfcount. `verdict` says whether it holds exactly what
-its config.json describes, and `findings` is a list of every difference. `total`, `active` and `stored` are parameters,
+One row for each checkpoint, by its commit; `version` is that of hfcount. `verdict` says whether it holds exactly the
+tensors that its config.json describes, and `findings` is a list of every difference. `total`, `active` and `stored` are parameters,
 `bytes` is the size of the weights; `reason` and `message` say why a checkpoint was skipped or could not be judged.
 `bases` is a list of what the checkpoint says that it was made of.
 

@@ -128,9 +128,9 @@ def _row(task: Task, deadline: float, meter: Meter | None, apart: bool) -> bytes
     except OverQuota:
         raise
     except _TimedOut:
-        return rows.unread(task, "TimedOut", f"it was not done within {deadline:,g} seconds")
+        return rows.unread(task, "TimedOut", f"it took longer than {deadline:,g} seconds")
     except MemoryError:
-        return rows.unread(task, "OutOfMemory", "it takes more memory than a worker has")
+        return rows.unread(task, "OutOfMemory", "it needs more memory than a worker has")
     except HfcountError as error:
         return rows.unread(task, error.kind, str(error))
     except KeyboardInterrupt:

@@ -31,8 +31,8 @@ def check_model_type(c: Comparison, outcome: Outcome) -> None:
     from hfcount.verifier.loaders.labels import MLX, NEWEST
     from hfcount.verifier.rules.hf108_no_model_type import NoModelType
 
-    reads = f"Only code that the repo brings reads it ({printable(naming.reading)}, by auto_map)."
-    counted = f"It was counted as {family}, by architectures, which names {printable(naming.architecture)}."
+    reads = f"Only code in the repo reads it ({printable(naming.reading)}, by auto_map)."
+    counted = f"hfcount counted it as {family}, since architectures names {printable(naming.architecture)}."
     outcome.report(
         NoModelType(
             severity="note" if naming.reading else "error",
@@ -40,8 +40,8 @@ def check_model_type(c: Comparison, outcome: Outcome) -> None:
             key="model_type",
             file=CONFIG,
             fix=f'Add "model_type": "{family}".',
-            statement=f"config.json has no model_type, and {NEWEST}, {VLLM} and {MLX} choose a model's configuration by"
-            f" it. {reads if naming.reading else 'They refuse it.'} {counted}",
+            statement=f"config.json has no model_type, which {NEWEST}, {VLLM} and {MLX} need to choose the model."
+            f" {reads if naming.reading else 'They refuse it.'} {counted}",
         )
     )
 
@@ -54,7 +54,10 @@ def check_class(c: Comparison, outcome: Outcome, verify: Verify) -> None:
     """
     naming, blueprint = c.blueprint.naming, c.blueprint
     if naming.framework:
-        statement = f"which is {naming.framework}'s form of {naming.name}; transformers {version()} has none of those."
+        statement = (
+            f"which is the {naming.framework} version of {naming.name}; transformers {version()} has no"
+            f" {naming.framework} classes."
+        )
         _report(outcome, naming, naming.name, statement, f"Name {naming.name} in architectures.", "note")
     if not blueprint.other or _is_built(naming, blueprint):
         return
@@ -67,18 +70,18 @@ def check_class(c: Comparison, outcome: Outcome, verify: Verify) -> None:
 
     family, right = printable(blueprint.spec.family, 60), _alike(blueprint.spec.family, naming.architecture)
     statement = (
-        f"a class of model_type {kind}, and model_type is {family}; {NEWEST} chooses the class by model_type, and"
-        f" {VLLM} and {SGLANG} by architectures."
+        f"a class of model_type {kind}, but model_type is {family}. {NEWEST} chooses the class by model_type, {VLLM}"
+        f" and {SGLANG} by architectures."
     )
     name = f"Name {right} in architectures" if right else f"Name a class of {family} in architectures"
     if not difference:
         same = "the same tensors" if naming.name == naming.architecture else "tensors of the same shapes"
-        statement += f" Both have {same} under this config, and may compute otherwise."
-        _report(outcome, naming, right, statement, f"{name}, unless that is meant.", "note")
+        statement += f" Both have {same} with this config, but may compute differently."
+        _report(outcome, naming, right, statement, f"{name}, unless this is intended.", "note")
         return
-    cure = f"{name}, if the weights are of model_type {family}; else set model_type to {kind}."
+    cure = f"{name}, if the weights are of model_type {family}; otherwise set model_type to {kind}."
     if fits := _fitting(c, outcome):
-        cure = f"What is stored has the names of model_type {fits}. "
+        cure = f"The stored names are those of model_type {fits}. "
         cure += f"{name}." if fits == blueprint.spec.family else f"Set model_type to {fits}."
     _report(outcome, naming, right, f"{statement} {difference}", cure, "error")
 
@@ -140,7 +143,7 @@ def _summary(finding: Finding) -> str:
         return f"it needs {plural(finding.count, 'tensor')} more, such as {example}"
     if finding.code == "HF202":
         return f"it does not have {plural(finding.count, 'tensor')}, such as {example}"
-    return f"{plural(finding.count, 'tensor')} of another shape, such as {example}"
+    return f"{plural(finding.count, 'tensor')} would have another shape, such as {example}"
 
 
 def _read_as(blueprint: Blueprint, other: Blueprint, verify: Verify) -> Outcome:

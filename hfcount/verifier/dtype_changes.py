@@ -30,7 +30,7 @@ def report_dtypes(c: Comparison, retyped: Sequence[Retyped], outcome: Outcome) -
         groups.setdefault(_kind(*tensor), []).append(tensor)
     if c.declared and any(dtype == "F32" for _, _, dtype in groups.get("other", ())):
         groups["other"] = _without_float32(c, groups["other"])
-    for kind, wanted in (("no numbers", "floating-point numbers"), ("no whole numbers", "integers")):
+    for kind, wanted in (("no numbers", "floating-point numbers"), ("not integers", "integers")):
         if group := groups.get(kind):
             from hfcount.verifier.rules.hf303_dtype_class import DtypeClass
 
@@ -72,7 +72,7 @@ def _without_float32(c: Comparison, tensors: Sequence[Retyped]) -> list[Retyped]
 
 def _kind(leaf: Leaf, _name: str, dtype: str) -> str:
     if leaf.whole:
-        return "fine" if dtype in dtypes.INTEGERS or dtype in _EXACT else "no whole numbers"
+        return "fine" if dtype in dtypes.INTEGERS or dtype in _EXACT else "not integers"
     if dtype not in dtypes.FLOATING:
         return "no numbers"
     if leaf.kind == "buffer":  # which may have a dtype of its own in any model

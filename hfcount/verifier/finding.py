@@ -109,7 +109,7 @@ class Finding(Record):
     @property
     def message(self) -> str:
         """The finding in sentences: what differs, where, both values, the cause, and the fix."""
-        joined = [f"For the same reason: {finding.text}" for finding in self.joined]
+        joined = [f"That also explains: {finding.text}" for finding in self.joined]
         inside = f"{self.inside}:" if self.inside else None
         return printable(" ".join(filter(None, [inside, self.text, *joined, self.cause, self.fix])), None)
 

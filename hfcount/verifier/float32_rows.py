@@ -28,7 +28,7 @@ def float32_rows(blueprint: Blueprint, match: Match) -> Iterator[Float32Rows]:
     """Sets of listed leaves that are kept in float32 together, the newest version's first, the routers last."""
     kinds = {blueprint.spec.family, *(part.family for part in blueprint.spec.parts.values())}
     known = set[frozenset[str]]()
-    for who, is_kept in (*_recorded(kinds), ("routers are, whoever saved them", _is_router)):
+    for who, is_kept in (*_recorded(kinds), ("routers are stored in float32", _is_router)):
         rows = [(leaf, count) for leaf, count in match.listed if count and leaf.kind == "parameter" and is_kept(leaf)]
         leaves = frozenset(leaf.name for leaf, _ in rows)
         if leaves and leaves not in known:

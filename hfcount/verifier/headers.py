@@ -185,7 +185,7 @@ def check_bytes(c: Comparison, outcome: Outcome) -> None:
     text, booleans = f"{plural(len(view.entries), 'tensor')} in the headers", outcome.dtypes.get("BOOL", 0)
     if booleans and claim == listed - booleans + booleans // 8:
         explained.add(claim)
-        text += ", and 1/8 of a byte for each boolean, as writers once took them"
+        text += ", with 1/8 byte for each boolean, as older writers counted them"
     expected = claim if claim in explained else listed
     outcome.checks.append(Check("total_size", expected, claim, text))
     # Where shapes differ and the claim is what the config asks for, the files are wrong and not the claim.
@@ -221,7 +221,7 @@ def _report_broken(c: Comparison | None, broken: Sequence[Shard], outcome: Outco
     if len(broken) > 1:
         names = ", ".join(printable(shard.name) for shard in broken[:3])
         more = f" and {len(broken) - 3:,} more" if len(broken) > 3 else ""
-        text = f"{text} It is one of {len(broken):,} broken files: {names}{more}."
+        text = f"{text} {len(broken):,} files are broken: {names}{more}."
     outcome.report(
         InvalidHeader(file=first.name, fix=first.fix or (_dispensable(c, broken) if c else None), statement=text)
     )
@@ -235,7 +235,7 @@ def _dispensable(c: Comparison, broken: Sequence[Shard]) -> str | None:
     for name, leaf in held.items():
         if None not in held.values() and leaf:
             removed = "the files and their entries" if len(held) > 1 else "the file and its entry"
-            return f"{printable(name)} is tied to {leaf.tied_to}, so drop {removed} in the index."
+            return f"{printable(name)} is tied to {leaf.tied_to}: remove {removed} in the index."
     return None
 
 

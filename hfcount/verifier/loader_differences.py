@@ -12,10 +12,10 @@ from hfcount.verifier.findings import Outcome
 from hfcount.verifier.ties import CopyState, alike
 
 _TEXT = "text_config"
-_RANDOM = "it has a head of its own, which is not stored and is filled with random values"
-_LOSES = "it has one matrix for both, and one of the two that are stored is lost"
-_WHOLE = "it has one matrix for both, and needs no head"
-_OWN = "it has a head of its own, which is the one that is stored"
+_RANDOM = "it has its own head, which is not stored and is filled with random values"
+_LOSES = "it has one matrix for both, so one of the two stored ones is lost"
+_WHOLE = "it has one matrix for both and needs no head"
+_OWN = "it has its own head, the stored one"
 _OTHER = "it is another model"
 
 
@@ -36,8 +36,8 @@ def check_readers(c: Comparison, outcome: Outcome) -> None:
                 key=other.key,
                 file=CONFIG,
                 fix=f"Write {_written(other.writes)}, too: hfcount fix --only HF113 does it." if other.writes else None,
-                statement=f"{NEWER} and {VLLM} take {_value(other.newer)} for {other.key}, and {OLDER}, which looks"
-                f" only at {other.older}, takes {_value(other.taken)}: it computes something else.",
+                statement=f"{NEWER} and {VLLM} use {_value(other.newer)} for {other.key}; {OLDER} reads only"
+                f" {other.older}, uses {_value(other.taken)} and computes something else.",
                 writes=other.writes,
             )
         )
@@ -62,8 +62,8 @@ def check_moved(c: Comparison, outcome: Outcome) -> None:
             key=key,
             file=CONFIG,
             fix="Write text_config: hfcount fix --only HF112 does it." if writes else None,
-            statement=f"There is no text_config: {NEWER} takes {_listed(moved.newer)} there, which are its defaults,"
-            f" and {OLDER} takes {_listed(moved.taken)} from the top level, which is another model.",
+            statement=f"There is no text_config: {NEWER} uses its defaults {_listed(moved.newer)}; {OLDER} reads"
+            f" {_listed(moved.taken)} from the top level, so it builds another model.",
             writes=writes,
         )
     )
@@ -91,7 +91,7 @@ def _report_ties(c: Comparison, readers: Sequence[TieDifference], head: Leaf, st
         writes = {**inner, TIE: shared}
     parts = [f"{NEWER} {'ties the head to' if tied else 'does not tie the head to'} the embedding"]
     if stored and tied:
-        parts[0] += " by this config, and takes the stored head all the same, since it differs"
+        parts[0] += " by this config, but loads the stored head all the same, since it differs"
     effect = ((_OWN if stored else _RANDOM) if tied else (_LOSES if stored else _WHOLE)) if writes else _OTHER
     for place in dict.fromkeys(tie.place for tie in readers):
         asking = [tie.reader for tie in readers if tie.place == place]

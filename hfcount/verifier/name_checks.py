@@ -42,12 +42,12 @@ def check_names(c: Comparison, outcome: Outcome) -> None:
     lacking, beyond = match.missing_count, len(match.unexpected)
     count, text = expected - lacking + beyond, ""
     if lacking and beyond:
-        text = f"{lacking:,} missing, {beyond:,} not described"
+        text = f"{lacking:,} missing, {beyond:,} unexpected"
     elif match.wrapped:
         text = "under names that a wrapper has changed"
     alike, left = not (text or match.unfinished), sum(int(leaf.count) for leaf in c.packed.left) if c.packed else 0
     if alike and left:
-        text = f"the language model alone, as {c.packing.name} converts it, without {plural(left, 'tensor')} of towers"
+        text = f"only the language model, as {c.packing.name} converts it, without {plural(left, 'tensor')} of towers"
     outcome.checks.append(Check("tensors", expected + scales, count, text, alike))
     if lacking and not adapter_alone(match):
         _report_missing(c, expected, outcome)
@@ -177,7 +177,7 @@ def check_auxiliary(c: Comparison, outcome: Outcome) -> None:
                 file=CONFIG if key else None,
                 fix=fix,
                 announced="multi-token-prediction layers",
-                without="The model proper is complete without, but speculative decoding with them will not work.",
+                without="The model itself is complete, but speculative decoding with these layers does not work.",
             )
         )
 
@@ -215,7 +215,7 @@ def check_towers(c: Comparison, outcome: Outcome) -> None:
     if left:
         from hfcount.verifier.rules.hf207_auxiliary_absent import AuxiliaryAbsent
 
-        without = f"{c.packing.name} converts the language model alone, which is complete without them."
+        without = f"{c.packing.name} converts only the language model, which is complete without them."
         absent = _absent(left)
         outcome.report(
             AuxiliaryAbsent(**absent, expected=absent["count"], observed=0, announced="towers", without=without)

@@ -22,9 +22,9 @@ from hfcount.verifier.match import Match
 from hfcount.verifier.totals import report_no_total_size, report_total_size
 
 _Shapes = tuple[tuple[int, ...], tuple[int, ...]]
-_CACHE = "they are scales of an 8-bit cache of keys and values, for servers that keep one (kv-cache-dtype fp8)"
-_LATER = "the prediction layers are dense as a whole, as they are where they were added afterwards"
-_ZEROS = "the tools of this scheme write a bias for every module, and where the architecture has none it is zero"
+_CACHE = "they are scales of an 8-bit KV cache, for servers that use one (kv-cache-dtype fp8)"
+_LATER = "none of the prediction layers is quantised, as when they were added afterwards"
+_ZEROS = "the tools of this scheme write a bias for every module; it is zero where the architecture has none"
 
 
 def check_modules(c: Comparison, outcome: Outcome) -> None:
@@ -138,9 +138,7 @@ def _check_exact(c: Comparison, claim: int, stored: Amount, reading: PackedReadi
     outcome.stored = sum(stored.dtypes.values())
     text = reading.text
     if reading.window:
-        text += (
-            f"; the text that says how weights are packed may take up to {reading.window:,} bytes less, by its digits"
-        )
+        text += f"; the text that describes the packing may be up to {reading.window:,} bytes shorter"
     outcome.checks.append(Check("total_size", claim, claim, text))
     if reading.without:
         added = [_times(leaf, count) for leaf, count in c.match.listed if count and leaf.part == "prediction"]

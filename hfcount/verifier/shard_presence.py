@@ -124,7 +124,7 @@ class _File(NamedTuple):
         name, need = printable(self.name, 100), self.need
         if self.size is None:
             return f"the size of {name} is not known"
-        bound = f"{need.least:,} at the least" if self.size < need.least else f"{need.greatest:,} at the most"
+        bound = f"at least {need.least:,}" if self.size < need.least else f"at most {need.greatest:,}"
         return f"{name} has {self.size:,} bytes, and {plural(need.tensors, 'tensor')} of that size need {bound}"
 
 
@@ -134,7 +134,7 @@ def _report_short(file: _File, size: int, outcome: Outcome) -> None:
     width = _narrower(size, file.need, file.pickled)
     mixed = file.pickled and size >= file.need.data // 4  # some of its tensors may have another dtype
     narrow = "Save it in the dtype of the others, or upload it again if it was cut off."
-    unread = "It may be cut off, or hold tensors of another dtype: --depth headers tells."
+    unread = "It may be cut off, or hold tensors of another dtype: --depth headers shows which."
     outcome.report(
         OtherSize(
             severity="note" if width or mixed else "error",

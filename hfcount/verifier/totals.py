@@ -48,7 +48,7 @@ def _report_parameters(c: Comparison, claim: int, total: int, outcome: Outcome) 
             key="metadata.total_parameters",
             file=INDEX,
             parameters=abs(claim - total),
-            fix=f"Set it to {total:,}, or drop it.",
+            fix=f"Set it to {total:,}, or remove it.",
             reason=reasons.get(claim),
         )
     )
@@ -84,14 +84,14 @@ def check_total_size(c: Comparison, outcome: Outcome) -> None:
         return
     width, buffers = dtypes.width(c.declared) if c.declared else 2, match.buffers + match.flags
     elements, expected = match.weights + buffers, match.weights * width + buffers * 4
-    listed = f"{elements:,} elements listed"
+    listed = f"{elements:,} listed elements"
     outcome.proven = not match.unexpected  # the bytes were compared, and differ
     if match.missing_count and dtypes_from_total.exact(
         claim, match.weights + match.missing_elements, match.buffers, c.declared, match.flags
     ):
-        listed += f", and the {match.missing_elements:,} missing make up the rest"
+        listed += f", and the {match.missing_elements:,} missing ones are the rest"
     elif claim == c.weights.bytes:
-        listed += ", and the claim is the sum of the file sizes, headers included"
+        listed += ", and total_size is the sum of the file sizes, headers included"
         report_total_size(claim, expected, outcome, files=True)
     elif match.unexpected and claim >= expected:
         listed += f", and {plural(len(match.unexpected), 'tensor')} of unknown size"
@@ -121,7 +121,7 @@ def report_no_total_size(index: Index | None, outcome: Outcome) -> None:
 def _accept(c: Comparison, reading: dtypes_from_total.Reading, claim: int, outcome: Outcome) -> None:
     text = str(reading)
     if c.declared is None:
-        text += ", the width that makes it exact, since the config names no dtype"
+        text += " (the width at which it is exact; the config names no dtype)"
     outcome.checks.append(Check("total_size", claim, claim, text))
     declared_width = dtypes.width(c.declared) if c.declared else reading.width
     outcome.proven = reading.width == declared_width  # else the claim may be as wrong as the dtype

@@ -29,7 +29,7 @@ class _Unlisted(NamedTuple):
 def check_beside(c: Comparison, outcome: Outcome) -> None:
     """At depth index: headers have to tell what lies beside the files of the index."""
     if c.weights.index is not None and c.weights.beside:
-        outcome.doubt = f"{printable(c.weights.beside[0], 100)} is there and the index does not name it"
+        outcome.doubt = f"{printable(c.weights.beside[0], 100)} exists, but the index does not name it"
 
 
 def check_single(c: Comparison, outcome: Outcome) -> None:
@@ -103,7 +103,7 @@ def _check_among(c: Comparison, weight_map: Mapping[str, str], outcome: Outcome)
                 count=len(needed),
                 parameters=None,
                 bytes=None,
-                fix="Give the file another name, in the index, too.",
+                fix="Rename the file, also in the index.",
                 among=True,
                 files=len(c.weights.named),
                 lacking=needed,

@@ -34,7 +34,7 @@ class ValueFinding(Finding):
     @property
     def others(self) -> str:
         """The sentence about further tensors."""
-        return f" The same holds for {plural(self.count - 1, 'more tensor')}." if self.count > 1 else ""
+        return f" The same in {plural(self.count - 1, 'more tensor')}." if self.count > 1 else ""
 
     @property
     def of(self) -> str:

@@ -39,7 +39,7 @@ _PEFT = "Call model.merge_and_unload() and save what it returns, or save the ada
 _PRUNE = "Call torch.nn.utils.prune.remove on each module and save again."
 
 WRAPPERS = (
-    Wrapper("torch.compile", r"(^|\.)_orig_mod\.", "Save model._orig_mod in place of the compiled model.", r"\1"),
+    Wrapper("torch.compile", r"(^|\.)_orig_mod\.", "Save model._orig_mod instead of the compiled model.", r"\1"),
     Wrapper(
         "FSDP",
         r"(^|\.)(?:_fsdp_wrapped_module|_fpw_module)\.",
@@ -50,15 +50,15 @@ WRAPPERS = (
     Wrapper(
         "activation checkpointing",
         r"(^|\.)_checkpoint_wrapped_module\.",
-        "Save the model as it was before checkpoint_wrapper, or strip _checkpoint_wrapped_module. from the names.",
+        "Save the model without checkpoint_wrapper, or remove _checkpoint_wrapped_module. from the names.",
         r"\1",
     ),
-    Wrapper("Lightning Fabric", r"(^|\.)_forward_module\.", "Save the module that the wrapper holds.", r"\1"),
-    Wrapper("Opacus", r"^_module\.", "Save model._module in place of the GradSampleModule."),
+    Wrapper("Lightning Fabric", r"(^|\.)_forward_module\.", "Save the module inside the wrapper.", r"\1"),
+    Wrapper("Opacus", r"^_module\.", "Save model._module instead of the GradSampleModule."),
     Wrapper(
         "DDP, DataParallel or DeepSpeed",
         r"^(?:module\.)+",
-        "Save accelerator.unwrap_model(model), or model.module, in place of the wrapper.",
+        "Save accelerator.unwrap_model(model), or model.module, instead of the wrapper.",
         sure=False,
     ),
     Wrapper("PEFT", r"(^|\.)base_model\.model\.", _PEFT, r"\1"),
@@ -84,7 +84,10 @@ WRAPPERS = (
     ),
 )
 
-_AROUND = "Rename them, or save the model itself; if a model around it was meant, name its class in architectures."
+_AROUND = (
+    "Rename them, or save the model itself; if the checkpoint is a larger model around it, name its class in"
+    " architectures."
+)
 
 _ADDS = [(wrapper, re.compile(wrapper.adds)) for wrapper in WRAPPERS]
 _OWNS = [(wrapper, re.compile(wrapper.owns)) for wrapper in WRAPPERS if wrapper.owns]
@@ -120,7 +123,7 @@ class Wrapped:
         if self.outer:
             stored, wanted = self.pairs[0]
             replaced = wanted[: -len(stored.removeprefix(self.outer))]
-            parts.append(f"the prefix {self.outer}" + (f" in place of {replaced}" if replaced and not names else ""))
+            parts.append(f"the prefix {self.outer}" + (f" instead of {replaced}" if replaced and not names else ""))
         return " and ".join(parts)
 
     @property

@@ -26,7 +26,7 @@ def _with(name: str = "LlamaForCausalLM", **facts: Any) -> Any:
 
 
 REFUSED: dict[str, tuple[Any, str]] = {
-    "a number": (3, r"model is 3 \(int\), and must be a model of transformers"),
+    "a number": (3, r"model is 3 \(int\), but must be a model of transformers"),
     "a name": ("org/name", "org/name.*must be a model of transformers"),
     "a module without a config": (Linear(), "a Linear, which has no such config.*verify_tensors"),
     "a config without a type": (_with(config=SimpleNamespace(to_dict=dict)), "no such config"),

@@ -148,7 +148,7 @@ def _shapes(name: str, changes: Json) -> tuple[dict[str, tuple[int, ...]], list[
         (
             "NVLM_D",
             {"vision_config": {"norm_type": "batch"}},
-            'norm_type is "batch", and must be layer_norm or rms_norm',
+            'norm_type is "batch", but must be layer_norm or rms_norm',
         ),
         (
             "nemotron_parse",
@@ -168,7 +168,7 @@ def _shapes(name: str, changes: Json) -> tuple[dict[str, tuple[int, ...]], list[
         (
             "baichuan_m1",
             {"num_swa_attention_heads": []},
-            "num_swa_attention_heads is a list, and must be a whole number",
+            "num_swa_attention_heads is a list, but must be a whole number",
         ),
     ],
 )

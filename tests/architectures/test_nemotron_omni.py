@@ -56,8 +56,8 @@ def test_what_the_first_checkpoints_store_and_lack() -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"llm_config": 7}, "llm_config is 7, and must be an object"),
-        ({"sound_config": []}, "sound_config is a list, and must be an object"),
+        ({"llm_config": 7}, "llm_config is 7, but must be an object"),
+        ({"sound_config": []}, "sound_config is a list, but must be an object"),
         ({"sound_config": {}}, "sound_config: no projection_hidden_size"),
         ({"downsample_ratio": 3}, "downsample_ratio must be at most 1"),
         ({"video_temporal_patch_size": 99}, "video_temporal_patch_size is 99, and"),

@@ -221,7 +221,7 @@ def test_an_error_holds_the_way_to_its_key_and_what_was_found_there() -> None:
     assert (error.code, error.key, error.expected, error.observed, error.fix) == (
         "HF001", "text_config.hidden_size", "a whole number", "wide", None
     )  # fmt: skip
-    assert str(error) == 'config.json: text_config: hidden_size is "wide", and must be a whole number.'
+    assert str(error) == 'config.json: text_config: hidden_size is "wide", but must be a whole number.'
     assert (lacking.code, lacking.key, str(lacking).endswith(lacking.fix or "?")) == (
         "HF101",
         "text_config.vocab_size",

@@ -206,7 +206,7 @@ def test_what_is_said() -> None:
     (problem,) = hfcount.blueprint(config("llama", max_position_embeddings="2048")).problems
     assert (problem.code, problem.key, problem.observed) == ("HF110", "max_position_embeddings", "2048")
     assert problem.text.endswith(
-        f'max_position_embeddings is "2048", and must be a whole number: transformers {version()} refuses others.'
+        f'max_position_embeddings is "2048", but must be a whole number: transformers {version()} refuses others.'
     )
     assert problem.fix == "Write 2048."
 
@@ -214,7 +214,7 @@ def test_what_is_said() -> None:
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"layer_types": ["full_attention", "foo", "full_attention"]}, 'layer_types has "foo", and must be a list of'),
+        ({"layer_types": ["full_attention", "foo", "full_attention"]}, 'layer_types has "foo", but must be a list of'),
         ({"id2label": {"0": "x", "a": "b"}}, 'whole numbers in quotes, unlike "a"'),
     ],
 )

@@ -66,7 +66,7 @@ class FeaturePyramid(Record):
                 raise UnknownArchitecture(f"{args.where}: a MODEL.{key} other than LayoutLMv2's own is not described.")
         depth, deep = size("RESNETS.DEPTH", 50), size("RESNETS.DEPTH", 50) >= _DEEP
         if depth not in _DEPTHS:
-            text = f"MODEL.RESNETS.DEPTH is {depth:,}, and must be one of {', '.join(map(str, _DEPTHS))}."
+            text = f"MODEL.RESNETS.DEPTH is {depth:,}, but must be one of {', '.join(map(str, _DEPTHS))}."
             raise args.error("unknown-kind", text, "MODEL.RESNETS.DEPTH")
         groups, out = size("RESNETS.NUM_GROUPS", 1), size("RESNETS.RES2_OUT_CHANNELS", 256)
         if not deep and (groups, out) != (1, 64):

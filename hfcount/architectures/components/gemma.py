@@ -98,7 +98,7 @@ def network_widths(c: Config) -> list[tuple[int, Indices]]:
     given = c.ints("intermediate_size", alone=True) or [c.int("intermediate_size")]
     for width in given:
         if width < 1:
-            text = f"intermediate_size names {width:,}, and must name widths of 1 and more."
+            text = f"intermediate_size names {width:,}, but must name widths of 1 and more."
             raise c.error("out-of-range", text, "intermediate_size", observed=int(width))
     if len(given) == 1:
         return [(given[0], Indices.below(layer_count(c)))]

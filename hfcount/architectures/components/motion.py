@@ -49,5 +49,5 @@ def check_motion(
         check_heads(c, key, head_count, width)
         inner = head_count * (width // head_count)
         if inner % 2:
-            text = f"{key} leaves {int(inner):,} of a stage's {int(width):,} channels, and must leave an even number."
+            text = f"{key} leaves {int(inner):,} of a stage's {int(width):,} channels, but must leave an even number."
             raise c.error("not-divisible", text, key, "Correct it.", observed=int(head_count))

@@ -21,7 +21,7 @@ def shortened(c: Config, reduction: int, bands: int) -> tuple[int, int]:
     if reduction % 2:
         raise c.error(
             "not-divisible",
-            f"time_reduction is {reduction:,}, and must be even.",
+            f"time_reduction is {reduction:,}, but must be even.",
             "time_reduction",
             observed=int(reduction),
         )

@@ -39,7 +39,7 @@ def series_spec(c: Config) -> Spec[TimeSeries]:
     }
     for key, (given, needed) in gives.items():
         if given != needed:
-            c.cannot_run("contradiction", f"{key} is {given:,}, and must be {needed:,}.", key, "Correct it.")
+            c.cannot_run("contradiction", f"{key} is {given:,}, but must be {needed:,}.", key, "Correct it.")
     return model.having(sizes)
 
 

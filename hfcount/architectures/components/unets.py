@@ -129,7 +129,7 @@ def _middle(c: Config, complete: bool) -> str | None:
         return None
     name, known = c.str("mid_block_type"), list(MIDDLES)[: 3 if complete else 2]
     if name not in known:
-        text = f"mid_block_type is {shown(name)}, and must be {' or '.join(known)}{', or null' if complete else ''}."
+        text = f"mid_block_type is {shown(name)}, but must be {' or '.join(known)}{', or null' if complete else ''}."
         raise c.error("unknown-kind", text, "mid_block_type", observed=name)
     return name
 

@@ -50,7 +50,7 @@ def at_most(c: Config, key: str, active: int | None, experts: int) -> int:
     """The number of experts per token, from `key`; null and more than `experts` cannot run."""
     if active is None:
         c.cannot_run(
-            "out-of-range", f"{key} is null, and must be the number of experts for a token.", key, "Correct it."
+            "out-of-range", f"{key} is null, but must be the number of experts for a token.", key, "Correct it."
         )
         return experts
     if active > experts:

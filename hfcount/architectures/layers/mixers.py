@@ -25,7 +25,7 @@ def _auto(c: Config, key: str, value: int) -> int:
     word = c.str(key, default="auto")
     if word != "auto":
         raise c.error(
-            "unknown-kind", f"{key} is {printable(word, 40)}, and must be a whole number or auto.", key, observed=word
+            "unknown-kind", f"{key} is {printable(word, 40)}, but must be a whole number or auto.", key, observed=word
         )
     return value
 

@@ -158,7 +158,7 @@ def every_nth(c: Config, key: str, *, default: int | None = None, offset: str | 
     period = c.int(key, minimum=1, maximum=MAX_LAYERS, **given)
     first = period - 1 if offset is None else c.int(offset, minimum=0, maximum=MAX_LAYERS)
     if first >= period:
-        text = f"{offset} is {first:,}, and must be smaller than {key}, which is {period:,}."
+        text = f"{offset} is {first:,}, but must be smaller than {key}, which is {period:,}."
         raise c.error("out-of-range", text, offset or key, observed=int(first))
     return Indices.span(first, count, period)
 
@@ -267,7 +267,7 @@ def own_heads(c: Config, usual: GQA) -> list[Layers]:
     if any(heads < 1 for heads in given):
         raise c.error(
             "out-of-range",
-            f"{key} names {min(given):,}, and must name 1 and more heads.",
+            f"{key} names {min(given):,}, but must name 1 and more heads.",
             key,
             observed=int(min(given)),
         )

@@ -138,7 +138,7 @@ def _side(c: Config, key: str) -> int:
     given = [] if c.is_int(key) else c.ints(key)
     if any(side < 1 for side in given):
         raise c.error(
-            "out-of-range", f"{key} names {min(given):,}, and must name 1 and more.", key, observed=int(min(given))
+            "out-of-range", f"{key} names {min(given):,}, but must name 1 and more.", key, observed=int(min(given))
         )
     if len(set(given)) > 1:
         raise c.error(

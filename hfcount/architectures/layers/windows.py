@@ -28,7 +28,7 @@ def check_even(c: Config, layers: int, key: str = "attention_window") -> None:
         )
     for window in windows:
         if window <= 0 or window % 2:
-            text = f"{key} has {shown(int(window))}, and must have even numbers above 0."
+            text = f"{key} has {shown(int(window))}, but must have even numbers above 0."
             raise c.error("not-divisible", text, key, "Correct it.", observed=int(window))
 
 
@@ -110,7 +110,7 @@ def patterned(c: Config) -> Indices:
         return all_but_every_nth(c, 4, key="sliding_window_pattern")
     word, count = c.str("sliding_window_pattern"), layer_count(c)
     if set(word) - set("LG") or not 0 < len(word) <= 100:
-        text = f"sliding_window_pattern is {printable(word, 40)}, and must be 1 to 100 letters L and G."
+        text = f"sliding_window_pattern is {printable(word, 40)}, but must be 1 to 100 letters L and G."
         raise c.error("unknown-kind", text, "sliding_window_pattern", observed=word)
     far = (range(place, max(place, count), len(word)) for place, letter in enumerate(word) if letter == "G")
     return other_than(c, *far, range(count - 1, count))

@@ -32,7 +32,7 @@ def spec(c: Config) -> Spec[HunyuanVideoVae]:
     diffusion.check_groups(c, widths)
     diffusion.activation(c, "act_fn")
     if c.int("temporal_compression_ratio") != _FRAMES:
-        text = f"temporal_compression_ratio is {int(c.int('temporal_compression_ratio')):,}, and must be {_FRAMES}."
+        text = f"temporal_compression_ratio is {int(c.int('temporal_compression_ratio')):,}, but must be {_FRAMES}."
         raise c.error("out-of-range", text, "temporal_compression_ratio", "Correct it.", expected=_FRAMES)
     sides = int(log2(c.int("spatial_compression_ratio", minimum=1)))
     down, up = (

@@ -23,7 +23,7 @@ def spec(c: Config) -> Spec[BaichuanM1]:
         (places[1], lambda: Layer(mixer=_attention(c, "num_swa_"), ffn=dense)),
     )
     if (kernel := c.int("conv_window", default=2)) != 2:
-        text = f"conv_window is {kernel:,}, and must be 2."
+        text = f"conv_window is {kernel:,}, but must be 2."
         raise c.error("out-of-range", text, "conv_window", "Correct it.", observed=int(kernel))
     size = keys.extent(c, "sliding_window")
     windows = () if size is None else keys.within(near, size)

@@ -77,7 +77,7 @@ def _check_axes(c: Config, head: int) -> None:
     """Refuses heads of which an axis of positions has two elements: its frequencies are divided by none."""
     sides = head // 6 * 2
     if 2 in (sides, head - 2 * sides):
-        text = f"attention_head_dim is {int(head):,}, and must not leave two elements to an axis of positions."
+        text = f"attention_head_dim is {int(head):,}, but must not leave two elements to an axis of positions."
         raise c.error("out-of-range", text, "attention_head_dim", "Correct it.", observed=int(head))
 
 

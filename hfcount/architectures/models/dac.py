@@ -27,7 +27,7 @@ def spec(c: Config) -> Spec[Dac]:
     down, words = ratios(c, "downsampling_ratios"), c.int("codebook_size")
     up = ratios(c, "upsampling_ratios", down[::-1])
     if words & (words - 1):
-        raise c.error("out-of-range", f"codebook_size is {words:,}, and must be a power of 2.", "codebook_size")
+        raise c.error("out-of-range", f"codebook_size is {words:,}, but must be a power of 2.", "codebook_size")
     narrow, wide = c.int("encoder_hidden_size"), c.int("decoder_hidden_size")
     encoder, decoder = DacEncoder.of(narrow, down), DacDecoder.of(wide, up)
     sizes = Dac.read(c, encoder=encoder, decoder=decoder, codebook_size=keys.dim("|V|", words))

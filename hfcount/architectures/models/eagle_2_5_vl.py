@@ -37,7 +37,7 @@ def spec(c: Config) -> Spec[Eagle25Vl]:
     layers = c.int("mlp_connector_layers", default=2)
     if layers > 2:
         raise c.error(
-            "out-of-range", f"mlp_connector_layers is {layers:,}, and must be 1 or 2.", "mlp_connector_layers"
+            "out-of-range", f"mlp_connector_layers is {layers:,}, but must be 1 or 2.", "mlp_connector_layers"
         )
     merged = c.bool("use_pixel_shuffle", default=True) or layers == 2  # one layer alone may take single patches
     merge = keys.inverse(c, "m", "downsample_ratio", default=0.5)

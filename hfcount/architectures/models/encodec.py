@@ -33,7 +33,7 @@ class Encodec(Sizes):
 def spec(c: Config) -> Spec[Encodec]:
     d, words, coder = c.int("hidden_size"), c.int("codebook_size"), Seanet.by_rates(c)
     if words & (words - 1):
-        raise c.error("out-of-range", f"codebook_size is {words:,}, and must be a power of 2.", "codebook_size")
+        raise c.error("out-of-range", f"codebook_size is {words:,}, but must be a power of 2.", "codebook_size")
     norm = c.choice("norm_type", ("weight_norm", "time_group_norm"))
     rates = c.entries("target_bandwidths")
     if not rates or not isinstance(rates[-1], int | float):

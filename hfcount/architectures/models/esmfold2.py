@@ -77,7 +77,7 @@ def spec(c: Config) -> Spec[Esmfold2]:
     ):
         if parts[name].output != width:
             raise c.error(
-                "contradiction", f"output_dim within {where} is {parts[name].output:,}, and must be {width:,}.", where
+                "contradiction", f"output_dim within {where} is {parts[name].output:,}, but must be {width:,}.", where
             )
     if msa.bool("enabled", default=True):
         parts["msa"] = _layers(msa)

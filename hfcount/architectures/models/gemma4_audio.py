@@ -24,7 +24,7 @@ def spec(c: Config) -> Spec[Gemma4Audio]:
     d = c.int("hidden_size")
     channels = c.ints("subsampling_conv_channels", default=(128, 32))
     if len(channels) != 2:
-        text = f"subsampling_conv_channels has {len(channels):,} entries, and must have 2."
+        text = f"subsampling_conv_channels has {len(channels):,} entries, but must have 2."
         raise c.error("list-length", text, "subsampling_conv_channels")
     first, second = channels
     # How wide a frame is behind both convolutions: transformers 5.23, modeling_gemma4.py.

@@ -75,7 +75,7 @@ def spec(c: Config) -> Spec[GradiumPhononTTS]:
         )
     mixer = keys.attention(c)
     if mixer.kv_heads != heads:  # the fused projection is cut into three equal parts
-        text = f"num_key_value_heads is {mixer.kv_heads:,}, and must be num_attention_heads, {heads:,}."
+        text = f"num_key_value_heads is {mixer.kv_heads:,}, but must be num_attention_heads, {heads:,}."
         raise c.error("contradiction", text, "num_key_value_heads", observed=int(mixer.kv_heads))
     layer = Layer(mixer=mixer, ffn=keys.dense(c))
     sizes = GradiumPhononTTS.read(c)

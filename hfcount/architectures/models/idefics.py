@@ -44,7 +44,7 @@ def spec(c: Config) -> Spec[Idefics]:
     kind = c.choice("alpha_type", ("float", "vector"), "float")
     between = c.int("cross_layer_interval", maximum=MAX_LAYERS)
     if not between:
-        raise c.error("out-of-range", "cross_layer_interval is 0, and must be at least 1.", "cross_layer_interval")
+        raise c.error("out-of-range", "cross_layer_interval is 0, but must be at least 1.", "cross_layer_interval")
     crossing = keys.dim("N_x", depth // between)
     sizes = Idefics.read(c, crossing=crossing, vector=kind == "vector", qk_layer_norms=normed)
     parts, why = {"vision": families.part(c, "vision_config")}, keys.ACROSS

@@ -104,7 +104,7 @@ def _coming_round(c: Config, width: int, most: int) -> int:
     """How many frequencies come round at least once in the longest context: each is theta^(-2/d) of the one before."""
     theta, longest = c.number("rope_theta"), c.int("max_position_embeddings")
     if theta <= 1:
-        raise c.error("out-of-range", f"rope_theta is {theta:,}, and must exceed 1.", "rope_theta", "Correct it.")
+        raise c.error("out-of-range", f"rope_theta is {theta:,}, but must exceed 1.", "rope_theta", "Correct it.")
     return min(most, max(0, ceil(width * log(max(1, longest) / (2 * pi)) / (2 * log(theta)))))
 
 

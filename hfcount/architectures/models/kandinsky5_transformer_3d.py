@@ -32,7 +32,7 @@ def spec(c: Config) -> Spec[Kandinsky5]:
     sizes = Kandinsky5.read(c, head_dim=sum(c.ints("axes_dims", least=1, minimum=1)))
     d, blocks = sizes.model_dim, sizes.num_text_blocks + sizes.num_visual_blocks
     if d % 2 or (blocks and d % sizes.head_dim):
-        text = f"model_dim is {int(d):,}, and must be even and a multiple of the sum of axes_dims."
+        text = f"model_dim is {int(d):,}, but must be even and a multiple of the sum of axes_dims."
         raise c.error("not-divisible", text, "model_dim", "Correct one of them.", observed=int(d))
     return diffusion.diffusing(c, sizes, d)
 

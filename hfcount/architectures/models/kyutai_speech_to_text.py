@@ -19,7 +19,7 @@ def spec(c: Config) -> Spec[KyutaiSpeechToText]:
     both = c.int("ffn_dim", minimum=2)
     if both % 2:
         raise c.error(
-            "not-divisible", f"ffn_dim is {both:,}, and must be even: half of it gates the other half.", "ffn_dim"
+            "not-divisible", f"ffn_dim is {both:,}, but must be even: half of it gates the other half.", "ffn_dim"
         )
     keys.divides(c, "num_attention_heads", c.int("num_attention_heads"), "hidden_size", c.int("hidden_size"))
     layer = Layer(mixer=keys.attention(c), ffn=Dense(width=both // 2))

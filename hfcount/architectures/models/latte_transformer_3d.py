@@ -53,7 +53,7 @@ def _norm(c: Config) -> str:
         text = "norm_type is ada_norm_continuous, and no key gives the width of what modulates."
         raise c.error("unknown-kind", text, "norm_type", "Correct it.", observed=kind)
     if kind not in _RUN:
-        text = f"norm_type is {shown(kind)}, and must be {_RUN[0]}."
+        text = f"norm_type is {shown(kind)}, but must be {_RUN[0]}."
         c.cannot_run("unknown-kind", text, "norm_type", expected=_RUN[0], observed=kind)
     return kind
 

@@ -49,7 +49,7 @@ def _cells(c: Config, image: tuple[int, int, int]) -> int:
     """The places that the last convolution sees."""
     _, high, wide = image
     if high != wide:
-        raise c.error("contradiction", f"the image is {high:,} by {wide:,}, and must be square.", "input_features")
+        raise c.error("contradiction", f"the image is {high:,} by {wide:,}, but must be square.", "input_features")
     side = high
     for kernel in _KERNELS:
         side = (side - kernel) // 2 + 1

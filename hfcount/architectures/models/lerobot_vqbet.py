@@ -36,7 +36,7 @@ def spec(c: Config) -> Spec[Vqbet]:
     features = Features.read(c)
     features.robot_state(c)
     if len(features.images) != 1:
-        text = f"input_features has {len(features.images):,} images, and must have one."
+        text = f"input_features has {len(features.images):,} images, but must have one."
         raise c.error("contradiction", text, "input_features")
     default = None if c.has("crop_shape") else (84, 84)
     keypoints = Keypoints.read(c, crop(c, features.images[0], default))

@@ -42,7 +42,7 @@ def spec(c: Config) -> Spec[LtxUpsampler]:
     if second:
         scale = c.number("rational_spatial_scale")
         if scale not in _SCALES:
-            text = f"rational_spatial_scale is {shown(scale)}, and must be {', '.join(map(str, _SCALES))}."
+            text = f"rational_spatial_scale is {shown(scale)}, but must be {', '.join(map(str, _SCALES))}."
             raise c.error("out-of-range", text, "rational_spatial_scale", "Correct it.", observed=scale)
         times = _SCALES[scale] ** 2
     sizes = LtxUpsampler.read(c, planes=c.int("dims", minimum=0) == 2, times=times, across=not longer, blurred=second)

@@ -38,7 +38,7 @@ def spec(c: Config) -> Spec[LuminaNext]:
     head = sizes.hidden_size // heads
     if not head or head % 4:
         text = (
-            f"hidden_size / num_attention_heads is {int(head):,}, and must be a multiple of 4, for two axes of pairs."
+            f"hidden_size / num_attention_heads is {int(head):,}, but must be a multiple of 4, for two axes of pairs."
         )
         raise c.error("not-divisible", text, "hidden_size", "Correct one of them.", observed=int(head))
     return diffusion.diffusing(c, sizes, sizes.hidden_size)

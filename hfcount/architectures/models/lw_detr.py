@@ -118,7 +118,7 @@ def backbone_spec(c: Config) -> Spec[LwDetrVit]:
     side = isqrt(windows)
     if not windows or side * side != windows or image % (windows * side):
         text = (
-            f"num_windows is {windows:,}, and must be a square that, times its root, image_size {image:,} is made of."
+            f"num_windows is {windows:,}, but must be a square that, times its root, image_size {image:,} is made of."
         )
         raise c.error("not-divisible", text, "num_windows", "Correct one of them.", observed=int(windows))
     bias = c.bool("qkv_bias", default=True)

@@ -47,9 +47,9 @@ def spec(c: Config) -> Spec[Mimi]:
     keys.divides(c, "num_attention_heads", heads, "hidden_size", d)
     words, codebooks, few = c.int("codebook_size"), c.int("num_quantizers"), c.int("num_semantic_quantizers")
     if words & (words - 1):
-        raise c.error("out-of-range", f"codebook_size is {words:,}, and must be a power of 2.", "codebook_size")
+        raise c.error("out-of-range", f"codebook_size is {words:,}, but must be a power of 2.", "codebook_size")
     if few >= codebooks:
-        text = f"num_semantic_quantizers is {few:,}, and must be smaller than num_quantizers, {codebooks:,}."
+        text = f"num_semantic_quantizers is {few:,}, but must be smaller than num_quantizers, {codebooks:,}."
         raise c.error("out-of-range", text, "num_semantic_quantizers", observed=int(few))
     sizes = Mimi(
         coder=coder,

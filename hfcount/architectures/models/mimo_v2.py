@@ -174,7 +174,7 @@ def _rows(c: Config) -> int:
         return c.int(key)
     text = c.str(key)
     if not re.fullmatch("[1-9][0-9]{0,9}", text):
-        raise c.error("unknown-kind", f"{key} is {shown(text)}, and must be a whole number.", key, observed=text)
+        raise c.error("unknown-kind", f"{key} is {shown(text)}, but must be a whole number.", key, observed=text)
     return int(text)
 
 

@@ -15,7 +15,7 @@ def spec(c: Config) -> Spec:
     both = c.int("ffn_dim", minimum=2)
     if both % 2:
         raise c.error(
-            "not-divisible", f"ffn_dim is {both:,}, and must be even: half of it gates the other half.", "ffn_dim"
+            "not-divisible", f"ffn_dim is {both:,}, but must be even: half of it gates the other half.", "ffn_dim"
         )
     mixer = keys.attention(c, indivisible="refused")
     layer, windows = Layer(mixer=mixer, ffn=Dense(width=both // 2)), keys.sliding_everywhere(c, default=3000)
@@ -56,7 +56,7 @@ def depth_spec(c: Config) -> Spec[MoshiDepth]:
     both = c.int("ffn_dim", minimum=2)
     if both % 2:
         raise c.error(
-            "not-divisible", f"ffn_dim is {both:,}, and must be even: half of it gates the other half.", "ffn_dim"
+            "not-divisible", f"ffn_dim is {both:,}, but must be even: half of it gates the other half.", "ffn_dim"
         )
     mixer = keys.attention(c, indivisible="refused")
     sizes = MoshiDepth.read(c)

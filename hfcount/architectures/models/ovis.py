@@ -147,7 +147,7 @@ def navit_spec(c: Config) -> Spec[Siglip2Navit]:
     flat, patches = count > 0, keys.patches(c)
     if not count:
         raise c.error(
-            "out-of-range", "num_patches is 0, and must be -1 or the number of places.", "num_patches", observed=0
+            "out-of-range", "num_patches is 0, but must be -1 or the number of places.", "num_patches", observed=0
         )
     rows = (count if flat else keys.squares(c)) if c.bool("preserve_original_pe") else None
     sizes = Siglip2Navit.read(c, flat=flat)

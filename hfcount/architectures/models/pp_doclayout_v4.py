@@ -36,7 +36,7 @@ def spec(c: Config) -> Spec[PPDocLayoutV4]:
     given = c.int("num_coords", default=_COORDINATES)
     if given != _COORDINATES:
         raise c.error(
-            "out-of-range", f"num_coords is {given:,}, and must be {_COORDINATES}.", "num_coords", observed=int(given)
+            "out-of-range", f"num_coords is {given:,}, but must be {_COORDINATES}.", "num_coords", observed=int(given)
         )
     noisy, narrow = denoising(c), keys.dim("d_g", c.int("global_pointer_head_size"))
     model = hybrid(c, _HEADS, families.backbone(c))

@@ -98,7 +98,7 @@ def _check_shares(c: Config, count: int) -> None:
         if isinstance(value, kind):
             c.number(key, zero=True) if kind is float else c.bool(key)
         elif not isinstance(value, list) or len(c.entries(key)) < count:
-            text = f"{key} is {shown(value)}, and must be one for all levels, or a list with one for each."
+            text = f"{key} is {shown(value)}, but must be one for all levels, or a list with one for each."
             raise c.error("list-length", text, key, "Correct it.", expected=count)
 
 
@@ -107,7 +107,7 @@ def _blocks(c: Config, given: object, heads: int, width: int) -> tuple[str, ...]
     key, names = "block_types_per_layer", given if isinstance(given, list) else [given]
     for name in names:
         if name not in _KINDS:
-            text = f"{key} names {shown(name)}, and must name some of {', '.join(_KINDS)}."
+            text = f"{key} names {shown(name)}, but must name some of {', '.join(_KINDS)}."
             raise c.error("unknown-kind", text, key, "Correct it.", observed=name)
     if _ATTENDS in names and not 0 < heads <= width:
         text = f"num_attention_heads gives {heads:,} heads to a level that attends, and is {int(width):,} wide."

@@ -37,7 +37,7 @@ def spec(c: Config) -> Spec[Swin2sr]:
     way, join = c.str("upsampler", default=""), c.str("resi_connection", default="")
     if way in _WAYS[:2] and scale != 3 and scale & (scale - 1):
         raise c.error(
-            "out-of-range", f"upscale is {scale:,}, and must be 3 or a power of 2.", "upscale", observed=int(scale)
+            "out-of-range", f"upscale is {scale:,}, but must be 3 or a power of 2.", "upscale", observed=int(scale)
         )
     sizes = Swin2sr.read(
         c,

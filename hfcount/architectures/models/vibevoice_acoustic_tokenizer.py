@@ -31,7 +31,7 @@ class VibeVoiceTokenizer(Sizes):
 def spec(c: Config) -> Spec[VibeVoiceTokenizer]:
     steps, depths = ratios(c, "downsampling_ratios"), c.ints("depths")
     if len(depths) != len(steps) + 1 or any(not 0 <= depth <= MAX_LAYERS for depth in depths):
-        text = f"depths has {len(depths):,} entries, and must have one more than downsampling_ratios, {len(steps):,}."
+        text = f"depths has {len(depths):,} entries, but must have one more than downsampling_ratios, {len(steps):,}."
         raise c.error("list-length", text, "depths", "Correct one of them.")
     layers = tuple(keys.dim(f"N_s{number}", depth) for number, depth in enumerate(depths))
     sizes = VibeVoiceTokenizer.read(c, ratios=steps, depths=layers)

@@ -55,7 +55,7 @@ def spec(c: Config) -> Spec[WanAnimate]:
         raise c.error("contradiction", "in_channels and latent_channels are null.", "in_channels", "Give one of them.")
     latent = (inputs or 0) - 4 if latent is None else 2 * latent
     if inputs is not None and inputs != latent + 4:
-        text = f"in_channels is {int(inputs):,}, and must be 2 · latent_channels + 4, {int(latent) + 4:,}."
+        text = f"in_channels is {int(inputs):,}, but must be 2 · latent_channels + 4, {int(latent) + 4:,}."
         raise c.error("contradiction", text, "in_channels", "Correct one of them.", observed=int(inputs))
     sizes = WanAnimate.read(
         c,

@@ -36,7 +36,7 @@ def spec(c: Config) -> Spec[Wav2Vec2Bert]:
     kernel = c.int("conv_depthwise_kernel_size")
     if kernel % 2 == 0:
         raise c.error(
-            "out-of-range", f"conv_depthwise_kernel_size is {kernel:,}, and must be odd.", "conv_depthwise_kernel_size"
+            "out-of-range", f"conv_depthwise_kernel_size is {kernel:,}, but must be odd.", "conv_depthwise_kernel_size"
         )
     left, right = "left_max_position_embeddings", "right_max_position_embeddings"
     masked, adapting = masking(c), c.bool("add_adapter", default=False)

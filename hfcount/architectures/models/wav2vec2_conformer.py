@@ -33,7 +33,7 @@ def spec(c: Config) -> Spec[Wav2Vec2Conformer]:
     kernel = c.int("conv_depthwise_kernel_size")
     if kernel % 2 == 0:
         raise c.error(
-            "out-of-range", f"conv_depthwise_kernel_size is {kernel:,}, and must be odd.", "conv_depthwise_kernel_size"
+            "out-of-range", f"conv_depthwise_kernel_size is {kernel:,}, but must be odd.", "conv_depthwise_kernel_size"
         )
     mixer = keys.multi_head(c, d, c.int("num_attention_heads"), indivisible="built")
     layer = Layer(mixer=mixer, ffn=keys.dense(c, bias=True))

@@ -110,7 +110,7 @@ def _parts(c: Config) -> tuple[Spec, Spec]:
     heard = families.part(c, "acoustic_model_config")
     if heard.family != "dac":
         raise c.error(
-            "not-described", f"acoustic_model_config is {heard.family}, and must be dac.", "acoustic_model_config"
+            "not-described", f"acoustic_model_config is {heard.family}, but must be dac.", "acoustic_model_config"
         )
     return heard, families.part(c, "semantic_model_config")
 

@@ -84,14 +84,14 @@ def _around_gemma(values: dict[str, Any], where: str) -> dict[str, Any]:
     values.pop("dtype", None)  # whichever it is, some tensors stay in float32
     sides = values.pop("image_resolution", [224, 224])
     if not isinstance(sides, list) or len(sides) != 2 or sides[0] != sides[1] or type(sides[0]) is not int:
-        message = f"{where} has {shown(sides)} for image_resolution, and must give a height and a width that are equal."
+        message = f"{where} has {shown(sides)} for image_resolution, but must give a height and a width that are equal."
         raise ConfigError(message, variant="out-of-range", key="image_resolution")
     return {**values, "text_config": text, "expert_config": acts, "vision_config": {**_TOWER, "image_size": sides[0]}}
 
 
 def _gemma(variant: object, key: str, where: str) -> dict[str, Any]:
     if not isinstance(variant, str) or variant not in _GEMMAS:
-        text = f"{where} has {shown(variant)} for {key}, and must have one of {', '.join(_GEMMAS)}."
+        text = f"{where} has {shown(variant)} for {key}, but must have one of {', '.join(_GEMMAS)}."
         raise ConfigError(text, variant="unknown-kind", key=key)
     width, inner = _GEMMAS[variant]
     return {**_GEMMA, "hidden_size": width, "intermediate_size": inner}

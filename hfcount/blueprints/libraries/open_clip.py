@@ -108,7 +108,7 @@ def _object(values: Mapping[str, Any], name: str, where: str) -> Mapping[str, An
         raise ConfigError(f"{where} has no {name}.", "HF101", key=name, fix="Download it again.")
     inner = values[name]
     if not isinstance(inner, Mapping):
-        text = f"{where}: {name} is {shown(inner)}, and must be an object."
+        text = f"{where}: {name} is {shown(inner)}, but must be an object."
         raise ConfigError(text, variant="unknown-kind", key=name)
     return inner
 

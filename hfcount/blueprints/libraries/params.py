@@ -20,7 +20,7 @@ def known(values: object, name: str, keys: Collection[str], where: str) -> Mappi
     """An object of these keys alone; another key may bring tensors that are not described."""
     if not isinstance(values, Mapping):
         raise ConfigError(
-            f"{where}: {name} is {shown(values)}, and must be an object.", variant="unknown-kind", key=name
+            f"{where}: {name} is {shown(values)}, but must be an object.", variant="unknown-kind", key=name
         )
     if unknown := [key for key in values if values[key] is not None and not _is_known(key, values[key], keys)]:
         what = f"{printable(unknown[0], 60)} in {name}"
@@ -39,7 +39,7 @@ def size(values: Mapping[str, Any], key: str, where: str, default: int | None = 
     if value is None:
         raise ConfigError(f"{where} has no {key}.", "HF101", key=key, fix="Download it again, or add the key.")
     if type(value) is not int or value < least:
-        text = f"{where} has {shown(value)} for {key}, and must give a positive number."
+        text = f"{where} has {shown(value)} for {key}, but must give a positive number."
         raise ConfigError(text, variant="out-of-range", key=key)
     return value
 
@@ -48,5 +48,5 @@ def truth(values: Mapping[str, Any], key: str, where: str) -> bool:
     """Whether the key is true; absent or null it is false."""
     value = values.get(key)
     if value is not None and not isinstance(value, bool):
-        raise ConfigError(f"{where} has {shown(value)} for {key}, and must give true or false.", "HF001", key=key)
+        raise ConfigError(f"{where} has {shown(value)} for {key}, but must give true or false.", "HF001", key=key)
     return value is True

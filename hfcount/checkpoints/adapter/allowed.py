@@ -109,7 +109,7 @@ _METHODS: Mapping[str, Mapping[str, _Allowed]] = {
         **_LORA,
         "alpha_pattern": _BY_MODULE,
         "rank_pattern": _BY_MODULE,
-        "init_lora_weights": _Allowed(_is_initial, "true, false, or the name of an initialisation that it has"),
+        "init_lora_weights": _Allowed(_is_initial, "true, false, or the name of a known initialisation"),
     },
     "ADALORA": {
         **_LORA,
@@ -159,21 +159,21 @@ def _together(settings: Settings) -> Iterator[Refusal]:
     values, method = settings.values, settings.method
     layers, pattern = values.get("layers_to_transform"), values.get("layers_pattern")
     if method in _LAYERED and pattern and layers is None:
-        yield Refusal("layers_to_transform", None, "given where layers_pattern is")
+        yield Refusal("layers_to_transform", None, "set if layers_pattern is")
     if isinstance(settings.targets, str):
         if method in ("LORA", "ADALORA", "HRA") and layers is not None:
-            yield Refusal("layers_to_transform", layers, "null where target_modules is a text")
+            yield Refusal("layers_to_transform", layers, "null if target_modules is a text")
         if method in ("LORA", "HRA") and pattern is not None:
-            yield Refusal("layers_pattern", pattern, "null where target_modules is a text")
+            yield Refusal("layers_pattern", pattern, "null if target_modules is a text")
     forward, targets = values.get("feedforward_modules"), settings.targets
     within = not (isinstance(forward, list) and isinstance(targets, tuple)) or {*map(str, forward)} <= {*targets}
     if method == "IA3" and not within:
         yield Refusal("feedforward_modules", forward, "a part of target_modules")
     if method == "LORA" and values.get("lora_bias"):
         if values.get("use_dora"):
-            yield Refusal("lora_bias", values["lora_bias"], "false where use_dora is true")
+            yield Refusal("lora_bias", values["lora_bias"], "false if use_dora is true")
         if type(values.get("init_lora_weights", True)) is not bool:
-            yield Refusal("lora_bias", values["lora_bias"], "false where init_lora_weights is neither true nor false")
+            yield Refusal("lora_bias", values["lora_bias"], "false if init_lora_weights is neither true nor false")
     if method == "ADALORA":
         yield from _of_steps(values)
 

@@ -73,7 +73,7 @@ def compare(settings: Settings, stored: Mapping[str, Shape], base: Blueprint) ->
     """
     try:
         if settings.method not in METHODS and settings.method not in PROMPTS:
-            raise Unread(f"the method {printable(settings.method)} of PEFT is not described here", "MethodUnknown")
+            raise Unread(f"hfcount does not know the PEFT method {printable(settings.method)}", "MethodUnknown")
         if settings.method in PROMPTS:
             return _result(base, _compare_prompt(settings, stored, base))
         return _result(base, _compare_modules(settings, stored, base))
@@ -133,7 +133,7 @@ def _undescribed(named: StoredNames, base: Blueprint) -> str:
     """Why a part of the base that the adapter names is not compared; empty if it is."""
     for prefix in base.unmodeled:
         if any(name.startswith(prefix) or f".{prefix}" in name for name in named.names):
-            return f"the adapter is for {printable(prefix)} of the base, which is not described here"
+            return f"the adapter is for {printable(prefix)} of the base, which hfcount does not know"
     return ""
 
 
@@ -228,12 +228,12 @@ def _prompt_of_another(settings: Settings, base: Blueprint) -> str:
     if settings.method == "PREFIX_TUNING":
         depths, layers = {int(stack.depth) for stack in stacks}, settings.number("num_layers", 0, least=0)
         if layers not in depths:
-            return f"adapter_config.json says {plural(layers, 'layer')}, and the base has {_numbers(depths)}"
+            return f"adapter_config.json says {plural(layers, 'layer')}, but the base has {_numbers(depths)}"
         mixers = [layer.layer.mixer for stack in stacks for layer in stack.layers]
         grouped = [mixer for mixer in mixers if isinstance(mixer, GQA)]
         widths |= {int(count) * int(mixer.head_dim) for mixer in grouped for count in (mixer.heads, mixer.kv_heads)}
     if (width := settings.number("token_dim", 0, least=0)) not in widths:
-        return f"the prompt is for a width of {width:,}, and the base has {_numbers(widths)}"
+        return f"the prompt is {width:,} wide, but the base needs {_numbers(widths)}"
     return ""
 
 

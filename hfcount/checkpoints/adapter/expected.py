@@ -72,7 +72,7 @@ def expect(settings: Settings, modules: Sequence[ModuleSet], rewrite: Rewrite | 
     _check_variants(settings)
     if settings.targets is None and not settings.parameters:
         raise Unread(
-            f"{settings.where} names no target_modules, and {PEFT}'s own choice for the type is not known here"
+            f"{settings.where} names no target_modules, and hfcount does not know what {PEFT} chooses for this type"
         )
     everything = [*modules, *containers(modules)]
     if rewrite is not None:
@@ -94,7 +94,7 @@ def expect(settings: Settings, modules: Sequence[ModuleSet], rewrite: Rewrite | 
 def _check_variants(settings: Settings) -> None:
     for key in VARIANTS:
         if settings.values.get(key):
-            raise Unread(f"{settings.where} sets {key}, and what that adds is not described here")
+            raise Unread(f"{settings.where} sets {key}, and hfcount does not know what tensors that adds")
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +150,7 @@ class _Work:
         if len(shape) not in (2, 3):
             raise Refused(
                 f"target_parameters names {printable(parameter.path)}.{printable(parameter.name)}, which has"
-                f" {len(shape)} dimensions, and {PEFT} adapts 2 or 3"
+                f" {len(shape)} dimensions, but {PEFT} adapts only 2 or 3"
             )
         rank = self.ranks.of(f"{parameter.path}.{parameter.name}", self.settings.number("r", 8))
         experts = shape[0] if len(shape) == 3 else 1
@@ -336,13 +336,15 @@ def beginnings(path: str) -> list[str]:
 
 def _unsupported(target: Target) -> str:
     what = (
-        "holds other modules" if target.module.kind == "container" else "is of a kind that this method does not adapt"
+        "holds other modules"
+        if target.module.kind == "container"
+        else "is a kind of module that this method does not adapt"
     )
-    return f"target_modules names {printable(target.path)}, which {what}, and {PEFT} refuses that"
+    return f"target_modules names {printable(target.path)}, which {what}: {PEFT} refuses that"
 
 
 def _nothing(settings: Settings) -> str:
     names = (
         settings.targets if isinstance(settings.targets, str) else ", ".join(settings.targets or settings.parameters)
     )
-    return f"target_modules ({printable(names, 100)}) names no module of the base, and {PEFT} refuses that"
+    return f"target_modules ({printable(names, 100)}) matches no module of the base: {PEFT} refuses that"

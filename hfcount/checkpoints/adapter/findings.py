@@ -174,7 +174,7 @@ def report(differences: Differences) -> list[Finding]:
     method = METHODS.get(differences.settings.method)
     if method and not any(method.prefix in name for name in differences.stored) and differences.missing:
         reason = (
-            f"no tensor is of the method ({differences.settings.method}): these are weights of a model, perhaps merged"
+            f"no tensor belongs to {differences.settings.method}: these are weights of a model, perhaps a merged one"
         )
         return [_finding("HF721", differences, differences.stored, reason=reason)]
     return [*_errors(differences), *_notes(differences)]

@@ -94,7 +94,7 @@ def _read(place: Place, adapter: LoadedAdapter) -> None:
     elif PICKLED in place.sizes and name == SAFETENSORS:
         _read_pickled(place, adapter, place.sizes[PICKLED])
     else:
-        adapter.doubt("NoHeaders", f"there is no {name}, so that there is nothing to compare")
+        adapter.doubt("NoHeaders", f"there is no {name}, so there is nothing to compare")
 
 
 def read_safetensors(place: Place, file: str, size: int | None) -> tuple[Header, list[Check], list[Finding]]:
@@ -124,7 +124,7 @@ def _read_pickled(place: Place, adapter: LoadedAdapter, size: int | None) -> Non
 
     adapter.file = PICKLED
     if size is None:
-        adapter.doubt("NoHeaders", f"the size of {PICKLED} is not known, so that it cannot be read")
+        adapter.doubt("NoHeaders", f"the size of {PICKLED} is not known, so it cannot be read")
         return
     file = look(PICKLED, size, lambda start, stop: place.reader.range(PICKLED, start, stop))
     if isinstance(file, Broken):
@@ -218,13 +218,13 @@ def _no_base(model: str, settings: Settings, base: Base | None) -> tuple[str, st
     """Why there is no base model to compare with: kind and text of the failure."""
     if base is None and settings.base and not is_repo(settings.base):
         ask = command(model, "--base", "MODEL")
-        where = f"its base, {printable(settings.base)}, is not in this tree, and was not compared"
-        return "BaseUnknown", f"{where}; {ask} compares them"
+        where = f"its base, {printable(settings.base)}, is outside this folder"
+        return "BaseUnknown", f"{where}: not checked. Run: {ask}"
     if base is None:
         ask = command(model, "--base", "MODEL")
-        return "BaseUnknown", f"neither {ADAPTER_CONFIG} nor the card names its base; {ask} compares them"
+        return "BaseUnknown", f"neither {ADAPTER_CONFIG} nor the model card names its base: not checked. Run: {ask}"
     problem = base.problem or Failure(kind="BaseUnknown", message="its config cannot be read")
-    how = f"; {command(model, '--base', base.label)} compares them" if problem.kind == "NotAsked" else ""
+    how = f". Run: {command(model, '--base', base.label)}" if problem.kind == "NotAsked" else ""
     return problem.kind, f"its base cannot be compared: {problem.message}{how}"
 
 
@@ -271,7 +271,7 @@ def evidence_of(
         tensors=len(header.tensors) if header else 0,
         bytes=_bytes(header) if header else {},
         rows=_tensors(header) if header and listed else None,
-        unserved="an adapter is served with its base, so ask of that",
+        unserved="an adapter is served with its base: ask for the base instead",
     )
     return Evidence(
         depth="headers",

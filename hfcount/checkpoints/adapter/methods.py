@@ -162,7 +162,7 @@ def _oft(adapted: AdaptedModule) -> Shapes:
         blocks = _nearest(size, blocks)
         block = size // blocks
     else:
-        raise Refused(f"r and oft_block_size are both set or both 0, and {PEFT} takes one of them")
+        raise Refused(f"r and oft_block_size are both set or both 0, but {PEFT} needs exactly one of them")
     return {"oft_R.weight": (1 if settings.flag("block_share") else blocks, block * (block - 1) // 2)}
 
 
@@ -187,7 +187,7 @@ def _vblora(adapted: AdaptedModule) -> Shapes:
     length, vectors = settings.number("vector_length", 256), settings.number("num_vectors", 256)
     for width in (module.inputs, module.outputs):
         if width % length:
-            raise Refused(f"vector_length is {length:,} and does not divide {width:,}, a width of {module.name}")
+            raise Refused(f"vector_length {length:,} does not divide {width:,}, the width of {module.name}")
     first, second = (rank, module.inputs // length), (module.outputs // length, rank)
     if settings.flag("save_only_topk_weights"):
         top = settings.number("topk", 2)

@@ -26,7 +26,7 @@ from hfcount.verifier.rules.hf736_lora_half_missing import LoraHalfMissing
 FILE = "adapters.safetensors"
 _LAYER = re.compile(r"(.*\.)?layers\.(\d+)\.(.+)")
 _REFUSED = f"{MLX} refuses to load it"
-_LEFT = f"{MLX} loads the rest without a word, and leaves those modules as they are"
+_LEFT = f"{MLX} loads the rest without a warning and leaves those modules unchanged"
 _MANY = 150_000
 
 
@@ -39,7 +39,7 @@ def expected_of_mlx(settings: Settings, base: Blueprint) -> dict[str, Shape]:
     known = modules(base.spellings, "checkpoint", base.leaves)
     paths = {path: module for module in _countable(known) for path in module.paths()}
     if base.spec.layers and any(len(module.weight) == 3 or ".experts." in module.first for module in known):
-        raise Unread("mlx-lm stacks the experts of its base, whose names are not described here", "NotCompared")
+        raise Unread("mlx-lm stacks the experts of the base under names that hfcount does not know", "NotCompared")
     parameters = settings.values.get("lora_parameters")
     keys = parameters.get("keys") if isinstance(parameters, dict) else None
     rank = parameters.get("rank", 0) if isinstance(parameters, dict) else 0
@@ -119,7 +119,7 @@ def _differences(
         first = wide[0]
         yield LoraShapeDiffers(expected=expected[first], observed=stored[first], outcome=_REFUSED, **_named(wide))
     if strange := [name for name in stored if name not in expected]:
-        base = f"{printable(label)}, as {ADAPTER_CONFIG} chooses them"
+        base = f"{printable(label)} that {ADAPTER_CONFIG} selects"
         yield LoraUnmatched(base=base, outcome=_REFUSED, **_named(strange))
     missing = [name for name in expected if name not in stored]
     if missing and settings.method != MLX_METHODS["full"]:

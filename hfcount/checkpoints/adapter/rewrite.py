@@ -110,8 +110,8 @@ def rewritten(settings: Settings, rewrite: Rewrite, modules: Sequence[ModuleSet]
         if missing and len(missing) < len(parts):
             there = next(part for part in parts if part in hit)
             raise Refused(
-                f"target_modules names {there} of the experts and not {missing[0]}: {NEWER} holds both in"
-                f" {new}, and {PEFT} refuses one without the other"
+                f"target_modules names {there} of the experts but not {missing[0]}: {NEWER} holds both in {new}, and"
+                f" {PEFT} refuses one without the other"
             )
         if not missing:
             ranks[rf".*\.{re.escape(new)}"] = settings.number("r", 8) * len(parts)

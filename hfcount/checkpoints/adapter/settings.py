@@ -117,7 +117,7 @@ def _method_of_mlx(values: Mapping[str, Any]) -> str | None:
 
 
 def _wrong(where: str, key: str, value: Any, wanted: str) -> DocumentError:
-    return DocumentError(f"{where}: {key} is {shown(value)}, and must be {wanted}.")
+    return DocumentError(f"{where}: {key} is {shown(value)}, but must be {wanted}.")
 
 
 def _names(where: str, key: str, value: Any) -> Names:

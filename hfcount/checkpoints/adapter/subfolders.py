@@ -45,8 +45,11 @@ def inspect(place: Place, request: Request, options: Options) -> Inspection:
     """
     folders = sorted(name.rpartition("/")[0] for name in place.sizes if name.endswith(f"/{ADAPTER}"))
     if len(folders) > _MOST:
-        text = f"{printable(place.label)} has {plural(len(folders), 'adapter')} in folders below; at most {_MOST}"
-        raise FetchError("UnreadableFile", f"{text} are looked into at once. Name one with --subfolder.")
+        text = (
+            f"{printable(place.label)} has {plural(len(folders), 'adapter')} in sub-folders; hfcount checks at"
+            f" most {_MOST}"
+        )
+        raise FetchError("UnreadableFile", f"{text} at once. Name one with --subfolder.")
     adapters = {folder: inspect_one(_below(place, folder), request, options) for folder in folders}
     sound = [adapter for adapter in adapters.values() if adapter.outcome.proven]
     return _together(place, adapters, sound[0] if sound else adapters[folders[0]])

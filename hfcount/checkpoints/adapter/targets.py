@@ -96,7 +96,7 @@ class Patterns:
 def _compiled(pattern: str, key: str) -> Automaton | Expression:
     """A pattern that can be matched in bounded time; raises Refused or Unread if there is none."""
     if len(pattern) <= LENGTH and (problem := _malformed(pattern)):
-        raise Refused(f"{key} is no regular expression ({printable(problem, 100)}), and {PEFT} raises re.error")
+        raise Refused(f"{key} is not a valid regular expression ({printable(problem, 100)}): {PEFT} raises re.error")
     try:
         return Automaton(pattern, full=True)
     except Unreadable:
@@ -104,7 +104,7 @@ def _compiled(pattern: str, key: str) -> Automaton | Expression:
     try:
         return Expression(pattern, _WORK)
     except (Unreadable, RecursionError):
-        text = f"{key} has a regular expression that is not simulated: {printable(pattern, 100)}"
+        text = f"hfcount cannot evaluate the regular expression in {key}: {printable(pattern, 100)}"
         raise Unread(text) from None
 
 
@@ -201,7 +201,7 @@ class _Chooser:
         for pattern in patterns:
             if not _PLAIN.fullmatch(pattern):
                 raise Unread(
-                    f"layers_pattern has a regular expression that is not simulated: {printable(pattern, 100)}"
+                    f"hfcount cannot evaluate the regular expression in layers_pattern: {printable(pattern, 100)}"
                 )
             before = pattern.split(".")
             for place in range(len(segments) - len(before) - 1):

@@ -34,7 +34,7 @@ def _looked(request: Request, inspection: Inspection) -> Inspection:
 
     stored = stored_values(request, inspection)
     if stored is None or not (stored.places or stored.unread):
-        return _unseen(inspection, "NoData", "there are no headers of weight files by which to read their data")
+        return _unseen(inspection, "NoData", "no header of a weight file was read, so its values cannot be read")
     known = {name: checksum for name in stored.files if (checksum := listed_checksum(stored.folder / name))}
     inspection = _with_findings(inspection, FileSource(stored.folder), stored.places, known)
     return _unseen(inspection, "NoData", stored.unread) if stored.unread else inspection

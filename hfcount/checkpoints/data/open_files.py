@@ -21,7 +21,7 @@ def opened(path: Path) -> Iterator[BufferedReader]:
     """
     with files.opened(path, printable(path.name)) as file:
         if file is None:
-            raise FetchError("UnreadableFile", f"{printable(path.name)} vanished while it was read.")
+            raise FetchError("UnreadableFile", f"{printable(path.name)} was deleted while hfcount read it.")
         yield file
 
 
@@ -45,4 +45,4 @@ def state(path: Path) -> tuple[int, ...]:
 
 def changed(path: Path) -> FetchError:
     """The error about a file that is no longer what it was."""
-    return FetchError("UnreadableFile", f"{printable(path.name)} was changed while it was read. Run again.")
+    return FetchError("UnreadableFile", f"{printable(path.name)} was changed while hfcount read it. Run again.")

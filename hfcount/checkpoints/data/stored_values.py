@@ -176,4 +176,4 @@ def of_gguf(request: Request, inspection: Inspection, only: tuple[str, ...] | No
 def _why(unread: Sequence[str]) -> str | None:
     if not unread:
         return None
-    return f"the values of {plural(len(unread), 'tensor')} are not read as they are stored: {printable(unread[0])}"
+    return f"the values of {plural(len(unread), 'tensor')} could not be compared: {printable(unread[0])}"

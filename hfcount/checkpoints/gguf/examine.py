@@ -24,8 +24,8 @@ from hfcount.verifier.finding import Finding
 from hfcount.verifier.rules.hf716_base_not_compared import BaseNotCompared
 
 _APART: Mapping[Role, str] = {
-    "imatrix": "it holds an importance matrix, and no model",
-    "vocabulary": "it holds a vocabulary, and no tensors",
+    "imatrix": "it holds an importance matrix, not a model",
+    "vocabulary": "it holds a vocabulary and no tensors",
     "adapter": "it is an adapter: --base MODEL compares it with the model that it is for",
 }
 """Why files that are no models are not verified, where no model lies beside them."""

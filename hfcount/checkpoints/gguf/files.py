@@ -75,8 +75,8 @@ def _without(place: Place, names: Sequence[str]) -> str:
     if cut and (place.file is None or place.file in cut):
         first = re.split(r"(?<=\.gguf)", cut[0], maxsplit=1, flags=re.IGNORECASE)[0]
         return (
-            f"{printable(place.model)} holds raw cuts of a GGUF file ({named(sorted(cut))}), which nothing reads as"
-            f" they are. Join them first: cat {printable(first)}* > {printable(first)}."
+            f"{printable(place.model)} holds raw cuts of a GGUF file ({named(sorted(cut))}), which no loader reads."
+            f" Join them first: cat {printable(first)}* > {printable(first)}."
         )
     there = f"It has {named(names)}." if names else "It has no GGUF files."
     return f"{printable(place.model)} has no GGUF file {printable(place.file or '')}. {there}"

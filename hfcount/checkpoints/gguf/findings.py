@@ -49,18 +49,26 @@ def reason(remark: Remark) -> str:
     facts = remark.facts
     match remark.kind:
         case "architecture-unknown":
-            return f"what architecture {printable(facts['architecture'], 60) or '(none)'} holds is not known here"
+            return (
+                "hfcount does not know the tensors of the architecture"
+                f" {printable(facts['architecture'], 60) or '(none)'}"
+            )
         case "type-of-a-fork":
             types = ", ".join(facts["types"])
-            return f"{plural(len(facts['tensors']), 'tensor')} of {types}, which llama.cpp does not have: a fork's"
+            return (
+                f"{plural(len(facts['tensors']), 'tensor')} of {types}, which llama.cpp does not have: they are"
+                " from a fork"
+            )
         case "name-unknown":
-            return f"what becomes of {some(fold(facts['tensors']))} in GGUF is not known here"
+            return f"hfcount does not know the GGUF names of {some(fold(facts['tensors']))}"
         case "layers-differ" if "tensors" in facts:
-            return f"some layers have {some(fold(facts['tensors']))}, and whether all must is not known here"
+            return (
+                f"some layers have {some(fold(facts['tensors']))}; hfcount does not know whether all layers need them"
+            )
         case "layers-differ":
-            return f"its layers are of {facts['observed']:,} kinds; at most {facts['most']:,} are compared"
+            return f"its layers are of {facts['observed']:,} kinds; hfcount compares at most {facts['most']:,}"
         case "too-many":
-            return f"its base has {facts['observed']:,} tensors; at most {facts['most']:,} are named"
+            return f"its base has {facts['observed']:,} tensors; hfcount compares at most {facts['most']:,}"
         case _:
             return remark.kind.replace("-", " ")
 
@@ -79,12 +87,12 @@ def _metadata(facts: Facts, common: Facts) -> Finding:
             held = {"shapes": (len(names), first, expected, observed), **_named(names)}
             held |= {"expected": known, "observed": observed}
         case "type":
-            held = {"sizes": (f"{facts['key']} is no whole number, as llama.cpp demands.",), **_named(())}
+            held = {"sizes": (f"{facts['key']} is not a whole number, but llama.cpp needs one.",), **_named(())}
         case "rope":
-            text = f"{facts['key']} is {facts['observed']:,}, and each head is {facts['expected']:,} wide."
+            text = f"{facts['key']} is {facts['observed']:,}, but each head is {facts['expected']:,} wide."
             held = {"sizes": (f"{text} {LLAMA_CPP} refuses that.",), **_named(())}
         case "experts":
-            text = f"{facts['key']} is {facts['observed']:,}, and no tensors of experts are stored."
+            text = f"{facts['key']} is {facts['observed']:,}, but no tensors of experts are stored."
             held = {"sizes": (text,), **_named(())}
         case what:
             names = facts["tensors"]
@@ -93,13 +101,13 @@ def _metadata(facts: Facts, common: Facts) -> Finding:
 
 
 def _half(facts: Facts, common: Facts) -> Finding:
-    text = f"{facts['tensor']} is stored without {facts['missing']}, so that it adds nothing."
+    text = f"{facts['tensor']} is stored without {facts['missing']}, so it has no effect."
     return MetadataDiffers(**common, halves=(text,), **_named([facts["tensor"]]))
 
 
 def _ranks(facts: Facts, common: Facts) -> Finding:
     (first, second), (shape, other_shape) = facts["tensors"], facts["shapes"]
-    text = f"{first} is of rank {shape[0]:,}, and {second} of {other_shape[1]:,}: they cannot be multiplied."
+    text = f"{first} has rank {shape[0]:,}, but {second} rank {other_shape[1]:,}: they cannot be multiplied."
     return MetadataDiffers(**common, halves=(text,), **_named([first, second]))
 
 

@@ -114,7 +114,7 @@ def _unsaid(header: GgufHeader) -> str:
     lacking = [what for key, what in _SIZES.items() if f"{name}.{key}" not in header.metadata]
     if not lacking or name == "clip":
         return ""
-    return f", which does not say {' and '.join(lacking)}, so that nothing was compared with that"
+    return f", which does not say {' and '.join(lacking)}: those were not compared"
 
 
 def _files(files: GgufFiles) -> tuple[str, ...]:
@@ -135,7 +135,7 @@ def _evidence(checked: GgufFiles, variants: tuple[WeightsFile, ...], files: tupl
         tensors=len(first.header.tensors) if first.header else 0,
         bytes=_sizes(first),
         rows=_tensors(first) if listed else None,
-        unserved="its metadata does not give what a cache depends on",
+        unserved="its metadata lacks the sizes that the KV cache depends on",
         headers={file.files.name: file.header for file in checked.looked if file.role in (None, "model", "vocabulary")},
     )
     return Evidence(

@@ -111,7 +111,7 @@ def contents(blueprint: Blueprint, files: Files) -> str:
     """What files of unusual names hold, as a sentence without its end."""
     pickles = sound(files)
     if len(pickles) != 1 or len(files) != 1:
-        return f"what {named(sorted(file.name for file in files))} hold together is not known"
+        return f"what {named(sorted(file.name for file in files))} together contain is not known"
     (pickle,), subject = pickles, blueprint.spec.architecture or blueprint.spec.family
     name, (path, tensors) = named([pickle.name]), pickle.inner or ((), pickle.tensors)
     under = f" under {''.join(f'[{key!r}]' for key in path)}" if path else ""
@@ -119,7 +119,7 @@ def contents(blueprint: Blueprint, files: Files) -> str:
         return f"{name} holds no tensors"
     if _fits(tensors, blueprint):
         return f"{name} holds every tensor that {subject} describes{under}. Save them as {BIN_SINGLE} or as safetensors"
-    return f"{name} holds {len(tensors):,} tensors{under}, which are not those that {subject} describes"
+    return f"{name} holds {len(tensors):,} tensors{under}, but not those that {subject} describes"
 
 
 def conditions(pickle: Pickle, blueprint: Blueprint, first: bool = True) -> Iterator[Finding]:
@@ -138,8 +138,8 @@ def conditions(pickle: Pickle, blueprint: Blueprint, first: bool = True) -> Iter
         yield TensorRefused(file=pickle.name, odd=odd, tensors=tuple(odd), count=len(odd))
     if pickle.compressed:
         yield InvalidHeader(
-            statement=f"{named([pickle.name])}: {len(pickle.compressed):,} of its {len(pickle.storages):,} storages are"
-            " compressed, which torch does not read.",
+            statement=f"{named([pickle.name])}: {len(pickle.compressed):,} of its {len(pickle.storages):,} storages"
+            f" are compressed, which torch.load does not read.",
             file=pickle.name,
             fix="Save it again with torch.save.",
         )

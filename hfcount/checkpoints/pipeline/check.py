@@ -75,11 +75,11 @@ def _unknown(index: PipelineIndex, files: Collection[str] | None) -> UnknownPipe
     near: list[str] = [] if index.code else alike(index.kind)
     level: Severity = "note"
     if index.code and files is not None and index.code not in files:
-        whose, level = f"of code that is not there ({printable(index.code, 60)})", "error"
+        whose, level = f"of code that is missing ({printable(index.code, 60)})", "error"
     elif index.code:
-        whose = f"which is code of the repo's own ({printable(index.code, 60)})"
+        whose = f"which is code in the repo ({printable(index.code, 60)})"
     elif is_part_class(index.kind):
-        whose, level = "which is the class of a part, and of no pipeline", "error"
+        whose, level = "which is the class of a part, not of a pipeline", "error"
     else:
         whose = f"which diffusers {version()} does not have{f' (did you mean {near[0]}?)' if near else ''}"
     return UnknownPipelineClass(severity=level, kind=index.kind, key="_class_name", file=_INDEX, whose=whose)
@@ -87,7 +87,7 @@ def _unknown(index: PipelineIndex, files: Collection[str] | None) -> UnknownPipe
 
 def _instead(index: PipelineIndex, name: str) -> str:
     if name in index.absent:
-        return "gives it no class ([null, null])"
+        return "names no class for it ([null, null])"
     return f"has {shown(index.settings[name])} for it" if name in index.settings else "does not list it"
 
 
@@ -183,7 +183,7 @@ def _absent(entry: Entry, names: Sequence[str]) -> tuple[str, str | None] | None
     files = weight_files(entry, names)
     if files.safe or files.pickled:
         return None
-    return f"{{}} holds no weights of a name that is looked for ({_named(names)})", None
+    return f"{{}} holds no weights with a known file name ({_named(names)})", None
 
 
 def _tokens(names: Sequence[str]) -> bool:

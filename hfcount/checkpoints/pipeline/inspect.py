@@ -163,7 +163,7 @@ class _Run(NamedTuple):
             report = self._of_part(entry, contents)
         elif is_code(entry, folder.names):
             code = printable(f"{entry.name}/{entry.library}.py")
-            report = _unknown("OwnCode", f"{entry.by} is code of the repo's own, {code}, which is not read")
+            report = _unknown("OwnCode", f"{entry.by} is code in the repo, {code}, which hfcount does not read")
         elif not (entry.weightless or entry.name in contents.absent):
             report = _unknown("NotCached", f"{entry.name} is not in the cache")
         return ListedPart(entry.name, entry.library, entry.kind, report, entry.name in contents.absent)
@@ -173,7 +173,7 @@ class _Run(NamedTuple):
         asked, part, _ = self.opened[entry.name]
         files = contents.weights.get(entry.name)
         if is_foreign(entry):
-            return _unknown("NoSafetensors", f"weights of {entry.by} are not read")
+            return _unknown("NoSafetensors", f"hfcount does not read weights of {entry.by}")
         if not isinstance(part, Documents):
             error = part if isinstance(part, HfcountError) else part.refusal()
             return _unknown(error.kind, str(error))
@@ -238,7 +238,7 @@ def _unread(entry: Entry, files: WeightFiles | None, contents: PartFolders, valu
     if files is None or not files.loads_pickled(contents.variant.get(entry.name)):
         return ""
     if not (valued or all("" in weights.pickled for weights in contents.weights.values())):
-        return "its weights are pickled (.bin), and another part has none that are: they were not read"
+        return "its weights are pickled (.bin), while another part has none of that kind: they were not read"
     if files.sharded and entry.library != "transformers":
         return "its weights are several pickled files (.bin), which were not read"
     return ""

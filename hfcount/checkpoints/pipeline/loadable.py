@@ -63,10 +63,10 @@ def _lacks(entry: Entry, repo: bool) -> str | None:
     if library not in known:
         if library.startswith(("diffusers.", "transformers.")) and not repo:
             return None  # a module that the library itself has imported
-        return f"diffusers {version()} loads parts of no such library{_elsewhere(kind)}"
+        return f"diffusers {version()} does not load parts of this library{_elsewhere(kind)}"
     if {kind, kind.removesuffix("Fast")} & known[library] or (library == "transformers" and _is_model(kind)):
         return None
-    return f"{printable(library, 60)} has no such class that is loaded{_elsewhere(kind) or _alike(library, kind)}"
+    return f"{printable(library, 60)} has no such class{_elsewhere(kind) or _alike(library, kind)}"
 
 
 def _is_model(kind: str) -> bool:

@@ -250,7 +250,9 @@ def _nothing(parts: Sequence[PipelinePart], options: Options) -> Failure | None:
     """What is said of a pipeline none of whose parts holds weights, where more than a count was asked for."""
     if options.depth == "config" or any(part.verdict for part in parts):
         return None
-    return Failure(kind="NotCompared", message=f"{MODEL_INDEX} lists no part with weights: nothing was compared.")
+    return Failure(
+        kind="NotCompared", message=f"{MODEL_INDEX} lists no part that has weights: there is nothing to compare."
+    )
 
 
 def _failure(parts: Sequence[PipelinePart]) -> Failure | None:
@@ -259,5 +261,5 @@ def _failure(parts: Sequence[PipelinePart]) -> Failure | None:
     if not failed:
         return None
     many = sum(part.verdict is not None for part in parts)
-    message = f"{len(failed):,} of {plural(many, 'part')} could not be judged: {', '.join(failed)}."
+    message = f"{len(failed):,} of {plural(many, 'part')} could not be checked: {', '.join(failed)}."
     return Failure(kind=_alike(failed.values()) or "PartsNotVerified", message=message)

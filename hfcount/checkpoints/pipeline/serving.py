@@ -8,7 +8,7 @@ from hfcount.report.serving import Answer, Serving
 from hfcount.verifier.finding import Finding
 from hfcount.verifier.rules.hf602_does_not_fit import DoesNotFit
 
-_SHARED = "the parts of a pipeline are not shared by ranks of tensor parallelism"
+_SHARED = "tensor parallelism (--tp) does not split the parts of a pipeline"
 
 
 def served(listed: Sequence[ListedPart], options: Options) -> tuple[Serving | None, list[Finding]]:
@@ -26,7 +26,7 @@ def served(listed: Sequence[ListedPart], options: Options) -> tuple[Serving | No
     if total <= load.memory:
         answers.append(Answer(question="memory", ranks=1, answer="yes"))
         return Serving(fits=True, answers=tuple(answers)), []
-    fix = "Take more memory, or keep on the device only the part that computes (enable_model_cpu_offload)."
+    fix = "Use more memory, or keep only the active part on the device (enable_model_cpu_offload)."
     finding = DoesNotFit(
         expected=load.memory,
         observed=total,

@@ -176,7 +176,7 @@ def _fix(observed: _Value, expected: Sequence[_Sum], used: Mapping[str, Any]) ->
         name, _, inner = other.partition(".")
         if expected[0].text == other:
             ways.append(f"a {name} whose {inner} is {shown(observed.value)}")
-    return f"Take {', or '.join(ways)}."
+    return f"Use {', or '.join(ways)}."
 
 
 def _unshifted(kind: str, configs: Configs) -> Iterator[PartsDoNotFit]:
@@ -184,11 +184,11 @@ def _unshifted(kind: str, configs: Configs) -> Iterator[PartsDoNotFit]:
     pattern, source = SHIFTED
     if re.fullmatch(pattern, kind) and configs.value("vae.latent_channels") and not configs.value("vae.shift_factor"):
         yield PartsDoNotFit(
-            statement=f"vae.shift_factor is null, and {kind} subtracts it from what it decodes.",
+            statement=f"vae.shift_factor is null, but {kind} needs a number, which it subtracts when it decodes.",
             source=f"diffusers 0.42.1, pipelines/{source}",
             file="vae/config.json",
             key="shift_factor",
-            fix="Take the vae that belongs to this pipeline, or give its shift_factor.",
+            fix="Use the vae that belongs to this pipeline, or set its shift_factor.",
         )
 
 
@@ -198,9 +198,9 @@ def _flowing(kind: str, entries: Sequence[Entry]) -> Iterator[PartsDoNotFit]:
     scheduler = next((entry.kind for entry in entries if entry.name == "scheduler"), "")
     if re.fullmatch(pattern, kind) and scheduler.startswith("FlowMatch"):
         yield PartsDoNotFit(
-            statement=f"scheduler is a {scheduler}, and {kind} has a U-Net, which is not trained by flow matching.",
+            statement=f"scheduler is a {scheduler}, but {kind} has a U-Net, which is not trained by flow matching.",
             source=f"diffusers 0.42.1, pipelines/{source}",
             file="model_index.json",
             key="scheduler",
-            fix="Take a scheduler of diffusion, such as EulerDiscreteScheduler.",
+            fix="Use a diffusion scheduler, such as EulerDiscreteScheduler.",
         )

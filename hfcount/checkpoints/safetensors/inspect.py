@@ -60,7 +60,7 @@ def _need_of_headers(documents: Documents, evidence: Evidence, outcome: Outcome)
     """Why headers are needed; None if the index and the sizes of its files settle it."""
     files = evidence.weights
     if evidence.index is None:
-        return "there is no index"
+        return "there is no index file"
     if files and files.whole and not files.there and not files.beside:
         return None  # there are none
     if _is_unlisted(documents):
@@ -68,8 +68,8 @@ def _need_of_headers(documents: Documents, evidence: Evidence, outcome: Outcome)
     if any(finding.proof == "lost" for finding in outcome.findings):
         return "the weights are quantised"
     if outcome.settled and outcome.has("HF203"):
-        return "a tied weight is stored, and may be no copy"
-    return outcome.doubt if outcome.settled else "the index alone does not add up"
+        return "a tied weight is stored; the index does not show whether it is a copy"
+    return outcome.doubt if outcome.settled else "the index alone does not agree"
 
 
 def _kept(documents: Documents, files: Weights) -> Literal["all", "some"] | None:
@@ -87,7 +87,7 @@ def _unopened(documents: Documents, evidence: Evidence, outcome: Outcome, kept: 
         return None
     doubt = _UNLISTED if _is_unlisted(documents) else outcome.doubt
     doubt = doubt or (kept and "an earlier run has read the headers of some of the files of this commit")
-    return Failure(kind="NotOpened", message=f"{doubt}. --depth headers tells.") if doubt else None
+    return Failure(kind="NotOpened", message=f"{doubt}. --depth headers shows it.") if doubt else None
 
 
 def _read_headers(model: Model, evidence: Evidence, outcome: Outcome, options: Options) -> tuple[Evidence, Outcome]:

@@ -115,7 +115,7 @@ class _Model:
     def add(self, module: Module, examine: Examine) -> None:
         """Inspects a model of transformers; one without a config is left out, which a finding says."""
         if (documents := below(self.documents, module.folder)) is None:
-            self.doubt("NotCompared", f"{printable(module.folder)} has no {CONFIG} that could be read")
+            self.doubt("NotCompared", f"{printable(module.folder)} has no readable {CONFIG}")
             return
         try:
             inner = self.inner[module.folder] = examine(documents, self.options)
@@ -136,7 +136,7 @@ class _Model:
         if not wanted or not self.looks:
             return
         if self.options.depth == "index" and not shards.local and not set(wanted) <= set(shards.kept):
-            text = f"{printable(wanted[0])} has no index, and its header was not read. --depth headers reads it."
+            text = f"{printable(wanted[0])} has no index file, and its header was not read. --depth headers reads it."
             self.doubt("NotOpened", text)
             return
         try:
@@ -159,7 +159,7 @@ class _Model:
             outcome.checks += [check._replace(text=_placed_text(folder, check.text)) for check in model.outcome.checks]
         unread = next((module for module in outcome.modules if module.agrees is None), None)
         if unread and self.looks and not any(finding.severity == "error" for finding in outcome.findings):
-            self.doubt("NotCompared", f"what {printable(unread.path or unread.kind)} holds was not compared")
+            self.doubt("NotCompared", f"{printable(unread.path or unread.kind)} was not compared")
         outcome.proven = self.looks and self.unseen is None
         if with_weights := [
             module for module in outcome.modules if module.tensors and module.path not in self.inner and self.shards

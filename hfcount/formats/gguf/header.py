@@ -129,9 +129,9 @@ def read_gguf(name: str, size: int | None, read: Read) -> GgufHeader:
     metadata, kinds, start = read_pairs(window, _HEAD.size, pairs)
     alignment = metadata.get("general.alignment", 32)
     if type(alignment) is not int or alignment <= 0 or alignment & (alignment - 1):
-        raise broken(f"{where}: general.alignment is {alignment!r}, and must be a power of two.")
+        raise broken(f"{where}: general.alignment is {alignment!r}, but must be a power of two.")
     if kinds.get("general.alignment", "u32") != "u32":
-        raise broken(f"{where}: general.alignment is of type {kinds['general.alignment']}, and must be u32.")
+        raise broken(f"{where}: general.alignment is of type {kinds['general.alignment']}, but must be u32.")
     tensors, stop = _table(window, start, count, alignment)
     header = _laid_out(where, version, metadata, tensors, (start, stop), alignment)
     if size is not None and size < header.end:

@@ -53,7 +53,7 @@ def _sizes(report: Report) -> Iterator[tuple[str, str]]:
     if not memory.ranks:
         yield from _room(_answering(report, memory, 1), memory, "")
     for rank in memory.ranks:
-        among = f"1 of {plural(rank.ranks, 'rank')}"
+        among = f"each of {plural(rank.ranks, 'GPU')}"
         yield f"weights, {among}", amount(rank.weights_bytes) if rank.works is not False else "impossible"
         if memory.context is not None:
             yield f"+ cache, {among}", amount(rank.total_bytes)

@@ -15,16 +15,16 @@ def looked(report: Report) -> str:
     """What the run compared and did not open; empty if it could read nothing."""
     files = report.evidence.files if report.evidence else None
     if files is None:
-        return f"config.json alone{_closed(report)}" if report.family else ""
+        return f"only config.json{_closed(report)}" if report.family else ""
     checked = {check.name for check in report.checks}
     compared = ["names"] if {"tensors", "modules"} & checked or report.container in HELD else []
     opened = report.depth in ("headers", "data")
     if opened:
         types = "types" if report.container in HELD else "dtypes"
         compared += ["shapes", types] if compared else ["layout"]
-    compared += ["bytes of total_size"] if "total_size" in checked else []
+    compared += ["total size"] if "total_size" in checked else []
     if report.source == "memory":
-        values = "" if report.statistics is None else "; every value was read"
+        values = "" if report.statistics is None else "; all values were read"
         return f"{listed(compared)} of the tensors in memory{values}"
     text = _opened(report, files, compared) if opened else _unopened(files, compared)
     return text + _closed(report)
@@ -33,8 +33,8 @@ def looked(report: Report) -> str:
 def _opened(report: Report, files: Files, compared: Sequence[str]) -> str:
     some = files.found and files.opened < files.named  # else all, or others that are there in their place
     opened = _of(files.opened, files.named) if some else plural(files.opened, "file")
-    by = "pickles, of which nothing was run" if report.container == "pickle" else "headers"
-    data = "data was not read" if report.statistics is None else _values(report)
+    by = "pickles (no code was run)" if report.container == "pickle" else "headers"
+    data = "values were not read" if report.statistics is None else _values(report)
     return f"{listed([*compared, 'sizes'])} of {opened} by their {by}; {data}"
 
 
@@ -45,15 +45,15 @@ def _values(report: Report) -> str:
     scales = f"the scales of {plural(packed, 'quantised tensor')}"
     if packed and not unpacked:
         return f"{scales} were read"
-    return f"every value of {plural(unpacked, 'tensor')} was read{f', and {scales}' if packed else ''}"
+    return f"all values of {plural(unpacked, 'tensor')} were read{f', and {scales}' if packed else ''}"
 
 
 def _unopened(files: Files, compared: Sequence[str]) -> str:
     sized = [*compared, *([f"sizes of {_of(files.sized, files.named)}"] if files.sized else [])]
-    many = f"the {plural(files.named, 'file')} themselves were"
-    unknown = f"{many if files.named != 1 else 'the file itself was'} not seen"
-    closed = "their headers were not opened (--depth headers reads them)"
-    closed = closed if files.found else "none of its files is there"
+    many = f"the {plural(files.named, 'weight file')} were"
+    unknown = f"{many if files.named != 1 else 'the weight file was'} not checked"
+    closed = "headers were not read (--depth headers reads them)"
+    closed = closed if files.found else "no weight file is there"
     return f"{listed(sized) or 'the index'}; {unknown if files.found is None else closed}"
 
 

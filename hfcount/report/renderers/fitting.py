@@ -27,9 +27,9 @@ def answered(report: Report) -> Iterator[str]:
         ranks = [answer.ranks for answer in yes]
         if ranks and question == "memory":
             most = _at_most(yes, serving, memory)
-            yield f"a share of {_numbers(ranks)} fits {text}{most}" if memory.ranks else f"fits {text}{most}"
+            yield f"fits {text} on {_numbers(ranks, 'GPU')}{most}" if memory.ranks else f"fits {text}{most}"
         elif ranks and memory.available_bytes is None:  # else the next answer says so, too
-            yield f"{_numbers(ranks)} {text}"
+            yield f"{_numbers(ranks, 'rank')} {text}"
 
 
 def _at_most(answers: Sequence[Answer], serving: Serving, memory: Memory) -> str:
@@ -49,28 +49,29 @@ def _refused(answer: Answer, memory: Memory, serving: Serving, depth: str | None
         unknown = f"unknown whether {who} can share it ({answer.reason})"
         return f"{who} cannot share it" if answer.answer == "no" else unknown
     held = next((rank for rank in memory.ranks if rank.ranks == answer.ranks), memory)
-    share, size = f"a share of {who} " if memory.ranks else "", capacity(memory.available_bytes or 0)
+    share, size = f"on {plural(answer.ranks, 'GPU')} it " if memory.ranks else "", capacity(memory.available_bytes or 0)
     if answer.answer == "unknown":
         return f"unknown whether {share or 'it '}fits in {size} ({answer.reason}){_instead(held, depth)}"
-    cache = f" and {binary(held.kv_bytes)} of cache" if held.kv_bytes else ""
+    cache = f" and {binary(held.kv_bytes)} cache" if held.kv_bytes else ""
     uses = [engine for engine in serving.engines if engine.ranks == answer.ranks]
     part = f", of which {uses[0].engine} uses {binary(uses[0].bytes)}" if uses else ""
     each = f"{memory.batch:,} sequences of " if memory.batch > 1 else ""
-    most = f", up to {each}{plural(answer.largest_context, 'token')} fit" if answer.largest_context else ""
-    return f"{share}does not fit in {size}{part}: {binary(held.weights_bytes or 0)} of weights{cache}{most}"
+    most = f"; up to {each}{plural(answer.largest_context, 'token')} fit" if answer.largest_context else ""
+    each_gpu = " on each" if answer.ranks > 1 else ""
+    return f"{share}does not fit in {size}{part}: {binary(held.weights_bytes or 0)} weights{cache}{each_gpu}{most}"
 
 
 def _instead(held: Memory | RankMemory, depth: str | None) -> str:
     """What is known of an unknown total, or how to learn it."""
     if held.weights_bytes is not None:
-        return f"; its weights alone take {binary(held.weights_bytes)}"
-    return "" if depth in ("headers", "data") else "; --depth headers reads how many bytes are stored"
+        return f"; its weights alone need {binary(held.weights_bytes)}"
+    return "" if depth in ("headers", "data") else "; --depth headers shows how many bytes are stored"
 
 
-def _numbers(ranks: Sequence[int]) -> str:
+def _numbers(ranks: Sequence[int], noun: str) -> str:
     """`2, 4 and 8 ranks`."""
     *some, last = (f"{number:,}" for number in ranks)
-    return f"{', '.join(some)} and {last} ranks" if some else plural(ranks[0], "rank")
+    return f"{', '.join(some)} and {last} {noun}s" if some else plural(ranks[0], noun)
 
 
 def refused(reports: Sequence[Report]) -> str:
@@ -82,7 +83,7 @@ def refused(reports: Sequence[Report]) -> str:
     ]
     too_large, undivided = (sum(name in questions for questions in refusals) for name in ("memory", "tp"))
     parts = [f"{too_large:,} {'does' if too_large == 1 else 'do'} not fit"] if too_large else []
-    parts += [f"{undivided:,} cannot be shared so"] if undivided else []
+    parts += [f"{undivided:,} cannot be shared by that many"] if undivided else []
     return f"; {', '.join(parts)}" if parts else ""
 
 
@@ -91,8 +92,8 @@ def fitting(memory: Memory, serving: Serving | None) -> list[ServingRow]:
     rows = list[ServingRow]()
     if serving and serving.context_limit is not None:
         asked = memory.context or 0
-        beyond = f"; {asked:,} are asked for" if asked > serving.context_limit else ""
-        text = f"tokens at most, by the config ({serving.context_limit_source}){beyond}"
+        beyond = f", less than the {asked:,} you asked for" if asked > serving.context_limit else ""
+        text = f"tokens ({serving.context_limit_source} in config.json){beyond}"
         rows.append(("context limit", f"{serving.context_limit:,}", text))
     if memory.available_bytes is not None and not memory.ranks:
         rows += _in_memory(memory, memory, serving, "")
@@ -100,7 +101,7 @@ def fitting(memory: Memory, serving: Serving | None) -> list[ServingRow]:
         rows += _of_ranks(rank, memory, serving)
     if memory.ranks:
         numbers = ", ".join(f"{number:,}" for number in memory.tensor_parallel or ())
-        sharing = f"can share it, of up to 128: {numbers}" if numbers else memory.ranks_why or ""
+        sharing = f"can share it (up to 128): {numbers}" if numbers else memory.ranks_why or ""
         rows.append(("ranks", "" if numbers else "unknown", sharing))
     if memory.available_bytes is not None:
         rows.append(("not counted", "", "activations, CUDA context and graphs, the engine's own buffers"))
@@ -108,7 +109,7 @@ def fitting(memory: Memory, serving: Serving | None) -> list[ServingRow]:
 
 
 def _of_ranks(rank: RankMemory, memory: Memory, serving: Serving | None) -> list[ServingRow]:
-    name = f"1 of {plural(rank.ranks, 'rank')}"
+    name = f"each of {plural(rank.ranks, 'GPU')}"
     if rank.works is None:
         return [(name, "unknown", memory.ranks_why or "")]
     if not rank.works:
@@ -130,13 +131,17 @@ def _together(rank: RankMemory, memory: Memory) -> Iterator[ServingRow]:
     excess = []
     weights = rank.ranks * (rank.weights_bytes or 0) / (memory.weights_bytes or 1)
     if weights > _MORE:
-        excess.append(f"{weights:,.2f} times the weights")
+        excess.append(f"{weights:,.2f}× the weights")
     kept = (memory.kv_bytes_per_token or 0) + (memory.state_bytes or 0)
     cache = rank.ranks * ((rank.kv_bytes_per_token or 0) + (rank.state_bytes or 0)) / (kept or 1)
     if cache > _MORE:
-        excess.append(f"{cache:,.2f} times the cache")
+        excess.append(f"{cache:,.2f}× the cache")
     if excess and rank.ranks > 1:
-        yield f"  all {rank.ranks:,}", "", f"{' and '.join(excess)} of one device, since what is not split is copied"
+        yield (
+            f"  all {rank.ranks:,}",
+            "",
+            f"{' and '.join(excess)} of one GPU (tensors that cannot be split are copied)",
+        )
 
 
 def _in_memory(
@@ -147,7 +152,7 @@ def _in_memory(
     engine = next((engine for engine in serving.engines if engine.ranks == ranks), None) if serving else None
     yield f"{indent}in {capacity(memory.available_bytes or 0)}", *_fits(engine or holder, memory, serving)
     if engine:
-        text = f"of it ({engine.setting}), for activations too; --engine raw counts with all of it"
+        text = f"of it ({engine.setting}), activations included; --engine raw uses all of it"
         yield f"{indent}{engine.engine} uses", binary(engine.bytes), text
 
 
@@ -155,7 +160,7 @@ def _fits(holder: Memory | RankMemory | EngineMemory, memory: Memory, serving: S
     if holder.fits is None:
         return "unknown", memory.weights_why or memory.why or ""
     if not holder.fits and not holder.largest_context:
-        return "does not fit", "the weights and one token take more"
+        return "does not fit", "the weights and one token need more"
     most = _most(holder.largest_context, memory, serving)
     return ("fits", f"with {most}") if holder.fits else ("does not fit", f"but {most} do")
 

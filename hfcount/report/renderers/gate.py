@@ -21,6 +21,6 @@ def _then(report: Report) -> str:
     if report.exit_code != 1:
         return ""
     if report.verdict == "mismatch":
-        return f". `hfcount {quote(report.model)}` says what is wrong."
+        return f". `hfcount {quote(report.model)}` shows what is wrong."
     fixes = [finding.fix for finding in report.findings if finding.rule.of_serving and finding.fix]
     return f". {' '.join(dict.fromkeys(fixes))}" if fixes else ""

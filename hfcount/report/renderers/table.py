@@ -125,11 +125,13 @@ def answer(report: Report, full: bool = False) -> Iterator[RenderableType]:
 
 def _left_out(report: Report) -> str:
     counts = report.parameters
-    total = f"{counts.total:,} parameters" if counts and counts.total is not None else "parts that are not described"
-    text = f"By its config it has {total}. --details shows its components, and what serving it takes."
+    total = (
+        f"{counts.total:,} parameters" if counts and counts.total is not None else "parts that hfcount does not know"
+    )
+    text = f"By its config it has {total}. --details shows its components, and the memory to serve it."
     if report.repair is None:
         return text
-    does = "shows a repair" if report.repair == "proven" else "shows a repair, and what it would give up"
+    does = "shows a repair" if report.repair == "proven" else "shows a repair and what is lost by it"
     return f"{text} `hfcount fix {quote(report.model)}` {does}."
 
 

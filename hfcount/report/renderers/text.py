@@ -23,7 +23,7 @@ def outcome(report: Report) -> str:
 
 
 def verdict(report: Report) -> str:
-    """The verdict in words, such as `verified: 8 parameters = 16 bytes / 2`."""
+    """The verdict in words, such as `verified: 8 parameters, 16 bytes: all names and the total size match`."""
     by = f" (names and shapes by {report.derived_with})" if report.derived_with else ""
     left = (
         ", ".join(other.kind for other in report.not_looked_at if other.kind not in (CODE, TRAINING, ORIGINALS))
@@ -127,8 +127,8 @@ def _quantised(stored: Storage) -> _Row:
     return (
         "quantised",
         bits,
-        f"bits per weight ({stored.scheme}): {plural(stored.modules, 'module')} in {binary(stored.packed_bytes)}, and"
-        f" {dense} dense; unpacked {binary(stored.unpacked_bytes)}",
+        f"bits per weight ({stored.scheme}): {plural(stored.modules, 'module')} in {binary(stored.packed_bytes)},"
+        f" {dense} not quantised; unpacked {binary(stored.unpacked_bytes)}",
     )
 
 
@@ -231,7 +231,7 @@ def remarks(report: Report) -> list[str]:
     """Remarks besides the findings: why headers were read."""
     texts = []
     if report.depth in ("headers", "data") and report.depth_reason and report.source != "memory":
-        texts.append(f"The headers were read, since {report.depth_reason}.")
+        texts.append(f"Headers were read because {report.depth_reason}.")
     texts += [f"{part.name}: {part.error.message}" for part in report.parts or () if part.error]
     return texts
 
@@ -258,7 +258,7 @@ def _because(report: Report) -> str:
     if report.verdict == "verified":
         exact = total is not None and size is not None and report.parameters and report.parameters.stored == total
         if exact and total and size and size % total == 0:
-            return f"{counted} = {size:,} bytes / {size // total}"
+            counted += f", {size:,} bytes"
         return f"{counted}: {_MATCHES.get(report.depth or '', _MATCHES['headers'])}"
     return f"{counted}; {_explained(report)}"
 
@@ -274,7 +274,7 @@ def _contained(report: Report) -> str:
         by = [text.removeprefix("by ").partition(", which")[0] for text in held]
         return f"{counted}, names and shapes by {listed(by)}"
     notes = [finding for finding in report.findings if not finding.rule.informational]
-    sound = "for its base" if report.adapter else "sound in itself"
+    sound = "for its base" if report.adapter else "agrees with its own metadata"
     return f"{counted}, {sound}; see {', '.join(f'{note.code} {note.name}' for note in notes)}"
 
 
@@ -282,7 +282,7 @@ def _explained(report: Report) -> str:
     """The differences of an explained checkpoint, those first that loaders may take otherwise."""
     notes = [*(finding for finding in report.findings if finding.rule.divides), *_judged(report)]
     ways = ", ".join(dict.fromkeys(f"{finding.code} {finding.name}" for finding in notes))
-    return f"every difference is a known one ({ways})"
+    return f"differs only in known ways ({ways})"
 
 
 def _counted(report: Report) -> str:
@@ -303,10 +303,10 @@ def _unproven(report: Report) -> str:
         return f"nothing was compared; allowed: {_allowed(report)}" if report.allowed else _counted(report)
     if report.asides:
         parts = "; ".join(f"{prefix}: {why}" for prefix, why in report.asides.items())
-        return f"what is described agrees with what was read; not described is {parts}"
+        return f"all that hfcount knows of this model agrees; it does not know {parts}"
     notes = _judged(report)
     reasons = [finding for finding in notes if finding.rule.proof != "kept"] or notes
     names = ", ".join(f"{finding.code} {finding.name}" for finding in reasons)
     if reasons and all(finding.rule.proof == "doubted" for finding in reasons):
-        return f"what was read is as the config says, and that may be of no use ({names})"
-    return f"counted, but nothing in reach proves the bytes{f' ({names})' if names else ''}"
+        return f"the files agree with the config, but loading may still fail ({names})"
+    return f"parameters counted, but the stored bytes could not be checked{f' ({names})' if names else ''}"

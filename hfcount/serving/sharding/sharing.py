@@ -45,7 +45,7 @@ class Sharing:
     def __init__(self, blueprint: Blueprint, announced: Sequence[Announcement], asked: Collection[str] = ()) -> None:
         self.blueprint = blueprint
         self.asked = tuple(engine for engine in ENGINES if engine.lower() in asked)
-        self.why = unshared(blueprint.spec) if not blueprint.derived_with else "no family describes it"
+        self.why = unshared(blueprint.spec) if not blueprint.derived_with else "hfcount does not know this architecture"
         self._announced = announced
         self._obstacles: dict[int, list[Obstacle]] = {}
 
@@ -120,14 +120,14 @@ class Sharing:
             value = int(size.value)
             if size.how == "padded" and (rows := padded(value)) % ranks:
                 text = (
-                    f"the vocabulary of {value:,} is filled up to {rows:,} rows, and {rows:,} / {ranks:,} is no whole"
-                    f" number (VocabParallelEmbedding of {VLLM}; that of {SGLANG} fills up further)"
+                    f"the vocabulary of {value:,} is padded to {rows:,} rows, and {rows:,} / {ranks:,} is not a whole"
+                    f" number (VocabParallelEmbedding of {VLLM}; that of {SGLANG} pads further)"
                 )
                 yield Obstacle(text, size.key, engines=("vLLM",))
             elif size.how == "or single" and value == 1 and self._announced:
                 text = (
-                    f"the state space has a single group, and is quantised, so that {ranks:,} ranks cannot have a copy"
-                    f" each (MambaMixer2 of {SGLANG}; that of {VLLM} makes them)"
+                    f"the state space has one group and is quantised, so {ranks:,} ranks cannot each hold a copy"
+                    f" (MambaMixer2 of {SGLANG}; that of {VLLM} makes them)"
                 )
                 yield Obstacle(text, size.key, engines=("SGLang",))
 
@@ -158,9 +158,9 @@ def _of_size(size: Shared, ranks: int) -> Obstacle:
     if size.how == "or copied":
         rest = f"neither {value:,} / {ranks:,} nor {ranks:,} / {value:,} is a whole number"
     elif size.how == "or single":
-        rest = f"{value:,} / {ranks:,} is no whole number, and there is more than one to copy"
+        rest = f"{value:,} / {ranks:,} is not a whole number, and there are too many to copy"
     else:
-        rest = f"{value:,} / {ranks:,} is no whole number"
+        rest = f"{value:,} / {ranks:,} is not a whole number"
     named = f"{value:,} {size.what}{_in_brackets(size.key)}"
     return Obstacle(f"{named}: {rest} ({size.where} of {VLLM} and {SGLANG})", size.key, experts=size.where == EXPERTS)
 
@@ -178,7 +178,7 @@ def _of_cut(cut: Cut, ranks: int, engines: Sequence[Engine]) -> Obstacle:
         parts = f"a copy of {cut.part:,} for each rank, which"
     text = (
         f"{total:,} {side} of {printable(cut.leaf.name, 120)}{_in_brackets(cut.key)}, stored as {cut.layout.label}:"
-        f" {parts} is no multiple of {cut.size:,} ({_CUTTERS[len(engines)]} no {kind})"
+        f" {parts} is not a multiple of {cut.size:,} ({_CUTTERS[len(engines)]} no {kind})"
     )
     return Obstacle(text, cut.key, cut.leaf, engines, experts=cut.leaf.component == "experts")
 

@@ -104,7 +104,7 @@ def stacks(spec: Spec) -> Iterator[Spec]:
 def unshared(spec: Spec) -> str:
     """Why it is not known how ranks share a model; empty if it is."""
     if not spec.vocab or not spec.layers:
-        return "it is no language model whose layers are described"
+        return "it is not a language model that hfcount knows"
     for layer in _layers(spec):
         for part in (layer.mixer, layer.parallel_mixer):
             if isinstance(part, LRU | RWKV | MLSTM):

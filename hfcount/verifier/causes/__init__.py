@@ -111,9 +111,9 @@ def explain(
     causes, unlooked = _found(case, frozenset(open_), _OF_MANY if rows > MOST_ROWS else CAUSES)
     chosen = _chosen(causes, frozenset(open_))
     if rows > MOST_ROWS:
-        unlooked = f"{rows:,} rows of names differ, and other configs are tried for at most {MOST_ROWS:,}"
+        unlooked = f"{rows:,} rows of names differ, more than the {MOST_ROWS:,} for which it tries other configs"
     if unlooked and not chosen:
-        chosen = [Cause({open_[0]}, f"The cause was not looked for to the end: {unlooked}.")]
+        chosen = [Cause({open_[0]}, f"hfcount stopped looking for the cause: {unlooked}.")]
     for cause in chosen:
         _name(cause, outcome)
 
@@ -134,7 +134,7 @@ def _found(case: Case, codes: frozenset[str], finders: Sequence[_Finder]) -> tup
                 if _explains_all(cause, codes):
                     return causes, ""
     except TimeoutError:
-        return causes, "the time of --timeout is over"
+        return causes, "the time limit (--timeout) is reached"
     return causes, ""
 
 

@@ -116,9 +116,9 @@ def _cause(case: Case, codes: frozenset[str], fits: Sequence[Mapping[str, Any]])
             continue
         values = [f"any from {value} to {alike[-1][key]}" if alike else _text(value) for key, value in fit.items()]
         read = zip(fit, values, strict=True)
-        statements.append("; ".join(f"{key} {_read(case.value(key))}, and {text} would fit" for key, text in read))
+        statements.append("; ".join(f"{key} {_read(case.value(key))}, but {text} would fit" for key, text in read))
         wanted = [f"{key} to {'its number' if alike else json.dumps(value)}" for key, value in fit.items()]
-        orders.append(listed(wanted) + (" in the model that was saved, since no tensor tells" if alike else ""))
+        orders.append(listed(wanted) + (" in the model that was saved (the tensors do not show it)" if alike else ""))
     text, advice = "; or, ".join(statements), f"set {', or '.join(orders)}"
     missing, *others = case.difference.counts
     if missing and not any(others):
@@ -172,7 +172,7 @@ def _is_lost(case: Case) -> bool:
 
 def _names_of(case: Case, key: str, fits: Sequence[str]) -> str:
     """That these are the names of a type, and of which others."""
-    text = f"these are the names of {key} {fits[0]}, under which the config describes all that is stored"
+    text = f"these are the names of {key} {fits[0]}, with which the config describes all stored tensors"
     if more := [*fits[1:_TYPES], *([f"{len(fits) - _TYPES:,} more"] if len(fits) > _TYPES else [])]:
         text += f", as it does under {listed(more)}"
     return "; ".join([text, *map(str, groups(case)), *_not_quite(case)])

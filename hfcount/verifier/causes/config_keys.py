@@ -28,10 +28,10 @@ def misspelt(case: Case) -> Iterator[Cause]:
         codes = case.solved(changes) if changes else frozenset()
         if codes and case.proven(changes):
             text = "; ".join(
-                f"{printable(name)} is no key that is read, and {pairs[name]} is absent{_taken(case, pairs[name])}"
+                f"no key is called {printable(name)}, and {pairs[name]} is absent{_taken(case, pairs[name])}"
                 for name in names
             )
-            text += f": with {_values(changes)} what is stored would fit"
+            text += f": with {_values(changes)} the stored tensors would fit"
             renamed = listed([f"{printable(name)} to {pairs[name]}" for name in names])
             yield Cause(
                 codes, sentence(text), f"Rename {renamed}.", changes, sole=codes == case.open and _flat(changes)
@@ -41,7 +41,7 @@ def misspelt(case: Case) -> Iterator[Cause]:
 
 def _taken(case: Case, key: str) -> str:
     default = case.defaults.get(key)
-    return f", for which {shown(default)} was taken" if isinstance(default, int | float | str) else ""
+    return f" (default: {shown(default)})" if isinstance(default, int | float | str) else ""
 
 
 def _values(changes: Mapping[str, Any]) -> str:
@@ -82,7 +82,9 @@ def classed(case: Case) -> Iterator[Cause]:
     proven = [name for name in classes(kind)[:_MOST] if _is_all(case, name)]
     if proven:
         few = sorted(proven, key=lambda name: (len(name), name))[:_NAMED]
-        text = f"no class is named in architectures, and what is stored is all that {' or '.join(few)} has"
+        text = (
+            f"config.json names no class in architectures, and the stored tensors are those of {' or '.join(few)} has"
+        )
         advice = f"set architectures to {' or '.join(f'[{name}]' for name in few)}"
         yield Cause(case.open, sentence(text), sentence(advice), {_CLASSES: [few[0]]})
 
@@ -106,8 +108,8 @@ def without_part(case: Case) -> Iterator[Cause]:
         if not path.endswith("_config") or case.value(path) is not None or (around and case.value(around) is None):
             continue
         if differing <= {_module(text_of(leaf)) for leaf in case.blueprint.leaves if path in _parts(leaf)}:
-            text = f"{path} is absent, so that defaults were taken for all its keys, and what is stored has other sizes"
-            fix = f"Take {path} from the config.json of the model that was saved."
+            text = f"{path} is absent, so defaults were used for all its keys, but the stored tensors have other sizes"
+            fix = f"Copy {path} from the config.json of the model that was saved."
             yield Cause(case.open, sentence(text), fix, key=path)
             return
 

@@ -24,16 +24,16 @@ def drafted(case: Case) -> Iterator[Cause]:
     if not {*_OWN, _LAYER}.intersection(marks) or not {*_ENTRANCE}.intersection(marks):
         return
     text = (
-        f"{listed(marks)} are names of an EAGLE-3 draft, a small model that proposes tokens: it has the class of its"
-        " target in architectures, and is no such model"
+        f"{listed(marks)} are names of an EAGLE-3 draft (a small model for speculative decoding), but architectures"
+        f" names the class of its target model"
     )
     rows = next(
         (row.shape[0] for row, _ in case.difference.unexpected if row.text[-1].endswith("d2t") and row.shape), 0
     )
     changes = {**_CLASS, "draft_vocab_size": rows} if rows else dict(_CLASS)
-    advice = "name a draft's class in architectures, such as LlamaForCausalLMEagle3"
+    advice = "name the draft's own class in architectures, such as LlamaForCausalLMEagle3"
     if rows:
-        advice += f", and give draft_vocab_size {rows}"
+        advice += f", and set draft_vocab_size to {rows}"
     advice += "; hfcount --target compares it with its target"
     yield Cause(
         case.open, sentence(text), sentence(advice), changes if case.agrees(changes) else {}, key="architectures"

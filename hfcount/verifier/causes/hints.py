@@ -58,15 +58,13 @@ class Hint(NamedTuple):
         if self.key.endswith("id2label"):
             text = f"names {plural(self.read, 'label')}"
         if self.open:
-            return f"{self.key} {text}, and several other values would fit alike"
+            return f"{self.key} {text}, but several other values would fit"
         if self.upto:
-            return f"{self.key} {text}, and any from {self.fits:,} to {self.upto:,} would fit"
+            return f"{self.key} {text}, but any from {self.fits:,} to {self.upto:,} would fit"
         if not self.noun:
-            return f"{self.key} {text}, and {self.fits:,} would fit"
+            return f"{self.key} {text}, but {self.fits:,} would fit"
         where = " in every layer" if self.noun == "expert" else ""
-        return (
-            f"{self.key} {text}, and {plural(self.fits, self.noun)} {'is' if self.fits == 1 else 'are'} stored{where}"
-        )
+        return f"{self.key} {text}, but the checkpoint has {plural(self.fits, self.noun)}{where}"
 
 
 class Sight(NamedTuple):

@@ -22,8 +22,11 @@ def renumbered(case: Case) -> Iterator[Cause]:
     """The layers are as many as they should be, and their numbers have gaps or start late."""
     for stack, order in _gaps(case):
         if not any(compare(case.blueprint.leaves, case.stored.renumbered(stack, order)).counts):
-            text = f"the layers of {_name(stack)} are numbered {Indices.of(order)}, and there should be no gaps"
-            yield Cause(case.open, sentence(text), f"Renumber them 0-{len(order) - 1}, in their order.")
+            text = (
+                f"the layers of {_name(stack)} are numbered {Indices.of(order)}: the numbers have a gap or do not"
+                " start at 0"
+            )
+            yield Cause(case.open, sentence(text), f"Renumber them 0-{len(order) - 1}, in the same order.")
             return
 
 
@@ -31,8 +34,8 @@ def stripped(case: Case) -> Iterator[Cause]:
     """Nothing of a tower is stored, or the language model alone."""
     gone, difference, alone = case.gone, case.difference, _text_alone(case)
     if alone == "":
-        text = "what is stored is the language model alone, and text_config describes all of it"
-        yield Cause(case.open, sentence(text), "Make text_config the config.")
+        text = "only the language model is stored, and text_config describes all of it"
+        yield Cause(case.open, sentence(text), "Use the contents of text_config as config.json.")
     if not gone or gone.layers or gone.rest or difference.unexpected:
         return
     components = {leaf.component for leaf, _ in difference.missing}
@@ -41,10 +44,10 @@ def stripped(case: Case) -> Iterator[Cause]:
     every = {leaf.component for leaf in case.blueprint.leaves} & _TOWERS == components
     key = next((f"{tower}_config" for tower in sorted(components) if f"{tower}_config" in case.values), None)
     them = "them" if len(gone.parts) > 1 else "it"
-    text = f"{_absent([], [*gone.parts])}, while {key or 'the config'} announces {them}: "
+    text = f"{_absent([], [*gone.parts])}, but {key or 'config.json'} describes {them}: "
     advice = f"add {them} from the model that was converted"
     if alone:
-        advice += f", or make text_config the config and drop {alone} from the names"
+        advice += f", or use the contents of text_config as config.json and remove {alone} from the names"
     yield Cause({"HF201"}, sentence(text + ("a text-only conversion" if every else _LOST)), sentence(advice), key=key)
 
 
@@ -67,16 +70,16 @@ def beside(case: Case) -> Iterator[Cause]:
     """All that the config describes is stored, and a whole part more."""
     more = case.beyond
     if more and not more.layers and not more.rest and not case.difference.missing:
-        text = f"all that {case.comparison.subject} describes is stored, and {listed([*map(printable, more.parts)])}"
+        text = f"all tensors of {case.comparison.subject} are stored, and also {listed([*map(printable, more.parts)])}"
         them = "them" if len(more.parts) > 1 else "it"
         advice = f"Save without {them}, or name the class that has {them} in architectures."
-        yield Cause({"HF202"}, sentence(f"{text} besides, of which it has nothing"), advice)
+        yield Cause({"HF202"}, sentence(f"{text}, which it does not have"), advice)
 
 
 def _absent(layers: Sequence[str], parts: Sequence[str]) -> str:
     named = [f"the part{'s' if len(parts) > 1 else ''} {listed([*map(printable, parts)])}"] if parts else []
     many = len(layers) + len(parts) > 1 or any(layer.startswith("layers ") for layer in layers)
-    return f"{listed([*layers, *named])} {'are' if many else 'is'} absent altogether"
+    return f"{listed([*layers, *named])} {'are' if many else 'is'} missing completely"
 
 
 def _between(case: Case) -> str:
@@ -84,7 +87,7 @@ def _between(case: Case) -> str:
     gone = case.gone.layers if case.gone else {}
     ends = {stack: max(case.stored.numbers(stack).get((), {-1})) for stack in gone}
     if gone and all(min(numbers) < ends[stack] for stack, (numbers, _) in gone.items()):
-        return ", and layers behind them are stored, so that no other number of layers would fit"
+        return " though later layers are stored, so another number of layers would not fit"
     return ""
 
 

@@ -33,10 +33,10 @@ def _of_another(case: Case, file: str, difference: Difference, stored: StoredRow
     hints = [hint for hint in agreed(sights(case.blueprint, difference, stored)) if not _counted(hint.noun)]
     made = case.with_changes({hint.key: hint.fits for hint in hints})
     if made and hints and not any(compare(made[0].leaves, stored).counts[1:]):
-        where = listed([f"{hint.key} would have to be {hint.fits:,}" for hint in hints])
-        text = f"all that differs is in {printable(file)}, for which {where}, and the other files fit the config"
-        advice = "Take the one that was saved with the others."
-        yield Cause(case.open | _FOLLOWING, sentence(f"{text}: the file is another model's"), advice)
+        where = listed([f"{hint.key} {hint.fits:,} would be right" for hint in hints])
+        text = f"only tensors in {printable(file)} differ ({where}); the other files fit the config"
+        advice = "Use the file that was saved with the others."
+        yield Cause(case.open | _FOLLOWING, sentence(f"{text}. The file is from another model"), advice)
 
 
 def _counted(noun: str) -> bool:

@@ -33,12 +33,12 @@ def relaid(case: Case) -> Iterator[Cause]:
         return
     described = [leaf.name for leaf, _ in case.difference.missing]
     names = [row.name for row, _ in case.difference.unexpected]
-    packed = f" ({ratio:.0f} packed in each that is stored)" if ratio > 1 else ""
+    packed = f" ({ratio:.0f} packed in each stored one)" if ratio > 1 else ""
     text = (
-        f"in each layer {_some(names)} hold as many elements{packed} as {_some(described)}, which are missing: joined,"
-        " split or stacked otherwise, or under other names, and most likely the same"
+        f"in each layer {_some(names)} have as many elements{packed} as the missing {_some(described)}: most likely"
+        f" they are the same weights, joined, split, stacked or renamed"
     )
-    advice = f"convert them to the names and shapes that {printable(case.comparison.subject)} has, if they are the same"
+    advice = f"if they are the same, convert them to the names and shapes of {printable(case.comparison.subject)}"
     yield Cause(_CODES, sentence(text), sentence(advice))
 
 
@@ -57,11 +57,11 @@ def packed_apart(case: Case) -> Iterator[Cause]:
     if endings.keys() == modules.keys():
         first, ends = next(iter(endings.items()))
         text = (
-            f"for each tensor that is missing others of its name with an ending are stored, as {_some(ends)} for"
-            f" {printable(modules[first])}: packed, and most likely the same, in a form that the config does not"
-            " announce"
+            f"each missing tensor is stored under its name with a suffix, such as {_some(ends)} for"
+            f" {printable(modules[first])}: most likely these are the weights, quantised, but config.json does not"
+            f" say how"
         )
-        advice = "announce in quantization_config how they are packed, or save them again dense"
+        advice = "write quantization_config into config.json, or save the weights again without quantisation"
         yield Cause(_CODES, sentence(text), sentence(advice))
 
 

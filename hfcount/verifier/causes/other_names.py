@@ -19,7 +19,7 @@ _STYLES = (
     (
         re.compile(r"^layers\.\d+\.(?:attention|feed_forward|attention_norm|ffn_norm)\.|^tok_embeddings\."),
         "the original files of Meta and Mistral (consolidated.*)",
-        "Convert them with the script of transformers for it, convert_llama_weights_to_hf or its like.",
+        "Convert them with the script in transformers, such as convert_llama_weights_to_hf.",
     ),
     (
         re.compile(
@@ -38,7 +38,7 @@ _STYLES = (
     (
         re.compile(r"(?:^|\.)resblocks\.\d+\.|\.attn\.in_proj_(?:weight|bias)$"),
         "OpenAI's CLIP and OpenCLIP",
-        "Convert them with the script of transformers for it, convert_clip_original_pytorch_to_hf.",
+        "Convert them with the script in transformers, convert_clip_original_pytorch_to_hf.",
     ),
 )
 """A pattern of names, the library that writes them, and the remedy."""
@@ -73,14 +73,14 @@ def misnamed(case: Case) -> Iterator[Cause]:
     if not missing or misshapen or missing != beyond or lacking != more:
         return
     pairs = _pairs(case)
-    text = "for each tensor that is missing one of its shape is stored under another name"
+    text = "for each missing tensor, one of the same shape is stored under another name"
     if pairs:
         text += f", such as {printable(pairs[0][0])} for {printable(pairs[0][1])}"
     advice = "Rename them"
     if len(pairs) == len(case.difference.missing):
         advice = f"Rename {listed([f'{printable(old)} to {printable(new)}' for old, new in pairs[:_PAIRS]])}"
         advice += ", and the others alike" if len(pairs) > _PAIRS else ""
-    yield Cause(_CODES, sentence(f"{text}: most likely the same"), f"{advice}, if they are the same.")
+    yield Cause(_CODES, sentence(f"{text}: most likely it is the same one"), f"{advice}, if they are the same.")
 
 
 def _pairs(case: Case) -> list[tuple[str, str]]:

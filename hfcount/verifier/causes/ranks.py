@@ -22,7 +22,7 @@ def partitioned(case: Case) -> Iterator[Cause]:
     if not any(size for _, size in flat):
         if not _all_elsewhere(case):
             return
-        text = "all that differ are empty: what one rank saves of weights that DeepSpeed's ZeRO-3 has partitioned"
+        text = "all tensors that differ are empty, as when one rank saves weights that DeepSpeed ZeRO-3 has partitioned"
         yield Cause(
             {"HF301"},
             sentence(text),
@@ -32,11 +32,12 @@ def partitioned(case: Case) -> Iterator[Cause]:
     elif (sliced := [(leaf, size) for leaf, size in flat if 0 < size < prod(leaf.shape)]) and _one_slice_each(case):
         leaf, size = max(sliced, key=lambda pair: len(pair[0].shape))
         text = (
-            f"all that differ are flat or empty, such as {size:,} of the {prod(leaf.shape):,} elements of {leaf.name}"
+            f"all tensors that differ are flat or empty, such as {size:,} of the {prod(leaf.shape):,} elements of"
+            f" {leaf.name}"
         )
         yield Cause(
             {"HF301"},
-            sentence(f"{text}: what one rank of FSDP holds of its flattened weights"),
+            sentence(f"{text}. One FSDP rank holds flattened weights like that"),
             "Save again with FULL_STATE_DICT, or merge the shards of all ranks.",
         )
 
@@ -113,7 +114,10 @@ def divided(case: Case) -> Iterator[Cause]:
     both = {component for component, numbers in axes.items() if numbers == {0, 1}}
     if "attention" in both and both & {"mlp", "experts"}:
         (many,) = ranks
-        text = f"the layers' weights have 1/{many} of their rows or columns, as one of {many} tensor-parallel ranks has"
+        text = (
+            f"the layers' weights have 1/{many} of their rows or columns, like the file of one of {many}"
+            " tensor-parallel ranks"
+        )
         if {"embedding", "lm_head"} & axes.keys():
             yield Cause({"HF301"}, sentence(f"{text} them"), f"Merge the files of all {many} ranks.")
         else:  # which a rank may hold whole

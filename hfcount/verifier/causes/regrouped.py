@@ -25,7 +25,7 @@ class Regrouping(NamedTuple):
     counts: tuple[int, int]
 
     def __str__(self) -> str:
-        return f"{self.place} has {listed(self.stored)} in place of {listed(self.described)}"
+        return f"{self.place} has {listed(self.stored)} instead of {listed(self.described)}"
 
 
 def groups(case: Case) -> list[Regrouping]:

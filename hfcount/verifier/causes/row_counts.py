@@ -23,8 +23,11 @@ def transposed(case: Case) -> Iterator[Cause]:
     """All shapes that differ are the other way round."""
     odd = case.difference.misshapen
     if odd and all(len(leaf.shape) == 2 and row.shape == leaf.shape[::-1] for leaf, row in odd):
-        text = "they are stored transposed, as between torch's Linear [out, in] and Conv1D [in, out]; of square ones"
-        yield Cause({"HF301"}, sentence(f"{text} there is no telling"), "Transpose them.")
+        text = (
+            "they are stored transposed, as between torch's Linear [out, in] and Conv1D [in, out]; square ones may"
+            " be, too"
+        )
+        yield Cause({"HF301"}, sentence(text), "Transpose them.")
 
 
 def halved(case: Case) -> Iterator[Cause]:
@@ -38,9 +41,12 @@ def halved(case: Case) -> Iterator[Cause]:
     if all(entry and entry.dtype == "U8" for entry in entries) and all(
         row.shape == ((leaf.size + 1) // 2, 1) for leaf, row in odd
     ):
-        text = "they are stored as bitsandbytes packs weights of 4 bits, two a byte, and the absmax and quant_state of"
+        text = (
+            "they are 4-bit weights of bitsandbytes, two in a byte, but absmax and quant_state are missing,"
+            " without which"
+        )
         advice = "Merge or convert again with the model loaded in 16 bits."
-        yield Cause({"HF301", "HF303"}, sentence(f"{text} each, without which nothing can be read, are lost"), advice)
+        yield Cause({"HF301", "HF303"}, sentence(f"{text} they cannot be read"), advice)
 
 
 def contradicting(case: Case) -> Iterator[Cause]:
@@ -92,10 +98,10 @@ def _router(key: str, values: Values, read: int) -> tuple[str, str | None] | Non
         return None
     (stored,), (rowed,) = experts, rows
     name = next(sight.name for sight in values[rowed] if sight.leaf.component == "router")
-    text = f"the router has {plural(rowed, 'row')} for {plural(stored, 'expert')}: {printable(name)}"
+    text = f"the router {printable(name)} has {plural(rowed, 'row')}, but {plural(stored, 'expert')} are stored"
     if rowed < stored:
         return text, None
-    fix = f"ut its rows to those of the {stored:,} experts that are stored"
+    fix = f"ut its rows down to the {stored:,} stored experts"
     return (text, f"C{fix}." if read == stored else f"Add the missing experts, or c{fix} and set {key} to {stored}.")
 
 
@@ -114,7 +120,7 @@ def _layers(case: Case, key: str, values: Values) -> tuple[str, str | None] | No
     each = [value for _, (value,) in sorted(by_layer.items())]
     if case.proven({key: each}):
         return text, f"Set {key} to {each}."
-    return f"{text}, and no config of this architecture fits, which has one {key} for all layers", None
+    return f"{text}. This architecture has one {key} for all layers, so no config fits", None
 
 
 def _tensors(key: str, values: Values, read: int) -> tuple[str, str | None]:
@@ -122,10 +128,10 @@ def _tensors(key: str, values: Values, read: int) -> tuple[str, str | None]:
     few = sorted(values, key=lambda value: len(values[value]))
     if {sight.leaf.component for sight in chain(*values.values())} == {"embedding", "lm_head"}:
         rows = listed([f"{values[value][0].name} has {plural(value, 'row')}" for value in few])
-        text = f"{key} was read as {read:,}, and {rows}: one was resized or cut without the other"
-        return text, f"Give both as many rows, and set {key} to that number."
+        text = f"{key} was read as {read:,}, but {rows}: one was resized or cut without the other"
+        return text, f"Resize both to the same number of rows, and set {key} to it."
     places = listed([f"{value:,} in {_names(values[value])}" for value in few])
-    return f"{key} was read as {read:,}, and what is stored differs: {places}", None
+    return f"{key} was read as {read:,}, but the stored tensors do not agree on it: {places}", None
 
 
 def _leaf(leaf: Leaf, rows: Sequence[Row]) -> str:

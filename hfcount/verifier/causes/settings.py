@@ -104,7 +104,7 @@ def _settings(around: Any, prefix: str) -> Iterator[tuple[str, list[Any]]]:
 def _cause(values: Mapping[str, Any], codes: frozenset[str], fits: Sequence[Changes], every: bool) -> Cause:
     text = "; or, ".join(
         " and ".join(
-            f"{key} was read as {_shown(_get(values, key))}, and {_shown(new)} would fit" for key, new in fit.items()
+            f"{key} was read as {_shown(_get(values, key))}, but {_shown(new)} would fit" for key, new in fit.items()
         )
         for fit in fits
     )
@@ -128,7 +128,7 @@ def _turned(c: Comparison) -> Cause | None:
             if entry and entry.shape != shape:
                 odd.append(entry.shape == shape[::-1])
     if odd and all(odd):
-        text = "they are stored transposed; of square ones there is no telling"
+        text = "they are stored transposed; square ones may be, too"
         return Cause({"HF301"}, sentence(text), "Transpose them.")
     return None
 

@@ -196,10 +196,10 @@ def _cause(case: Case, codes: frozenset[str], fits: Sequence[Fit]) -> Cause:
     text, new = _statement(fits), changes(case, fits[0])
     fix = ", or ".join(_orders(list(fit.values())) for fit in fits)
     if lists := [key for key in new if key not in fits[0]]:
-        fix += f", and give {listed(lists)} as many entries"
+        fix += f", and make {listed(lists)} that long"
     missing, *others = case.difference.counts
     if len(fits[0]) >= _MODEL:
-        text, fix = (f"the config is that of another model: {text}", "take the config.json of the model that was saved")
+        text, fix = (f"config.json is from another model: {text}", "use the config.json of the model that was saved")
     elif multiple := _padding(fits):
         (hint,) = fits[0].values()
         text += f": {hint.read:,} rounded up to a multiple of {multiple:,}, as Megatron and other trainers pad it"
@@ -224,9 +224,9 @@ def _statement(fits: Sequence[Fit]) -> str:
     if len(fits) == 1:
         return text
     if not shared:
-        return "; or, ".join(", and besides ".join(map(str, hints)) for hints in apart)
-    either = (" and ".join(f"{hint.key} {hint.fits:,} for {hint.read:,}" for hint in hints) for hints in apart)
-    return f"{text}; and with these, {', or '.join(either)} would fit"
+        return "; or, ".join(", and also ".join(map(str, hints)) for hints in apart)
+    either = (" and ".join(f"{hint.key} {hint.fits:,} instead of {hint.read:,}" for hint in hints) for hints in apart)
+    return f"{text}; with these, {', or '.join(either)} would fit"
 
 
 def _orders(hints: Sequence[Hint]) -> str:
@@ -237,7 +237,8 @@ def _orders(hints: Sequence[Hint]) -> str:
     added = [f"{hint.key}: {hint.fits}" for hint in sure if hint.absent]
     texts = named + ([f"set {listed(given)}"] if given else []) + ([f"add {listed(added)}"] if added else [])
     texts += [
-        f"{'add' if hint.absent else 'set'} {hint.key} as the model that was saved had it, since no size tells"
+        f"{'add' if hint.absent else 'set'} {hint.key} to the value of the model that was saved (the sizes do not"
+        f" show it)"
         for hint in hints
         if hint.unsure
     ]

@@ -9,5 +9,5 @@ class UnsafeShardName(Statement):
     code = "HF002"
     name = "unsafe-shard-name"
     level = "error"
-    why = "A hostile or broken index: such a name could point outside the folder. hfcount requests nothing for it."
+    why = "A hostile or broken index: such a name could point outside the folder. hfcount does not open such a file."
     remedy = "Rebuild the index with plain file names."

@@ -6,7 +6,7 @@ from hfcount.verifier.wording import agree, some
 
 
 class TruncatedShard(Finding):
-    """A weight file has not all the bytes that it needs; a note where another dtype would explain it."""
+    """A weight file is shorter or longer than its contents need; a note where another dtype would explain it."""
 
     code = "HF004"
     name = "truncated-shard"
@@ -50,17 +50,19 @@ class OtherSize(TruncatedShard):
     @property
     def text(self) -> str:
         if self.header is not None:
-            needed = f"should have {self.expected:,} (8 + {self.header:,} of header + {self.data:,} of data)"
-            past, lie = plural(self.count, "tensor"), agree(self.count, "lies", "lie")
-            after = f", and {past} {lie} past the end: {some(self.tensors)}" if self.count else ""
+            needed = f"should have {self.expected:,} (8 + {self.header:,} header + {self.data:,} data)"
+            past, end = plural(self.count, "tensor"), agree(self.count, "ends", "end")
+            after = f". {past} {end} after the end of the file: {some(self.tensors)}" if self.count else ""
         else:
-            needed = f"needs {self.expected:,} or more for the {plural(self.count, 'tensor')} that the index puts there"
-            after = ". A Git LFS pointer is about as small" if self.pointer else ""
+            needed = (
+                f"needs at least {self.expected:,} for the {plural(self.count, 'tensor')} that the index lists in it"
+            )
+            after = ". A Git LFS pointer is about that small" if self.pointer else ""
         if self.narrower:
-            share = f". That is {self.narrower} of their data"
+            share = f". The file has {self.narrower} of their data"
             after += f"{share}: they may be stored in another dtype than the index assumes"
         if self.observed > self.expected:
-            differs = f"{self.observed - self.expected:,} too many"
+            differs = f"{self.observed - self.expected:,} bytes too many"
         else:
-            differs = f"{self.expected - self.observed:,} are missing"
+            differs = f"{self.expected - self.observed:,} bytes are missing"
         return f"{printable(self.file)} has {self.observed:,} bytes and {needed}: {differs}{after}."

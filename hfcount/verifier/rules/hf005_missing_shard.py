@@ -46,7 +46,7 @@ class MissingByIndex(MissingShard):
     def text(self) -> str:
         gone = f"{self.absent:,} of them {agree(self.absent, 'is', 'are')} missing: {printable(self.files)}"
         text = (
-            f"the index names {plural(self.expected, 'file')}, and {gone}{self._numbers()}, with"
+            f"the index names {plural(self.expected, 'file')}, and {gone}{self._numbers()}. They should hold"
             f" {plural(self.count, 'tensor')}."
         )
         if self.stored is None:
@@ -72,10 +72,10 @@ class MissingByNumber(MissingShard):
     @property
     def text(self) -> str:
         are, them = agree(self.absent, "is", "are"), agree(self.absent, "it", "them")
-        index = f"the index names {plural(self.observed, 'file')} alone" if self.indexed else "there is no index"
+        index = f"the index names only {plural(self.observed, 'file')}" if self.indexed else "there is no index"
         text = (
-            f"{printable(self.files)} {are} missing, though the numbers in the other names imply"
-            f" {them}{self._numbers()}, and {index}: the save or the upload was not completed."
+            f"{printable(self.files)} {are} missing: the numbers in the other file names imply"
+            f" {them}{self._numbers()}, and {index}. The save or the upload was not completed."
         )
         if self.short is None:
             return text

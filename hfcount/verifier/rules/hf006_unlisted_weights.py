@@ -40,11 +40,11 @@ class UnlistedWeights(Finding):
     @property
     def text(self) -> str:
         if self.indexed:
-            place = f"and the index does not name {agree(self.many, 'it', 'them')}"
+            place = f"but the index does not name {agree(self.many, 'it', 'them')}"
         else:
-            place = f"beside model.safetensors, which {NEWEST} reads alone"
+            place = f"beside model.safetensors, and {NEWEST} reads only model.safetensors"
         there = f"{printable(self.files)} {agree(self.many, 'exists', 'exist')} {place}"
-        return f"{there}, and {agree(self.many, 'holds', 'hold')} {self._contents()}.{self._effect()}"
+        return f"{there}. {agree(self.many, 'It holds', 'They hold')} {self._contents()}.{self._effect()}"
 
     def _contents(self) -> str:
         if self.kind == "problem":
@@ -52,7 +52,7 @@ class UnlistedWeights(Finding):
         subject = printable(self.subject)
         which = {
             "needed": f"that {subject} describes and that no other file holds",
-            "copies": "under names that the model has elsewhere",
+            "copies": "under names that other files hold, too",
             "alien": f"that {subject} does not describe",
         }[self.kind]
         return f"{plural(self.count, 'tensor')} {which}: {some(self.tensors)}"
@@ -60,6 +60,6 @@ class UnlistedWeights(Finding):
     def _effect(self) -> str:
         if self.kind == "needed":
             layers = ", and with them the layers that predict further tokens (MTP)" if self.predicting else ""
-            who = f"{NEWEST} and {VLLM} follow the index, and lose" if self.indexed else f"{NEWEST} loses"
+            who = f"{NEWEST} and {VLLM} follow the index and lose" if self.indexed else f"{NEWEST} loses"
             return f" {who} them{layers}."
         return f" {printable(self.taken)}." if self.taken else ""

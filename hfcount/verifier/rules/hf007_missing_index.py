@@ -33,8 +33,8 @@ class MissingIndex(Finding):
     def text(self) -> str:
         effect = f"reads {self.pickled} instead" if self.pickled else "finds no weights"
         text = (
-            f"{plural(self.many, 'weight file')} {agree(self.many, 'exists', 'exist')} ({printable(self.files)}), and"
-            f" no {printable(self.file)} says which tensor is where, so {self.reader} {effect}."
+            f"{plural(self.many, 'weight file')} {agree(self.many, 'exists', 'exist')} ({printable(self.files)}), but"
+            f" {printable(self.file)}, which says what tensor is in what file, is missing. {self.reader} {effect}."
         )
         if self.complete:
             text += f" Only the index is missing: the files hold every tensor that {printable(self.subject)} describes."

@@ -40,23 +40,26 @@ class TwoWeightSets(Finding):
     @property
     def text(self) -> str:
         place = f"{'as one of' if self.among else 'beside'} {plural(self.files, 'file')} that the index names"
-        reads = f"{NEWEST} reads it alone, and {VLLM} and {SGLANG} the files of the index"
-        return f"model.safetensors is there {place}: {reads}.{''.join(f' {text}' for text in self._differences())}"
+        reads = f"{NEWEST} reads only that file, {VLLM} and {SGLANG} read the files of the index"
+        return f"model.safetensors exists {place}: {reads}.{''.join(f' {text}' for text in self._differences())}"
 
     def _differences(self) -> Iterator[str]:
         both = "Both hold the same names, shapes and dtypes"
         if self.problem:
             yield f"Its header cannot be read: {printable(self.problem)}."
         elif self.same:
-            yield f"{both}, and begin with the same bytes where they were compared."
+            yield f"{both}, and the bytes that were compared, at the beginning of tensors, are the same."
         elif self.values:
-            yield f"{both}, and not the same values: {short(self.values)} differs."
+            yield f"{both}, but other values: {short(self.values)} differs."
         elif not (self.lacking or self.beyond or self.differing):
             yield f"{both}; headers do not show whether the values are the same."
         if self.lacking:
-            yield f"It lacks {plural(len(self.lacking), 'tensor')} of theirs, such as {short(self.lacking[0])}."
+            yield (
+                f"model.safetensors lacks {plural(len(self.lacking), 'tensor')} of the others, such as"
+                f" {short(self.lacking[0])}."
+            )
         if self.beyond:
-            yield f"It has {plural(len(self.beyond), 'tensor')} that they lack, such as {short(self.beyond[0])}."
+            yield f"It has {plural(len(self.beyond), 'tensor')} that the others lack, such as {short(self.beyond[0])}."
         if self.differing:
             many, verb = plural(len(self.differing), "tensor"), agree(len(self.differing), "differs", "differ")
             yield f"{many} {verb} in shape or dtype, such as {short(self.differing[0])}."

@@ -6,13 +6,13 @@ from hfcount.verifier.wording import listed
 
 
 class UnreadKey(Finding):
-    """config.json has a key that may affect shapes, and hfcount does not read it."""
+    """config.json has a key that may affect shapes, but hfcount does not read it."""
 
     code = "HF102"
     name = "unread-key"
     level = "note"
     why = "Mostly a leftover; sometimes a variant of the architecture that hfcount does not know."
-    remedy = "If the key changes the model, hfcount has to learn it: please report it."
+    remedy = "If the key changes the model, please report it: hfcount should read it."
     advises = False
     informational = True
 
@@ -21,4 +21,7 @@ class UnreadKey(Finding):
     @property
     def text(self) -> str:
         keys = listed(self.observed)
-        return f"{printable(self.subject)} does not read {keys}. If one of them changes the model, the count is wrong."
+        return (
+            f"hfcount does not read {keys} for {printable(self.subject)}. If one of them changes the model, the"
+            f" count is wrong."
+        )

@@ -19,9 +19,9 @@ class InconsistentConfig(Statement):
 
     variants: ClassVar[Mapping[Variant, str]] = {
         "contradiction": "Two values, or a value and a part of the model, do not agree.",
-        "list-length": "A list has not as many entries as there are layers, stages or sides that it is for.",
-        "not-described": "A value asks for what transformers does not have, or what hfcount does not describe.",
+        "list-length": "A list has more or fewer entries than there are layers, stages or sides.",
+        "not-described": "A value asks for something that transformers does not have or hfcount does not describe.",
         "not-divisible": "A size is not a multiple of the number that it is divided by.",
-        "out-of-range": "A number is too small, too large, or none of those that it may be.",
-        "unknown-kind": "A name is none of those that the architecture knows.",
+        "out-of-range": "A number is too small, too large, or not among the allowed ones.",
+        "unknown-kind": "The architecture does not know this name.",
     }

@@ -28,12 +28,12 @@ class IdBeyondVocabulary(Finding):
     @property
     def text(self) -> str:
         if self.ends:
-            never = "" if self.reached else ", and goes on to the limit of its length"
+            never = "" if self.reached else ", and generates until the limit of its length"
             return (
-                f"{printable(self.ids)}, and {printable(self.table)} has {plural(self.expected, 'row')}: generate of"
-                f" transformers 5.23 never meets such an end{never}."
+                f"{printable(self.ids)}, but {printable(self.table)} has {plural(self.expected, 'row')}: generate of"
+                f" transformers 5.23 never produces that token{never}."
             )
         return (
-            f"{printable(self.ids)}, and {printable(self.table)} has {plural(self.expected, 'row')}: an input with such"
+            f"{printable(self.ids)}, but {printable(self.table)} has {plural(self.expected, 'row')}: an input with such"
             " a token fails when the model runs."
         )

@@ -28,9 +28,9 @@ class TokenBeyondEmbedding(Finding):
 
     @property
     def text(self) -> str:
-        more = f" and {plural(self.more, 'more token')} such an id" if self.more else ""
+        more = f" ({plural(self.more, 'more token')} have such an id)" if self.more else ""
         return (
-            f"{printable(self.file)} gives {printable(self.token, 60)} the id {self.observed:,}{more}, and"
-            f" {printable(self.table)} has the rows 0 to {self.expected - 1:,}: an input with such a token fails when"
+            f"{printable(self.file)}: {printable(self.token, 60)} has the id {self.observed:,}{more}, but"
+            f" {printable(self.table)} has only rows 0 to {self.expected - 1:,}: an input with such a token fails when"
             " the model runs."
         )

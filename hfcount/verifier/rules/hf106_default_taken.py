@@ -6,7 +6,7 @@ from hfcount.verifier.wording import listed
 
 
 class DefaultTaken(Finding):
-    """config.json lacks a key that the architecture needs, so the default of transformers was used.
+    """config.json lacks a key that the architecture needs, so hfcount used the default of transformers.
 
     Args:
         observed: the keys with their defaults.
@@ -26,6 +26,6 @@ class DefaultTaken(Finding):
     @property
     def text(self) -> str:
         return (
-            f"config.json lacks keys that {printable(self.subject)} needs; the defaults of transformers"
+            f"config.json lacks keys that {printable(self.subject)} needs. The defaults of transformers"
             f" {self.version} were used: {listed(self.observed)}."
         )

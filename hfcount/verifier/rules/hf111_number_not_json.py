@@ -13,7 +13,7 @@ class NumberNotJson(Finding):
     name = "number-not-json"
     level = "note"
     why = f"Python writes them, and so does {OLDER}."
-    remedy = f'Write {{"__float__": "Infinity"}} in its place, as {NEWEST} does.'
+    remedy = f'Write {{"__float__": "Infinity"}} instead, as {NEWEST} does.'
     informational = True
 
     key: str
@@ -22,4 +22,4 @@ class NumberNotJson(Finding):
     @property
     def text(self) -> str:
         number = f"{printable(self.key, 60)} is {printable(self.observed)}"
-        return f"{number}: Python reads that, and JavaScript's JSON.parse refuses the whole file."
+        return f"{number}, which is not JSON: Python reads it, JavaScript's JSON.parse refuses the whole file."

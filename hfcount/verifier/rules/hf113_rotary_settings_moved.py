@@ -19,8 +19,8 @@ class RotarySettingsMoved(Statement):
     name = "rotary-settings-moved"
     level = "note"
     why = (
-        f"{NEWEST} writes rope_parameters; {OLDER} looks for rope_theta and rope_scaling, or has another default if all"
-        " are absent."
+        f"{NEWEST} writes rope_parameters; {OLDER} reads rope_theta and rope_scaling. If all are absent, it has another"
+        " default."
     )
     remedy = "Write both spellings: hfcount fix --only HF113."
     informational = True

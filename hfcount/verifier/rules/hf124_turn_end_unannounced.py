@@ -5,7 +5,7 @@ from hfcount.verifier.finding import Finding
 
 
 class TurnEndUnannounced(Finding):
-    """The chat template ends turns with a token that is none of the ids at which generation ends.
+    """The chat template ends turns with a token at which generation does not stop.
 
     Args:
         token: that token; `observed` is its id.
@@ -15,8 +15,8 @@ class TurnEndUnannounced(Finding):
     code = "HF124"
     name = "turn-end-unannounced"
     level = "note"
-    why = "A template of a chat model was put beside the settings of its base, or the settings were not saved with it."
-    remedy = "Add the id to eos_token_id in generation_config.json, if the model was trained to end its turns so."
+    why = "The chat template was copied without generation_config.json, or that file is still the base model's."
+    remedy = "Add the id to eos_token_id in generation_config.json, if the model was trained to end its turns with it."
     informational = True
 
     observed: int
@@ -26,6 +26,6 @@ class TurnEndUnannounced(Finding):
     @property
     def text(self) -> str:
         return (
-            f"The chat template ends turns with {printable(self.token, 60)} ({self.observed:,}), at which generation"
-            f" does not end: {self.announced}. generate of transformers 5.23 goes on behind the answer."
+            f"The chat template ends turns with {printable(self.token, 60)} (id {self.observed:,}), but generation does"
+            f" not stop there: {self.announced}. generate of transformers 5.23 goes on after the answer."
         )

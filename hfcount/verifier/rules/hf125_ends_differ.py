@@ -4,7 +4,7 @@ from hfcount.verifier.finding import Finding
 
 
 class EndsDiffer(Finding):
-    """The config, the generation config and the tokenizer name other tokens at which generation ends.
+    """config.json, generation_config.json and the tokenizer name different tokens at which generation stops.
 
     Args:
         announced: where ids are announced, and which.
@@ -14,7 +14,7 @@ class EndsDiffer(Finding):
     name = "ends-differ"
     level = "note"
     why = "One of the files is that of the base, or was not saved after the tokenizer changed."
-    remedy = "Let eos_token_id name the token that the model was trained to end with."
+    remedy = "Set eos_token_id in all of them to the token that the model was trained to end with."
     informational = True
 
     announced: str
@@ -22,6 +22,8 @@ class EndsDiffer(Finding):
     @property
     def text(self) -> str:
         return (
-            f"The eos is not the same everywhere: {self.announced}. generate of transformers 5.23 ends at the ids of"
-            " generation_config.json or, without that file, of config.json; vLLM 0.33 at the tokenizer's, too."
+            f"The end-of-sequence token is not the same everywhere: {self.announced}. generate of transformers 5.23"
+            f" stops"
+            " at the ids in generation_config.json or, without that file, in config.json; vLLM 0.33 also at the"
+            " tokenizer's."
         )

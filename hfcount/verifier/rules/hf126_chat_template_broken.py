@@ -5,7 +5,7 @@ from hfcount.verifier.finding import Finding
 
 
 class ChatTemplateBroken(Finding):
-    """The chat template is cut off, or its blocks are not closed, so that jinja2 does not parse it.
+    """The chat template is cut off, or a block in it is not closed, so jinja2 cannot parse it.
 
     Args:
         problem: what is wrong.
@@ -15,7 +15,7 @@ class ChatTemplateBroken(Finding):
     name = "chat-template-broken"
     level = "note"
     why = "The template was cut off, or edited by hand."
-    remedy = "Copy the template of the model that it was made of."
+    remedy = "Copy the template from the base model."
     informational = True
 
     file: str
@@ -25,5 +25,5 @@ class ChatTemplateBroken(Finding):
     def text(self) -> str:
         return (
             f"The chat template in {printable(self.file)} does not parse: {self.problem}. transformers 5.23 loads the"
-            " tokenizer, and apply_chat_template fails."
+            " tokenizer, but apply_chat_template fails."
         )

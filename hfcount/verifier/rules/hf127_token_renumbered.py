@@ -5,7 +5,7 @@ from hfcount.verifier.finding import Finding
 
 
 class TokenRenumbered(Finding):
-    """An added token has the id of a word of the vocabulary, and gets another one.
+    """An added token has the id of a word in the vocabulary, so loading gives it another id.
 
     Args:
         token: the token; word: what has its id, which was observed; `expected` is the id that it gets.
@@ -27,9 +27,9 @@ class TokenRenumbered(Finding):
 
     @property
     def text(self) -> str:
-        more = f", and {plural(self.more, 'more token')} likewise" if self.more else ""
+        more = f" {plural(self.more, 'more token')} likewise." if self.more else ""
         return (
-            f"{printable(self.file)} gives {printable(self.token, 60)} the id {self.observed:,}, which is that of"
-            f" {printable(self.word, 60)} in the vocabulary: transformers 4.57 and 5.23 give it the id"
-            f" {self.expected:,} instead{more}."
+            f"{printable(self.file)}: {printable(self.token, 60)} has the id {self.observed:,}, but in the vocabulary"
+            f" that id is {printable(self.word, 60)}. transformers 4.57 and 5.23 use the id {self.expected:,}"
+            f" instead.{more}"
         )

@@ -5,7 +5,7 @@ from hfcount.verifier.finding import Finding
 
 
 class VocabularyMissing(Finding):
-    """tokenizer_config.json names a tokenizer, and there is no file with its words.
+    """tokenizer_config.json names a tokenizer, but the file with its words is missing.
 
     Args:
         kind: the class that it names.
@@ -14,8 +14,8 @@ class VocabularyMissing(Finding):
     code = "HF128"
     name = "vocabulary-missing"
     level = "note"
-    why = "Files of the tokenizer were left out."
-    remedy = "Copy the tokenizer of the model that it was made of."
+    why = "The upload or the copy left out files of the tokenizer."
+    remedy = "Copy the tokenizer files from the base model."
     informational = True
 
     file: str
@@ -24,6 +24,7 @@ class VocabularyMissing(Finding):
     @property
     def text(self) -> str:
         return (
-            f"{printable(self.file)} names {printable(self.kind, 60)}, and there is no tokenizer.json nor another file"
-            " with its words: transformers 5.23 refuses to load the tokenizer, or makes one of special tokens alone."
+            f"{printable(self.file)} names {printable(self.kind, 60)}, but tokenizer.json, or another file with its"
+            " words, is missing: transformers 5.23 refuses to load the tokenizer, or builds one with special tokens"
+            " only."
         )

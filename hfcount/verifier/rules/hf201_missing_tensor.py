@@ -12,7 +12,7 @@ class MissingTensor(Finding):
     Args:
         untied: whether nothing is missing but a head that the embedding may share.
         instead: heads of other classes that are stored.
-        begun: whether it is a layer of multi-token prediction that is not whole.
+        begun: whether it is an incomplete layer of multi-token prediction.
     """
 
     code = "HF201"
@@ -36,14 +36,15 @@ class MissingTensor(Finding):
         of = f"of the {self.expected:,} that {subject} describes"
         text = f"the checkpoint lacks {plural(self.count, 'tensor')} {of}: {some(self.names)}."
         if self.untied:
-            text += " tie_word_embeddings was read as false; if the head shares the embedding, it should be true."
+            text += " tie_word_embeddings was read as false: if the head shares the embedding, set it to true."
         if self.instead:
             text += (
-                f" {some(self.instead)} stands in its place: name the class of that head in architectures, or save from"
-                f" {subject}."
+                f" {some(self.instead)} is stored instead, the head of another class: name that class in architectures,"
+                f" or save the model from {subject}."
             )
         if self.begun:
             text += (
-                f" Where it predicts with the layer, {VLLM} refuses it or leaves the rest uninitialised, by its class."
+                f" Used for speculative decoding, {VLLM} refuses such an incomplete layer or leaves the rest of it"
+                " uninitialised, depending on the model's class."
             )
         return text

@@ -12,7 +12,7 @@ class UnexpectedTensor(Finding):
     name = "unexpected-tensor"
     level = "error"
     why = "A config of another size or architecture, leftovers of training, or a layout that was not converted."
-    remedy = "Correct the config, or drop what does not belong to the model."
+    remedy = "Correct the config, or remove the tensors that do not belong to the model."
     advises = False
 
     @property

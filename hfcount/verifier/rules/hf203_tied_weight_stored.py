@@ -16,7 +16,7 @@ class TiedWeightStored(Finding):
     name = "tied-weight-stored"
     level = "note"
     why = "Some writers do not know the tie and save the head as well as the embedding it shares."
-    remedy = "Nothing, if it is a copy. Saving again with transformers drops it."
+    remedy = "Nothing to do if it is a copy. Saving again with transformers drops it."
     advises = False
 
     expected: str
@@ -30,10 +30,11 @@ class TiedWeightStored(Finding):
         tie, name = printable(self.expected), short(self.observed)
         if self.alike is None:
             return (
-                f"{many}, which the config ties to {tie}: {name}. No parameters are counted for it. Whether it is a"
-                " copy was not compared."
+                f"{many} that the config ties to {tie}: {name}. It is not counted. Whether its values are the same"
+                f" was not"
+                " compared."
             )
         return (
-            f"{many}, a copy of {tie}, which the config ties it to: {name}. No parameters are counted for it. Both"
-            " begin and end with the same bytes."
+            f"{many}, a copy of {tie}, to which the config ties it: {name}. It is not counted. Both begin and end with"
+            " the same bytes."
         )

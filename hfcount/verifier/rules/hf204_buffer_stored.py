@@ -16,7 +16,7 @@ class BufferStored(Finding):
     name = "buffer-stored"
     level = "note"
     why = "transformers before 4.32 saved rotary frequencies, and some models saved their causal masks."
-    remedy = "Nothing, for the library whose class it is. Saving again with it drops the tensor."
+    remedy = "Nothing to do. Saving the model again with its own library drops the tensor."
     advises = False
 
     parameters: int
@@ -24,8 +24,8 @@ class BufferStored(Finding):
 
     @property
     def text(self) -> str:
-        skipped = f"which {self.reader} skips" if self.reader else "which are no parameters of the model"
+        skipped = f"which {self.reader} skips" if self.reader else "which are not parameters of the model"
         return (
             f"{plural(self.count, 'tensor')} of {plural(self.parameters, 'element')} in all, {skipped}:"
-            f" {some(self.names)}. No parameters are counted for it."
+            f" {some(self.names)}. They are not counted."
         )

@@ -31,7 +31,7 @@ class IndexHeaderDisagree(Finding):
 
     @property
     def text(self) -> str:
-        held = f"the index lists {self.observed:,} tensors and the {self._place}s hold {self.expected:,}"
+        held = f"the index lists {self.observed:,} tensors, the {self._place}s {self.expected:,}"
         return f"{held}: {'; '.join(self._differences())}."
 
     @property
@@ -42,11 +42,11 @@ class IndexHeaderDisagree(Finding):
         if self.gone:
             count, name, file = self.gone
             many = plural(count, "tensor")
-            yield f"it puts {many} where no {self._place} has them, such as {short(name)} in {printable(file)}"
+            yield f"the index lists {many} that no {self._place} has, such as {short(name)} in {printable(file)}"
         if self.moved:
             count, name, file, right = self.moved
-            where = f"{printable(file)}, which is in {printable(right)}"
-            yield f"it puts {plural(count, 'tensor')} in the wrong file, such as {short(name)} in {where}"
+            where = f"{printable(file)}, but it is in {printable(right)}"
+            yield f"it names the wrong file for {plural(count, 'tensor')}, such as {short(name)} in {where}"
         if self.omitted:
             count, name, file = self.omitted
             many = plural(count, "tensor")

@@ -35,8 +35,13 @@ class DuplicateTensor(Finding):
     @property
     def text(self) -> str:
         first, second = map(printable, self.observed)
-        text = f"{plural(self.count, 'tensor')} in two files, such as {short(self.first)} in {first} and {second}."
+        are = agree(self.count, "is", "are")
+        text = (
+            f"{plural(self.count, 'tensor')} {are} in two files, such as {short(self.first)} in {first} and {second}."
+        )
         if self.meant is not None:
-            holds = f"{printable(named(self.left))} {agree(len(self.left), 'holds', 'hold')}"
-            text += f" The index means the one in {printable(self.meant)}, and what {holds} of them is left over."
-        return f"{text} {NEWEST} and {VLLM} take the one in {printable(self.taken)}." if self.taken else text
+            text += (
+                f" The index names {printable(self.meant)} for them: the copies in {printable(named(self.left))} are"
+                " left over."
+            )
+        return f"{text} {NEWEST} and {VLLM} load the copy in {printable(self.taken)}." if self.taken else text

@@ -6,7 +6,7 @@ from hfcount.verifier.wording import some
 
 
 class AuxiliaryAbsent(Finding):
-    """The config announces multi-token-prediction layers, or a vision or audio tower, that are not stored.
+    """The config has multi-token-prediction layers, or a vision or audio tower, that are not stored.
 
     Args:
         announced: what the config announces.
@@ -17,11 +17,11 @@ class AuxiliaryAbsent(Finding):
     name = "auxiliary-absent"
     level = "note"
     why = f"{NEWEST} drops such layers when it loads and saves a model; {MLX} converts only the language model."
-    remedy = "Remove the announcement, or copy the layers from the base model."
+    remedy = "Remove the key from config.json, or copy the tensors from the base model."
 
     announced: str
     without: str
 
     @property
     def text(self) -> str:
-        return f"the config announces {self.announced}, and none is stored: {some(self.names)}. {self.without}"
+        return f"the config has {self.announced}, but no tensor of it is stored: {some(self.names)}. {self.without}"

@@ -12,7 +12,7 @@ class AuxiliaryStored(Finding):
     name = "auxiliary-stored"
     level = "note"
     why = "They belong to the release, not to the model itself."
-    remedy = "Nothing: they are counted separately."
+    remedy = "Nothing to do: they are counted separately."
     advises = False
 
     parameters: int

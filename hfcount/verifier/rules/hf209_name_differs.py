@@ -26,7 +26,7 @@ class NameDiffers(Finding):
     name = "name-differs"
     level = "note"
     why = "The checkpoint was saved from another class of the same architecture, or by an early version."
-    remedy = "Rename them to the names that the class has."
+    remedy = "Rename them to the names of the class."
     divides = True
 
     expected: str
@@ -40,23 +40,23 @@ class NameDiffers(Finding):
     def text(self) -> str:
         such = f"such as {short(self.observed)} for {printable(self.expected)}"
         differs = f"{plural(self.count, 'name')} {agree(self.count, 'differs', 'differ')}"
-        text = f"{differs} from what {printable(self.subject)} has only in a prefix or a known renaming, {such}."
+        text = f"{differs} from the names of {printable(self.subject)} by a prefix or a known renaming, {such}."
         if self.old:
-            text += " gamma and beta are early names of weight and bias."
+            text += " gamma and beta are old names of weight and bias."
         text += f" {_EFFECTS[self.effect]}"
         if self.within is not None:
             text += (
-                f" {printable(self.within, 60)} is what {printable(self.around or '')} names its language model by:"
-                " name that class in architectures, if it was meant."
+                f" {printable(self.within, 60)} is the prefix of the language model in {printable(self.around or '')}:"
+                " if the checkpoint is that model, name that class in architectures."
             )
         return text
 
 
 _EFFECTS = {
-    "diffusers": f"{DIFFUSERS} takes them in a file that is not sharded.",
-    "foreign": f"{NEWEST} does not read this scheme, and who takes both forms is not known here.",
-    "whole": f"{NEWEST} takes both.",
-    "random": f"{NEWEST} takes both; {OLDER} looks for the prefix on all names or on none, and loads the rest with"
+    "diffusers": f"{DIFFUSERS} converts them when it loads a file that is not sharded.",
+    "foreign": f"{NEWEST} does not read this quantisation, so it is not known which loaders take both forms of names.",
+    "whole": f"{NEWEST} loads both.",
+    "random": f"{NEWEST} loads both; {OLDER} expects the prefix on all names or on none, and fills the others with"
     " random values.",
-    "refused": f"{NEWEST} takes both; {OLDER} refuses such names beside a head.",
+    "refused": f"{NEWEST} loads both; {OLDER} refuses such names beside a head.",
 }

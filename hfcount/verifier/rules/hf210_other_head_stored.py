@@ -17,4 +17,4 @@ class OtherHeadStored(Finding):
     @property
     def text(self) -> str:
         stored = f"{some(self.names)} {agree(self.count, 'is', 'are')} stored"
-        return f"{stored}, though architectures names {printable(self.subject)}, which has no such head."
+        return f"{stored}, but architectures names {printable(self.subject)}, which has no such head."

@@ -49,10 +49,10 @@ class WrappedNames(Finding):
             added = f"{self.owner} added {plural(len(self.added), 'tensor')}"
             yield f"{added}, such as {short(self.added[0])}. "
         if self.flat:
-            yield "It holds all parameters of a module in one row. "
+            yield "Each holds all parameters of a module in one row. "
         if self.around is not None:
             yield f"That is how {printable(self.around)} names its language model. "
         if self.lost:
-            yield "They tell of an adapter that was part of the model, and none of its tensors is stored. "
+            yield "Such names come from an adapter, but no tensor of the adapter is stored. "
         if self.alone:
-            yield "Nothing of the model itself is stored: this is an adapter. "
+            yield "No tensor of the model itself is stored: this is an adapter. "

@@ -17,12 +17,12 @@ class LayoutDiffers(Finding):
         "transformers packs experts into one tensor, some publishers transpose them, and some store only the head"
         " of a tied pair."
     )
-    remedy = "Load and save again with transformers, for whoever does not convert it."
+    remedy = "For loaders that do not convert the layout, load and save again with transformers."
     divides = True
 
 
 class OtherLayout(LayoutDiffers):
-    """Tensors that stand for others, such as packed experts.
+    """Tensors that hold several others, such as packed experts.
 
     Args:
         apart: how many tensors of the config they stand for.
@@ -36,12 +36,10 @@ class OtherLayout(LayoutDiffers):
     @property
     def text(self) -> str:
         stored = f"{plural(self.count, 'tensor')} of {plural(self.parameters, 'element')}"
-        stands = (
-            f"{agree(self.count, 'stands', 'stand')} for {plural(self.apart, 'tensor')} of {printable(self.subject)}"
-        )
+        stands = f"{agree(self.count, 'holds', 'hold')} {plural(self.apart, 'tensor')} of {printable(self.subject)}"
         return (
             f"{stored} {stands}, such as {short(self.observed)} for {printable(self.expected)}. {NEWEST} converts one"
-            f" layout to the other when it loads; {OLDER} reads only that of its own class."
+            f" layout to the other when it loads; {OLDER} reads only the layout of its own class."
         )
 
 
@@ -57,15 +55,14 @@ class Transposed(LayoutDiffers):
         stored = (
             f"{plural(self.count, 'tensor')} of {plural(self.parameters, 'element')} {agree(self.count, 'has', 'have')}"
         )
-        shapes = f"{sides(self.observed)} for {sides(self.expected)}"
+        shapes = f"{sides(self.observed)} instead of {sides(self.expected)}"
         return (
-            f"{stored} the last two dimensions swapped, such as {short(self.names[0])}: {shapes}. {NEWEST}"
-            " takes either."
+            f"{stored} the last two dimensions swapped, such as {short(self.names[0])}: {shapes}. {NEWEST} loads both."
         )
 
 
 class TiedAlone(LayoutDiffers):
-    """Of a tied pair only the one is stored that is not usual."""
+    """Of two tied tensors, only the one that is usually left out is stored."""
 
     expected: str
     observed: str
@@ -73,8 +70,8 @@ class TiedAlone(LayoutDiffers):
     @property
     def text(self) -> str:
         more = self.count - 1
-        rest = f" {plural(more, 'more tensor')} {agree(more, 'is', 'are')} stored so." if more else ""
+        rest = f" {plural(more, 'more tensor')} likewise." if more else ""
         return (
-            f"{short(self.observed)} is stored and {printable(self.expected)} is not, which the config ties to it."
-            f" {NEWEST} takes whichever is there.{rest}"
+            f"{short(self.observed)} is stored, but not {printable(self.expected)}; the config ties them."
+            f" {NEWEST} loads either.{rest}"
         )

@@ -28,10 +28,9 @@ class TiedWeightDiffers(Finding):
 
     @property
     def text(self) -> str:
-        counted = " as they are counted here," if self.counted else ""
+        counted = " (both are counted here)" if self.counted else ""
         return (
-            f"{short(self.observed)} is stored beside {printable(self.expected)}, which the config ties it to, and they"
-            f" differ: {plural(self.parameters, 'element')} in all. {NEWEST} then does not tie them and loads both,"
-            f"{counted} and {VLLM} uses such a head; {OLDER} drops the one that its class ties, and computes something"
-            " else."
+            f"{short(self.observed)} and {printable(self.expected)} are both stored. The config ties them, but their"
+            f" values differ: {plural(self.parameters, 'element')} in all. {NEWEST} then loads both, untied{counted};"
+            f" {VLLM} uses the stored head; {OLDER} drops the one that its class ties, and computes something else."
         )

@@ -7,13 +7,13 @@ from hfcount.verifier.loaders.labels import NEWEST
 
 
 class UntiedHeadAbsent(Finding):
-    """The config says that the head is not tied and no head is stored, yet transformers ties it anyway."""
+    """The config says that the head is not tied, but no head is stored. transformers ties it anyway."""
 
     code = "HF214"
     name = "untied-head-absent"
     level = "note"
-    why = "A T5 whose head was tied in training, or whose own head was lost: names alone do not tell which."
-    remedy = "If the head was tied, set tie_word_embeddings to true; else restore it."
+    why = "A T5 whose head was tied in training, or whose own head was lost: names alone do not show which."
+    remedy = "If the head was tied, set tie_word_embeddings to true; otherwise restore the head."
     proof = "lost"
 
     expected: str
@@ -22,7 +22,7 @@ class UntiedHeadAbsent(Finding):
     @property
     def text(self) -> str:
         return (
-            f"{printable(self.subject)} has no {printable(self.expected)}, and tie_word_embeddings is false: a head of"
-            f" its own, of {plural(self.parameters, 'element')}, is counted. {NEWEST} ties it to the embedding"
-            f" whatever the config says; {OLDER} fills it with random values."
+            f"tie_word_embeddings is false, so {printable(self.subject)} needs {printable(self.expected)}"
+            f" ({plural(self.parameters, 'element')}, counted), but it is not stored. {NEWEST} ties the head to the"
+            f" embedding whatever the config says; {OLDER} fills it with random values."
         )

@@ -2,11 +2,11 @@
 
 from hfcount.text import plural, printable
 from hfcount.verifier.finding import Finding
-from hfcount.verifier.wording import short, sides
+from hfcount.verifier.wording import agree, short, sides
 
 
 class ShapeDiffers(Finding):
-    """A stored tensor does not have the shape that the config gives it."""
+    """A stored tensor has another shape than the config describes."""
 
     code = "HF301"
     name = "shape-differs"
@@ -20,6 +20,7 @@ class ShapeDiffers(Finding):
 
     @property
     def text(self) -> str:
-        differ = f"{plural(self.count, 'tensor')} of another shape than {printable(self.subject)} gives"
+        have = agree(self.count, "has", "have")
+        differ = f"{plural(self.count, 'tensor')} of {printable(self.subject)} {have} the wrong shape"
         shapes = f"expected {sides(self.expected)}, stored {sides(self.observed)}"
         return f"{differ}, such as {short(self.names[0])}: {shapes}."

@@ -16,7 +16,7 @@ class DtypeDiffers(Finding):
     name = "dtype-differs"
     level = "note"
     why = "A conversion changed the weights or the config, not both."
-    remedy = "Set dtype to what is stored, or convert them."
+    remedy = "Set dtype in config.json to the stored dtype, or convert the weights."
 
     expected: str
     declared: str
@@ -39,9 +39,9 @@ class ByClaim(DtypeDiffers):
     @property
     def text(self) -> str:
         return (
-            f"the config declares {printable(self.declared)} ({plural(self.element_bytes, 'byte')} an element), and"
-            f" total_size {self.claim:,} is exact at {plural(self.width, 'byte')} an element: either the weights are"
-            " stored so, or the claim is stale, and only headers tell."
+            f"config.json declares {printable(self.declared)} ({plural(self.element_bytes, 'byte')} an element), but"
+            f" total_size in the index, {self.claim:,} bytes, fits {plural(self.width, 'byte')} an element: either the"
+            " weights are stored that way, or total_size is outdated. The headers show which (--depth headers)."
         )
 
 
@@ -63,6 +63,6 @@ class ByHeaders(DtypeDiffers):
         )
         times = f", {self.times} the bytes" if self.times else ""
         return (
-            f"the config declares {printable(self.declared)} ({printable(self.expected)}), and {stored} stored as"
+            f"config.json declares {printable(self.declared)} ({printable(self.expected)}), but {stored} stored as"
             f" {printable(self.dtypes)}{times}: {some(self.tensors)}."
         )

@@ -31,8 +31,10 @@ class DtypeClass(Finding):
         stored = (
             f"{plural(self.count, 'tensor')} of {plural(self.parameters, 'element')} {agree(self.count, 'is', 'are')}"
         )
-        converts = f" {self.reader} converts them number by number, and then computes garbage." if self.reader else ""
+        converts = (
+            f" {self.reader} converts the plain numbers, and the model then computes garbage." if self.reader else ""
+        )
         return (
-            f"{stored} stored as {printable(self.dtypes)}, and {printable(self.subject)} has {printable(self.wanted)}"
-            f" there: {some(self.names)}.{converts}"
+            f"{stored} stored as {printable(self.dtypes)}, but {printable(self.subject)} needs"
+            f" {printable(self.wanted)}: {some(self.names)}.{converts}"
         )

@@ -18,7 +18,7 @@ class ScalesUnseen(Finding):
     level = "note"
     why = (
         "Weights that were cast directly, or quantised weights that lost their scales and config: headers do not"
-        " tell which."
+        " show which."
     )
     remedy = "If they were quantised, restore the scales and quantization_config."
     proof = "lost"
@@ -32,8 +32,8 @@ class ScalesUnseen(Finding):
         stored = (
             f"{plural(self.count, 'tensor')} of {plural(self.parameters, 'element')} {agree(self.count, 'is', 'are')}"
         )
-        takes = f"{self.reader} takes the numbers as they are" if self.reader else "The numbers are taken as they are"
+        takes = f"{self.reader} uses the numbers as they are" if self.reader else "The numbers are used as they are"
         return (
-            f"{stored} stored as {printable(self.dtypes)}, no scales are stored with them, and the config announces no"
-            f" quantisation: {some(self.names)}. {takes}, which is right only if nothing was divided by a scale."
+            f"{stored} stored as {printable(self.dtypes)} without scales, and config.json has no quantization_config:"
+            f" {some(self.names)}. {takes}, which is right only if no weight was divided by a scale."
         )

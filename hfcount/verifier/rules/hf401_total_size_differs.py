@@ -35,32 +35,32 @@ class TotalSizeDiffers(Finding):
     @property
     def text(self) -> str:
         if self.scheme is not None:
-            have = f"packed and dense tensors listed have {self.expected:,}"
+            have = f"listed packed and dense tensors have {self.expected:,}"
         elif self.width is not None:
             have = (
-                f"{self.elements:,} elements listed have {self.expected:,} bytes at {plural(self.width, 'byte')} each"
+                f"{self.elements:,} listed elements have {self.expected:,} bytes at {plural(self.width, 'byte')} each"
             )
         else:
-            have = f"tensors listed have {self.expected:,}"
+            have = f"listed tensors have {self.expected:,}"
         return (
-            f"metadata.total_size is {self.observed:,} bytes, and the {have}:"
-            f" {by_how_much(self.observed, self.expected)} are claimed{self._explanation()}.{self._either()}"
+            f"metadata.total_size is {self.observed:,} bytes, but the {have}:"
+            f" {by_how_much(self.observed, self.expected)}{self._explanation()}.{self._either()}"
         )
 
     def _explanation(self) -> str:
-        text = ", and no other width accounts for them" if self.width is not None else ""
+        text = ", and no other dtype explains that" if self.width is not None else ""
         if self.files:
-            text += ", which is the sum of the file sizes, headers included"
+            text += ". That is the sum of the file sizes, headers included"
         if self.without:
-            text += f", which leaves out {printable(self.without)}"
+            text += f". total_size leaves out {printable(self.without)}"
         if self.reading is not None:
-            taken = f", which is what {printable(self.reading)} would take"
-            text += f"{taken}: the weights were converted and the claim was not"
+            taken = f". It is the size in {printable(self.reading)}"
+            text += f"{taken}: the weights were converted, but total_size was not updated"
         return text
 
     def _either(self) -> str:
         if self.width is not None:
-            return " Either the index is stale or the config is of another size."
+            return " Either the index is outdated, or config.json is of a model of another size."
         if self.scheme is not None:
-            return f" Either the index is stale, or they are packed otherwise than {printable(self.scheme)} says."
+            return f" Either the index is outdated, or the weights are not packed as {printable(self.scheme)} says."
         return ""

@@ -25,8 +25,8 @@ class TotalSizeMissing(Finding):
     def text(self) -> str:
         if self.bare:
             return (
-                f"the index has no metadata, which {NEWEST} and {DIFFUSERS} read before any tensor: loading ends with"
-                " an error (KeyError)."
+                f"the index has no metadata. {NEWEST} and {DIFFUSERS} read it before any tensor, and fail with a"
+                f" KeyError."
             )
-        gives = "no" if self.observed is None else "0 for"
-        return f"the index gives {gives} metadata.total_size, so it does not say how many bytes its tensors have."
+        total = "metadata.total_size is missing in" if self.observed is None else "metadata.total_size is 0 in"
+        return f"{total} the index, so the bytes of the tensors cannot be compared with it."

@@ -29,13 +29,13 @@ class TotalParametersDiffers(Finding):
     def text(self) -> str:
         reason = _REASONS[self.reason] if self.reason else by_how_much(self.observed, self.expected)
         # The Hub takes the smaller of this and its own sum.
-        shown = " The Hub shows it as the model's size." if self.observed < self.expected else ""
+        shown = " The Hub shows that number as the model's size." if self.observed < self.expected else ""
         claim = f"metadata.total_parameters is {self.observed:,}"
-        return f"{claim}, and the model has {self.expected:,} parameters: {reason}.{shown}"
+        return f"{claim}, but the model has {self.expected:,} parameters: {reason}.{shown}"
 
 
 _REASONS = {
-    "vectors": "it counts vectors alone, which is what one rank sees of weights that ZeRO-3 has partitioned",
+    "vectors": "it counts only vectors, which is what one rank sees when ZeRO-3 has partitioned the weights",
     "both": "it counts the tied head twice, and buffers",
     "buffers": "it counts buffers, too",
     "tied": "it counts the tied head twice",

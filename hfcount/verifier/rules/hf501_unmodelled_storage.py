@@ -11,7 +11,7 @@ class UnmodelledStorage(Finding):
     name = "unmodelled-storage"
     level = "note"
     why = "Packed tensors have other names, shapes and dtypes than the model's parameters."
-    remedy = "Verify the checkpoint that it was made from."
+    remedy = "Verify the checkpoint that was quantised."
     proof = "lost"
 
     observed: str
@@ -19,6 +19,6 @@ class UnmodelledStorage(Finding):
     @property
     def text(self) -> str:
         return (
-            f"the weights are quantised with {printable(self.observed)}, which hfcount does not know: the parameters"
-            " are counted from the config, and the stored tensors are not compared with it."
+            f"the weights are quantised with {printable(self.observed)}, which hfcount does not know: parameters are"
+            " counted from the config, and the stored tensors are not compared."
         )

@@ -6,7 +6,7 @@ from hfcount.verifier.wording import agree, some
 
 
 class PackedDifferently(Finding):
-    """A module is packed though the config excludes it, dense though it does not, or packed in another way.
+    """A module is quantised though the config excludes it, or not though it does not, or in another way than it says.
 
     Args:
         source: where the settings are.
@@ -17,7 +17,7 @@ class PackedDifferently(Finding):
     name = "packed-differently"
     level = "error"
     why = "A list of excluded modules that does not match what was done, or a module added or converted later."
-    remedy = "List exactly the dense modules as excluded, or convert again."
+    remedy = "List exactly the modules that are not quantised as excluded, or quantise again."
 
     source: str
     reason: str = ""
@@ -45,19 +45,24 @@ class ModulesDiffer(PackedDifferently):
     def text(self) -> str:
         text = f"{plural(self.count, 'module')} {agree(self.count, 'is', 'are')} {self._stored()}: {some(self.names)}."
         if self.reason:
-            return f"{text} This is a note, and no error: {printable(self.reason)}."
-        text += f" A model that is built by {printable(self.source)} has other tensors."
-        return text + (" If they are packed all the same, their scales are lost: headers tell." if self.unseen else "")
+            return f"{text} This is a note, not an error: {printable(self.reason)}."
+        text += f" A model built from {printable(self.source)} has other tensors."
+        return text + (
+            " If they are quantised after all, their scales are lost: headers show that (--depth headers)."
+            if self.unseen
+            else ""
+        )
 
     def _stored(self) -> str:
         source, them = printable(self.source), agree(self.count, "it", "them")
+        them_is = agree(self.count, "it is", "they are")
         if self.expected == self.observed:
-            return f"stored dense, and {source} does not say so"
+            return f"not quantised, but {source} does not list {them} as such"
         if self.observed is None:
-            return f"stored dense, and {source} packs {them} ({printable(self.expected or '')})"
+            return f"not quantised, but {source} says {them_is} ({printable(self.expected or '')})"
         if self.expected is None:
-            return f"packed ({printable(self.observed)}), and {source} leaves {them} dense"
-        return f"packed ({printable(self.observed)}), and {source} packs {them} otherwise ({printable(self.expected)})"
+            return f"quantised ({printable(self.observed)}), but {source} excludes {them}"
+        return f"quantised as {printable(self.observed)}, but {source} says {printable(self.expected)}"
 
 
 class StoredBeside(PackedDifferently):
@@ -66,4 +71,4 @@ class StoredBeside(PackedDifferently):
     @property
     def text(self) -> str:
         many = f"{plural(self.count, 'tensor')} {agree(self.count, 'is', 'are')} stored beside the model's own"
-        return f"{many}: {some(self.names)}. This is a note, and no error: {printable(self.reason)}."
+        return f"{many}: {some(self.names)}. This is a note, not an error: {printable(self.reason)}."

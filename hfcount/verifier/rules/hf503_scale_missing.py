@@ -30,8 +30,8 @@ class ModulesLackScales(ScaleMissing):
     @property
     def text(self) -> str:
         many = f"{plural(self.modules, 'module')} {agree(self.modules, 'is', 'are')} packed ({printable(self.layout)})"
-        lack = f"{agree(self.modules, 'lacks', 'lack')} what belongs to {agree(self.modules, 'it', 'them')}"
-        return f"{many} and {lack}: {some(self.names)}."
+        lack = f"{agree(self.count, 'a tensor', 'tensors')} that {agree(self.modules, 'it needs', 'they need')}"
+        return f"{many}, but {lack} {agree(self.count, 'is', 'are')} missing: {some(self.names)}."
 
 
 class CacheLacksScales(ScaleMissing):
@@ -45,8 +45,8 @@ class CacheLacksScales(ScaleMissing):
 
     @property
     def text(self) -> str:
-        missing = f"{agree(self.count, 'is', 'are')} missing{', and other layers have theirs' if self.others else ''}"
+        missing = f"{agree(self.count, 'is', 'are')} missing{'; other layers have theirs' if self.others else ''}"
         return (
             f"{plural(self.count, 'scale')} of the 8-bit cache of keys and values {missing}: {some(self.names)}."
-            f" {VLLM} then takes 1, or for values the scale of the keys where that is stored."
+            f" {VLLM} then uses 1, or for the values the scale of the keys where that is stored."
         )

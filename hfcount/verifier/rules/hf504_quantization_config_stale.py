@@ -1,12 +1,12 @@
 """HF504: quantization config stale."""
 
-from hfcount.text import plural, printable
+from hfcount.text import printable
 from hfcount.verifier.finding import Finding
 from hfcount.verifier.wording import agree, some
 
 
 class QuantizationConfigStale(Finding):
-    """The config announces a quantisation and nothing is packed, or the reverse, or two files contradict each other."""
+    """The config says that weights are quantised and none is, or the reverse, or two files contradict each other."""
 
     code = "HF504"
     name = "quantization-config-stale"
@@ -27,9 +27,9 @@ class NothingPacked(QuantizationConfigStale):
 
     @property
     def text(self) -> str:
-        modules = f"all {plural(self.count, 'module')} that it packs {agree(self.count, 'is', 'are')} stored dense"
-        announces = f"{printable(self.source)} announces {printable(self.expected)}"
-        return f"{announces}, and {modules}, with no scale beside any: {some(self.names)}."
+        which = agree(self.count, "the one module that it names", f"none of the {self.count:,} modules that it names")
+        are = agree(self.count, "is not quantised and has no scale", "is quantised or has a scale")
+        return f"{printable(self.source)} says {printable(self.expected)}, but {which} {are}: {some(self.names)}."
 
 
 class Unannounced(QuantizationConfigStale):
@@ -40,8 +40,8 @@ class Unannounced(QuantizationConfigStale):
     @property
     def text(self) -> str:
         return (
-            "nothing announces a quantisation, and the weights are quantised with"
-            f" {printable(self.observed)}: a model that is built by this config has no such tensors."
+            "config.json has no quantization_config, but the weights are quantised with"
+            f" {printable(self.observed)}: a model built from this config has no such tensors."
         )
 
 
@@ -60,4 +60,4 @@ class Contradiction(QuantizationConfigStale):
     @property
     def text(self) -> str:
         places = f"{printable(self.source)} and {printable(self.other)} contradict each other"
-        return f"{places}: {printable(self.expected)}, and {printable(self.observed)}."
+        return f"{places}: the first says {printable(self.expected)}, the second {printable(self.observed)}."

@@ -28,6 +28,6 @@ class QuantizationSettingsContradict(Finding):
     def text(self) -> str:
         number = f"{printable(self.source)}{printable(self.place)} is {printable(str(self.observed))}"
         return (
-            f"{number}, and {printable(self.by)} means {printable(str(self.expected))}: whoever takes"
-            " the one that is wrong builds other tensors, or misreads them."
+            f"{number}, but {printable(self.by)} means {printable(str(self.expected))}: a loader that"
+            " uses the wrong one builds other tensors, or misreads them."
         )

@@ -20,6 +20,6 @@ class ExpertScalesFused(Finding):
     def text(self) -> str:
         many = f"{plural(self.count, 'tensor')} {agree(self.count, 'has', 'have')}"
         return (
-            f"{many} the scales of all experts of a layer, and the weights that they belong to have other names:"
-            f" {some(self.names)}. {NEWER} saves mixtures so and loads them."
+            f"{many} the scales of all experts of a layer, but the weights are stored one tensor for each expert:"
+            f" {some(self.names)}. {NEWER} saves and loads mixtures of experts this way."
         )

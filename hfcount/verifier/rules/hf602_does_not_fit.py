@@ -1,11 +1,11 @@
 """HF602: does not fit."""
 
-from hfcount.text import capacity, plural, rounded
+from hfcount.text import capacity, rounded
 from hfcount.verifier.finding import Finding
 
 
 class DoesNotFit(Finding):
-    """With --memory SIZE only: the weights and the cache that was asked for take more than that.
+    """With --memory SIZE only: the weights and the KV cache that was asked for need more than that.
 
     Args:
         device: bytes of each device, of which `expected` are the engine's.
@@ -20,8 +20,8 @@ class DoesNotFit(Finding):
     code = "HF602"
     name = "does-not-fit"
     level = "error"
-    why = "Each rank holds its share of the weights, and the cache of all sequences that it serves at once."
-    remedy = "Take more memory or more ranks (--tp), fewer tokens (--context, --batch), or a quantised checkpoint."
+    why = "Each GPU holds its share of the weights, and the KV cache of all sequences that it serves at once."
+    remedy = "Use more memory or more GPUs (--tp), fewer tokens (--context, --batch), or a quantised checkpoint."
     of_serving = True
 
     expected: int
@@ -36,10 +36,11 @@ class DoesNotFit(Finding):
 
     @property
     def text(self) -> str:
-        who = f"The share of each of {plural(self.ranks, 'rank')}" if self.ranks > 1 else "This model"
-        cache = f" and {rounded(self.cache)} of cache for {self.load}" if self.cache else ""
+        who = f"Shared by {self.ranks:,} GPUs, this model" if self.ranks > 1 else "This model"
         part = f", of which {self.engine} uses {rounded(self.expected)} ({self.setting})" if self.engine else ""
+        each = "each GPU needs" if self.ranks > 1 else "it needs"
+        cache = f" + {rounded(self.cache)} cache for {self.load}" if self.cache else ""
         return (
-            f"{who} does not fit in {capacity(self.device)}{part}: {rounded(self.weights)} of weights{cache} are"
-            f" {rounded(self.observed - self.expected)} too much."
+            f"{who} does not fit in {capacity(self.device)}{part}: {each} {rounded(self.observed)}"
+            f" ({rounded(self.weights)} weights{cache}), {rounded(self.observed - self.expected)} too much."
         )

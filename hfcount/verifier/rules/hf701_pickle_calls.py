@@ -9,8 +9,8 @@ _SHOWN = 5  # names that a message repeats
 
 
 class PickleCalls(Finding):
-    """A pickled file names functions or classes beyond those that torch.load takes by default, and may run them; a note
-    where it lies beside files of safetensors that are taken in its place.
+    """A pickled file names functions or classes that torch.load refuses by default, and may run them; a note where
+    safetensors files are beside it, which are loaded instead.
 
     Args:
         called: the functions and classes.
@@ -19,7 +19,7 @@ class PickleCalls(Finding):
     code = "HF701"
     name = "pickle-calls"
     level = "error"
-    why = "Objects of a training that were saved with the weights, or code that is to run on the machine that loads it."
+    why = "Training objects that were saved with the weights, or code that shall run on the machine that loads it."
     remedy = "Do not load it with weights_only=False; ask its author for safetensors."
     divides = True
 
@@ -32,7 +32,8 @@ class PickleCalls(Finding):
         names = listed(self.called[:_SHOWN]) + (f" and {more:,} more" if more > 0 else "")
         kind = agree(many, "function or class", "functions or classes")
         return (
-            f"{printable(self.file)}: its pickle names {many:,} {kind} beyond tensors, which loading it without"
-            f" weights_only would run: {names}. torch.load of {TORCH} refuses it by default (weights_only=True)."
-            " Nothing of it was run here."
+            f"{printable(self.file)}: its pickle names {many:,} {kind} that are not for tensors: {names}. Loading it"
+            f" with"
+            f" weights_only=False runs them. torch.load of {TORCH} refuses it by default (weights_only=True). hfcount"
+            " ran nothing of it."
         )

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 from hfcount.text import plural, printable
 from hfcount.verifier.finding import Finding
-from hfcount.verifier.wording import agree, short
+from hfcount.verifier.wording import short
 
 
 class StorageShared(Finding):
-    """Tensors of a pickled file are one and the same, though the config ties none of them to another.
+    """Several names in a pickled file are one tensor, but the config does not tie them.
 
     Args:
         groups: the names of each such tensor.
@@ -17,8 +17,8 @@ class StorageShared(Finding):
     code = "HF703"
     name = "storage-shared"
     level = "note"
-    why = "The model that was saved shared them, by a tie of its class or of whoever trained it."
-    remedy = "Set the tie in config.json if it is meant."
+    why = "The model shared them when it was saved: its class or the training code tied them."
+    remedy = "If they should be tied, set that in config.json."
     informational = True
     advises = False
 
@@ -30,5 +30,5 @@ class StorageShared(Finding):
         first = self.groups[0]
         names = " and ".join(map(short, first[:2])) + (f" and {len(first) - 2:,} more" if len(first) > 2 else "")
         others = plural(len(self.groups) - 1, "other tensor")
-        more = f" So {agree(len(self.groups) - 1, 'is', 'are')} {others}." if len(self.groups) > 1 else ""
-        return f"{printable(self.file)}: {names} are one tensor, stored once; the config ties neither to another.{more}"
+        more = f" {others} likewise." if len(self.groups) > 1 else ""
+        return f"{printable(self.file)}: {names} are one tensor, stored once, but the config does not tie them.{more}"

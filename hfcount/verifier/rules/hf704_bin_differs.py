@@ -9,7 +9,7 @@ from hfcount.verifier.wording import agree, short, sides
 
 
 class BinDiffers(Finding):
-    """Pickled weights beside files of safetensors cannot be read, or hold another model than these.
+    """Pickled weights beside safetensors files cannot be read, or hold another model.
 
     Args:
         files: the pickled files.
@@ -22,8 +22,8 @@ class BinDiffers(Finding):
     code = "HF704"
     name = "bin-differs"
     level = "note"
-    why = "One of the two is of an earlier save."
-    remedy = "Delete the pickled files, or save them again: from_pretrained takes these with use_safetensors=False."
+    why = "One of the two is from an earlier save."
+    remedy = "Delete the pickled files, or save them again: from_pretrained loads them with use_safetensors=False."
 
     files: str
     problem: str = ""
@@ -44,12 +44,14 @@ class BinDiffers(Finding):
         return not (self.lacking or self.further or self.shapes)
 
     def _differences(self) -> Iterator[str]:
-        for what, names in (("it lacks", self.lacking), ("it has besides", self.further)):
+        for what, names in (("it lacks", self.lacking), ("it also has", self.further)):
             if names:
                 yield f"{what} {plural(len(names), 'tensor')}, such as {short(names[0])}"
         if self.shapes:
             name, (here, there) = next(iter(self.shapes.items()))
             many, verb = plural(len(self.shapes), "tensor"), agree(len(self.shapes), "differs", "differ")
-            yield f"{many} {verb} in shape, such as {short(name)}: {sides(there)} there, {sides(here)} in safetensors"
+            yield (
+                f"{many} {verb} in shape, such as {short(name)}: {sides(there)} in pickle, {sides(here)} in safetensors"
+            )
         if self.dtypes:
-            yield f"tensors are {', '.join(f'{there} for {here}' for here, there in self.dtypes[:3])}"
+            yield f"tensors are {', '.join(f'{there} instead of {here}' for here, there in self.dtypes[:3])}"

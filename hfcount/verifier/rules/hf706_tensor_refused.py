@@ -8,7 +8,7 @@ from hfcount.verifier.wording import short
 
 
 class TensorRefused(Finding):
-    """Tensors of a pickled file are sparse, quantised by torch, without values or of a dtype that no model has.
+    """Tensors of a pickled file are sparse, quantised by torch, without values, or of a dtype that no model uses.
 
     Args:
         odd: what they are, by name.
@@ -17,7 +17,7 @@ class TensorRefused(Finding):
     code = "HF706"
     name = "tensor-refused"
     level = "error"
-    why = "The state of a training, or of a model that torch quantised, was saved in place of the model's."
+    why = "A training state, or a model that torch quantised, was saved instead of the model."
     remedy = "Save the model's own weights, as dense tensors."
 
     file: str
@@ -27,6 +27,6 @@ class TensorRefused(Finding):
     def text(self) -> str:
         name, kind = next(iter(self.odd.items()))
         return (
-            f"{printable(self.file)}: {plural(len(self.odd), 'tensor')} cannot be loaded into a model as they are, such"
+            f"{printable(self.file)}: {plural(len(self.odd), 'tensor')} cannot be loaded into a model, such"
             f" as {short(name)}, which is {printable(kind, 40)}."
         )

@@ -7,7 +7,7 @@ from hfcount.verifier.wording import agree, some
 
 
 class ValueBesideTensors(Finding):
-    """The state dict of a pickled file holds values that are no tensors; an error where transformers takes one for a
+    """The state dict of a pickled file holds values that are not tensors; an error where transformers takes one for a
     weight.
 
     Args:
@@ -18,7 +18,7 @@ class ValueBesideTensors(Finding):
     code = "HF707"
     name = "value-beside-tensors"
     level = "note"
-    why = "The state dict of a training, or of modules with extra state."
+    why = "A training state dict, or modules with extra state."
     remedy = "Save it without them."
 
     file: str
@@ -29,12 +29,12 @@ class ValueBesideTensors(Finding):
     def text(self) -> str:
         many = len(self.keys)
         text = (
-            f"{printable(self.file)}: {plural(many, 'value')} in its state dict {agree(many, 'is', 'are')} no"
-            f" {agree(many, 'tensor', 'tensors')}: {some(self.keys)}."
+            f"{printable(self.file)}: {plural(many, 'value')} in its state dict {agree(many, 'is', 'are')} not"
+            f" {agree(many, 'a tensor', 'tensors')}: {some(self.keys)}."
         )
         if not self.first:
             return text
         return (
-            f"{text} One stands before the weights, and config.json has no dtype: {NEWEST} then takes it for a"
-            " tensor, and fails."
+            f"{text} One comes before the weights, and config.json has no dtype: {NEWEST} then reads the dtype from it,"
+            " and fails."
         )

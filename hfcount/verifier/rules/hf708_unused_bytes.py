@@ -19,8 +19,8 @@ class UnusedBytes(Finding):
     code = "HF708"
     name = "unused-bytes"
     level = "note"
-    why = "A view of a larger tensor was saved with all of that, or something was appended to the file."
-    remedy = "Save it again, with copies in place of views (tensor.clone())."
+    why = "A view was saved together with the larger tensor that it is part of, or something was appended to the file."
+    remedy = "Save it again, with copies instead of views (tensor.clone())."
     informational = True
     advises = False
 
@@ -35,7 +35,7 @@ class UnusedBytes(Finding):
 
     def _reasons(self) -> Iterator[str]:
         if self.bytes:
-            yield f"{self.bytes:,} of {self.of:,} bytes of its storages are of no tensor"
+            yield f"no tensor uses {self.bytes:,} of the {self.of:,} bytes of its storages"
         if self.longer:
             have = agree(self.longer, "has", "have")
             yield f"{plural(self.longer, 'storage')} {have} more bytes than the pickle says"

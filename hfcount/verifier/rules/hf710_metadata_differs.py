@@ -23,7 +23,7 @@ class MetadataDiffers(Finding):
     code = "HF710"
     name = "metadata-differs"
     level = "error"
-    why = "A conversion that was interrupted, a file that was edited, or the metadata of another model."
+    why = "An interrupted conversion, an edited file, or the metadata of another model."
     remedy = "Convert the model again."
 
     layers: tuple[int, int] | None = None
@@ -42,19 +42,22 @@ class MetadataDiffers(Finding):
     def _said(self) -> Iterator[str]:
         if self.layers:
             expected, observed = self.layers
-            yield f"its metadata counts {plural(expected, 'layer')}, and {observed:,} are stored{self._numbers()}."
+            yield f"its metadata says {plural(expected, 'layer')}, but {observed:,} are stored{self._numbers()}."
         if self.missing:
             it = agree(self.count, "it", "them")
-            yield f"missing: {some(self.missing)}; every {printable(self.subject)} model has {it}."
+            yield (
+                f"{some(self.missing)} {agree(self.count, 'is', 'are')} missing: every {printable(self.subject)}"
+                f" model has {it}."
+            )
         if self.unknown:
-            refuses = f"has no such tensor, and {LLAMA_CPP} refuses the file"
+            refuses = f"has no such tensor, so {LLAMA_CPP} refuses the file"
             yield f"{some(self.unknown)}: {printable(self.subject)} {refuses}."
         if self.shapes:
             count, name, expected_shape, observed_shape = self.shapes
             given = "×".join("?" if extent is None else str(extent) for extent in expected_shape)
             yield (
-                f"{plural(count, 'tensor')} of another shape than its metadata gives, such as {short(name)}: expected"
-                f" {given}, stored {sides(observed_shape)}."
+                f"{plural(count, 'tensor')} {agree(count, 'has', 'have')} another shape than the metadata says, such as"
+                f" {short(name)}: expected {given}, stored {sides(observed_shape)}."
             )
         yield from self.halves
         yield from self.sizes
@@ -62,7 +65,7 @@ class MetadataDiffers(Finding):
     def _numbers(self) -> str:
         parts = [
             f"{what} {', '.join(f'{number:,}' for number in numbers[:3])}{' ...' if len(numbers) > 3 else ''}"
-            for what, numbers in (("missing:", self.lacking), ("more than counted:", self.beyond))
+            for what, numbers in (("missing:", self.lacking), ("not in the metadata:", self.beyond))
             if numbers
         ]
         return f" ({'; '.join(parts)})" if parts else ""

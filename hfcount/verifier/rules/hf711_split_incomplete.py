@@ -16,7 +16,7 @@ class SplitIncomplete(Finding):
     code = "HF711"
     name = "split-incomplete"
     level = "error"
-    why = "An upload or download that left out a file, or files of two sets in one folder."
+    why = "A file was not uploaded or downloaded, or the folder has files of two sets."
     remedy = "Download all files of the set again, or split the model again with llama-gguf-split."
 
     expected: int
@@ -29,8 +29,8 @@ class SplitIncomplete(Finding):
     def text(self) -> str:
         where = printable(self.file)
         if self.lost:
-            lost = f"{some(self.lost)} missing"
-            return f"{where} is split into {self.expected:,} files, and {self.observed:,} are there: {lost}."
+            lost = f"missing: {some(self.lost)}"
+            return f"{where} is split into {self.expected:,} files, but only {self.observed:,} are there; {lost}."
         if self.key == "tensors twice":
             return f"{where}: {self.observed:,} tensors are in more than one file of the set: {some(self.tensors)}."
-        return f"{where}: {self.key} is {self.observed:,}, and the files of the set give {self.expected:,}."
+        return f"{where}: {self.key} is {self.observed:,}, but the files of the set make {self.expected:,}."

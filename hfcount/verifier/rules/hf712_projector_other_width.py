@@ -6,7 +6,7 @@ from hfcount.verifier.loaders.labels import LLAMA_CPP
 
 
 class ProjectorOtherWidth(Finding):
-    """A multimodal projector (mmproj) gives rows of another width than the model beside it takes.
+    """A multimodal projector (mmproj) makes embeddings of another width than the model beside it reads.
 
     Args:
         model: the file of the model.
@@ -16,7 +16,7 @@ class ProjectorOtherWidth(Finding):
     name = "projector-other-width"
     level = "error"
     why = "The projector of another size of the same model."
-    remedy = "Take the projector that was made with this model."
+    remedy = "Use the projector that was made for this model."
 
     expected: int
     observed: int
@@ -27,6 +27,6 @@ class ProjectorOtherWidth(Finding):
     @property
     def text(self) -> str:
         return (
-            f"{printable(self.file)} has {printable(self.key)} {self.observed:,}, and {printable(self.model)} takes"
-            f" rows of {self.expected:,}: {LLAMA_CPP} refuses the pair."
+            f"{printable(self.file)} has {printable(self.key)} {self.observed:,}, but {printable(self.model)} needs"
+            f" {self.expected:,}: {LLAMA_CPP} refuses the pair."
         )

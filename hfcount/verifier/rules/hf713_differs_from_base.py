@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 from hfcount.text import plural, printable
 from hfcount.verifier.finding import Finding
-from hfcount.verifier.wording import short, sides, some
+from hfcount.verifier.wording import agree, short, sides, some
 
 
 class DiffersFromBase(Finding):
-    """A GGUF file is sound in itself, and holds other tensors than the config of its base gives.
+    """A GGUF file agrees with its own metadata, but holds other tensors than the config of its base describes.
 
     Args:
         base: the model that it is compared with.
@@ -20,8 +20,8 @@ class DiffersFromBase(Finding):
     code = "HF713"
     name = "differs-from-base"
     level = "note"
-    why = "A pruned, merged or extended model, an older conversion, or another model than the one that is named."
-    remedy = "Name the model that it was made of with --base."
+    why = "A pruned, merged or extended model, an older conversion, or a base that is not the one it was made from."
+    remedy = "Name the model that it was made from with --base."
 
     base: str
     layers: tuple[int, int] | None = None
@@ -32,7 +32,7 @@ class DiffersFromBase(Finding):
 
     @property
     def text(self) -> str:
-        where = f"{printable(self.file or '')} is not {printable(self.base)} as its config gives it"
+        where = f"{printable(self.file or '')} differs from its base {printable(self.base)}"
         return f"{where}: {'; '.join(self._said())}."
 
     def _said(self) -> Iterator[str]:
@@ -40,10 +40,12 @@ class DiffersFromBase(Finding):
             if pair:
                 yield f"{pair[0]:,} {what} expected, {pair[1]:,} stored"
         if self.missing:
-            yield f"missing {some(self.missing)}"
+            yield f"missing: {some(self.missing)}"
         if self.unexpected:
-            yield f"{some(self.unexpected)} beside"
+            yield f"not in the base: {some(self.unexpected)}"
         if self.shapes:
             count, name, expected, observed = self.shapes
             both = f"{sides(expected)} expected, {sides(observed)} stored"
-            yield f"{plural(count, 'tensor')} of another shape, such as {short(name)}: {both}"
+            yield (
+                f"{plural(count, 'tensor')} {agree(count, 'has', 'have')} another shape, such as {short(name)}: {both}"
+            )

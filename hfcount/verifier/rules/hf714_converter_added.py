@@ -7,13 +7,13 @@ from hfcount.verifier.wording import agree, some
 
 
 class ConverterAdded(Finding):
-    """A GGUF file holds tensors that its base has not: rotary factors, or the copy of a tied head."""
+    """A GGUF file holds tensors that its base does not have: rotary factors, or a copy of a tied head."""
 
     code = "HF714"
     name = "converter-added"
     level = "note"
-    why = f"{LLAMA_CPP} reads rotary factors from tensors, and some conversions write a tied head as a copy of its own."
-    remedy = "Nothing is to be done."
+    why = f"{LLAMA_CPP} reads rotary factors from tensors, and some conversions also write a copy of a tied head."
+    remedy = "Nothing to do."
     advises = False
     informational = True
 
@@ -23,4 +23,4 @@ class ConverterAdded(Finding):
     def text(self) -> str:
         made = agree(self.count, "is made", "are made")
         what = f"{plural(self.count, 'tensor')} ({some(self.tensors)})"
-        return f"{printable(self.file)}: {what} {made} by the converter, and no checkpoint has any."
+        return f"{printable(self.file)}: {what} {made} by the converter; the base has no such tensors."

@@ -5,7 +5,7 @@ from hfcount.verifier.finding import Finding
 
 
 class BaseNotCompared(Finding):
-    """A GGUF file names the model that it was made of, and that was not read, so that only its metadata judges it.
+    """A GGUF file names its base model, but the base was not read: the file was checked by its metadata only.
 
     Args:
         base: the model; reason: why it was not read.
@@ -14,8 +14,8 @@ class BaseNotCompared(Finding):
     code = "HF716"
     name = "base-not-compared"
     level = "note"
-    why = "A local file asks nothing of the Hub, or the base is gated, private or not described here."
-    remedy = "Name it with --base: a folder, a config.json or a repo."
+    why = "Local files are checked without network, or the base is gated, private or not known to hfcount."
+    remedy = "Name the base with --base: a folder, a config.json or a repo."
     informational = True
 
     file: str

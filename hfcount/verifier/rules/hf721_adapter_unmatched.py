@@ -7,7 +7,7 @@ from hfcount.verifier.wording import agree, some
 
 
 class AdapterUnmatched(Finding):
-    """Tensors or targets of an adapter are no module of its base.
+    """Tensors or targets of an adapter match no module of its base.
 
     Args:
         reason: why PEFT refuses it, or what it is instead; empty if only some tensors are unmatched.
@@ -17,7 +17,7 @@ class AdapterUnmatched(Finding):
     code = "HF721"
     name = "adapter-unmatched"
     level = "error"
-    why = "It was trained on another base, or by another version whose modules had other names."
+    why = "It was trained on another base, or with a library version that names modules differently."
     remedy = "Name the base that it was trained on with --base."
 
     reason: str = ""
@@ -29,6 +29,6 @@ class AdapterUnmatched(Finding):
             return f"The adapter does not fit its base: {self.reason}."
         beyond = f" The base has no layer {self.beyond}." if self.beyond else ""
         return (
-            f"{plural(self.count, 'tensor')} of the adapter {agree(self.count, 'is', 'are')} of no module that it"
-            f" adapts: {some(self.names)}. {PEFT} loads the rest and ignores them without a word.{beyond}"
+            f"{plural(self.count, 'tensor')} of the adapter {agree(self.count, 'matches', 'match')} no module that it"
+            f" adapts: {some(self.names)}. {PEFT} loads the rest and ignores these without a warning.{beyond}"
         )

@@ -27,11 +27,11 @@ class WrappedTwice(Finding):
             then = (
                 f"{PEFT} adds it for this type of base"
                 if self.severity == "note"
-                else f"{PEFT} matches none of them, and applies nothing"
+                else f"{PEFT} matches none of them, so the adapter has no effect"
             )
             such = some(self.names[:1])
             return f"The names of all {plural(self.count, 'tensor')} lack base_model.model., such as {such}: {then}."
         return (
             f"The names of all {plural(self.count, 'tensor')} begin with base_model.model. more than once, such as"
-            f" {some(self.names[:1])}: {PEFT} matches none of them, and applies nothing."
+            f" {some(self.names[:1])}: {PEFT} matches none of them, so the adapter has no effect."
         )

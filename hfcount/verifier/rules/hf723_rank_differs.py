@@ -7,13 +7,13 @@ from hfcount.verifier.wording import agree, sides, some
 
 
 class RankDiffers(Finding):
-    """The tensors of an adapter have another rank than its settings give."""
+    """The tensors of an adapter have another rank than its settings say."""
 
     code = "HF723"
     name = "rank-differs"
     level = "error"
-    why = "adapter_config.json is of another run, or rank_pattern was lost."
-    remedy = "Set r or rank_pattern in adapter_config.json to what the tensors have."
+    why = "adapter_config.json is from another run, or rank_pattern was lost."
+    remedy = "Set r or rank_pattern in adapter_config.json to the rank of the tensors."
 
     expected: tuple[int, ...]
     observed: tuple[int, ...]
@@ -22,6 +22,6 @@ class RankDiffers(Finding):
     def text(self) -> str:
         return (
             f"{plural(self.count, 'tensor')} of the adapter {agree(self.count, 'has', 'have')} another rank than"
-            f" adapter_config.json gives, such as {some(self.names[:1])}: expected {sides(self.expected)}, stored"
+            f" adapter_config.json says, such as {some(self.names[:1])}: expected {sides(self.expected)}, stored"
             f" {sides(self.observed)}. {PEFT} refuses to load it."
         )

@@ -7,7 +7,7 @@ from hfcount.verifier.wording import agree, some
 
 
 class HalfMissing(Finding):
-    """Tensors that an adapter's settings demand are not stored.
+    """Tensors that an adapter's settings require are not stored.
 
     Args:
         halves: how many are missing beside others of the same module.
@@ -17,7 +17,7 @@ class HalfMissing(Finding):
     code = "HF724"
     name = "half-missing"
     level = "error"
-    why = "It was saved in part, or its settings are of another run."
+    why = "It was saved only in part, or its settings are from another run."
     remedy = "Save the adapter again, or download it again."
 
     halves: int
@@ -27,11 +27,11 @@ class HalfMissing(Finding):
     def text(self) -> str:
         if self.every:
             return (
-                f"None of the {plural(self.count, 'tensor')} that adapter_config.json demands of this base is stored,"
-                f" such as {some(self.names[:1])}: {PEFT} applies nothing."
+                f"None of the {plural(self.count, 'tensor')} that adapter_config.json requires for this base is stored,"
+                f" such as {some(self.names[:1])}: loaded with {PEFT}, the adapter has no effect."
             )
-        half = f", {self.halves:,} of them beside the other tensors of their module" if self.halves else ""
+        half = f" (for {self.halves:,} of them other tensors of the module are stored)" if self.halves else ""
         return (
-            f"{plural(self.count, 'tensor')} that adapter_config.json demands {agree(self.count, 'is', 'are')} not"
+            f"{plural(self.count, 'tensor')} that adapter_config.json requires {agree(self.count, 'is', 'are')} not"
             f" stored{half}: {some(self.names)}. {PEFT} refuses the adapter, or leaves those modules as they are."
         )

@@ -7,7 +7,7 @@ from hfcount.verifier.wording import agree, sides, some
 
 
 class AdapterShapeDiffers(Finding):
-    """A tensor of an adapter does not have the shape that its base demands."""
+    """A tensor of an adapter does not have the shape that its base needs."""
 
     code = "HF725"
     name = "adapter-shape-differs"
@@ -22,6 +22,6 @@ class AdapterShapeDiffers(Finding):
     def text(self) -> str:
         return (
             f"{plural(self.count, 'tensor')} of the adapter {agree(self.count, 'has', 'have')} another shape than the"
-            f" base demands, such as {some(self.names[:1])}: expected {sides(self.expected)}, stored"
+            f" base needs, such as {some(self.names[:1])}: expected {sides(self.expected)}, stored"
             f" {sides(self.observed)}. {PEFT} refuses to load it."
         )

@@ -16,14 +16,14 @@ class TargetUnmatched(Finding):
     code = "HF726"
     name = "target-unmatched"
     level = "note"
-    why = "The list was written for several architectures, or has a typing error."
-    remedy = f"Check that what was to be trained is among the others: {PEFT} says nothing."
+    why = "The list was written for several architectures, or a name is misspelt."
+    remedy = f"Check that the modules you wanted to train are among the other names: {PEFT} gives no warning."
 
     absent: tuple[str, ...]
 
     @property
     def text(self) -> str:
         return (
-            f"{plural(self.count, 'name')} in adapter_config.json {agree(self.count, 'is', 'are')} no module of the"
-            f" base: {listed(self.absent[:3])}."
+            f"{plural(self.count, 'name')} in adapter_config.json {agree(self.count, 'matches', 'match')} no module"
+            f" of the base: {listed(self.absent[:3])}."
         )

@@ -13,7 +13,7 @@ class BaseLayerStored(Finding):
     name = "base-layer-stored"
     level = "note"
     why = "It was saved with save_embedding_layers, or from a state dict that was not filtered."
-    remedy = f"Remove them, unless they were trained: {PEFT} loads them over those of the base."
+    remedy = f"Remove them, unless they were trained: {PEFT} overwrites the weights of the base with them."
 
     @property
     def text(self) -> str:

@@ -12,7 +12,7 @@ class AdapterNameLeft(Finding):
     code = "HF728"
     name = "adapter-name-left"
     level = "note"
-    why = "It was saved with torch.save or safetensors from the state dict, not by PEFT."
+    why = "It was saved from the state dict with torch.save or safetensors, not with save_pretrained."
     remedy = "Save it with save_pretrained."
 
     @property

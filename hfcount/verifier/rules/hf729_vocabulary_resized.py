@@ -12,7 +12,7 @@ class VocabularyResized(Finding):
     name = "vocabulary-resized"
     level = "note"
     why = "Tokens were added in training."
-    remedy = "Call resize_token_embeddings on the base before the adapter is loaded."
+    remedy = "Call resize_token_embeddings on the base before you load the adapter."
 
     expected: tuple[int, ...]
     observed: tuple[int, ...]
@@ -22,5 +22,5 @@ class VocabularyResized(Finding):
         many, are = plural(self.count, "tensor"), agree(self.count, "is", "are")
         return (
             f"{many} of the adapter {are} for a vocabulary of another size than the base's, such as"
-            f" {some(self.names[:1])}: the base gives {sides(self.expected)}, stored is {sides(self.observed)}."
+            f" {some(self.names[:1])}: expected {sides(self.expected)}, stored {sides(self.observed)}."
         )

@@ -5,7 +5,7 @@ from hfcount.verifier.wording import some
 
 
 class OwnHead(Finding):
-    """An adapter has a head of its own, which its base's config does not describe.
+    """An adapter has its own head, which the config of its base does not describe.
 
     Args:
         head: its kind, where the config's class has another; else empty.
@@ -14,8 +14,8 @@ class OwnHead(Finding):
     code = "HF730"
     name = "own-head"
     level = "note"
-    why = "It was trained for a task with labels of its own."
-    remedy = "Nothing, if it is loaded for its own task and with its number of labels."
+    why = "It was trained for a task with its own labels."
+    remedy = "Nothing to do if you load it for that task, with that number of labels."
     advises = False
 
     head: str
@@ -24,6 +24,6 @@ class OwnHead(Finding):
     def text(self) -> str:
         head = f" for {self.head.replace('_', ' ')}" if self.head else ""
         return (
-            f"The adapter has a head{head} of its own ({some(self.names) or 'not stored'}), of another kind or size"
-            " than the base's config gives."
+            f"The adapter has its own head{head} ({some(self.names) or 'not stored'}), of another kind or size than in"
+            " the base's config."
         )

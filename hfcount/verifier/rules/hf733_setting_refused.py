@@ -21,7 +21,7 @@ class SettingRefused(Finding):
     name = "setting-refused"
     level = "error"
     why = "It was edited by hand, or written by another tool."
-    remedy = "Set it to a value that is taken; a key that is left out has its default."
+    remedy = "Set it to an allowed value; a key that is left out has its default."
 
     key: str
     value: Any
@@ -31,5 +31,6 @@ class SettingRefused(Finding):
     @property
     def text(self) -> str:
         return (
-            f"{self.key} is {shown(self.value)}, and must be {self.wanted}: {self.library} refuses to load the adapter."
+            f"{self.key} in adapter_config.json is {shown(self.value)}, but must be {self.wanted}: {self.library}"
+            f" refuses to load the adapter."
         )

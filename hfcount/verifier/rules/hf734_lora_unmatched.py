@@ -6,7 +6,7 @@ from hfcount.verifier.wording import agree, some
 
 
 class LoraUnmatched(Finding):
-    """Tensors of a LoRA, of another library than PEFT, are of no module of its base.
+    """Tensors of a LoRA that is not of PEFT match no module of its base.
 
     Args:
         base: the model or pipeline that it was compared with.
@@ -25,6 +25,7 @@ class LoraUnmatched(Finding):
     @property
     def text(self) -> str:
         return (
-            f"{plural(self.count, 'tensor')} of the LoRA {agree(self.count, 'is', 'are')} of no module of {self.base}:"
+            f"{plural(self.count, 'tensor')} of the LoRA {agree(self.count, 'matches', 'match')} no module of"
+            f" {self.base}:"
             f" {some(self.names)}. {self.outcome}."
         )

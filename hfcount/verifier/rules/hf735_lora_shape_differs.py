@@ -6,7 +6,7 @@ from hfcount.verifier.wording import agree, sides, some
 
 
 class LoraShapeDiffers(Finding):
-    """Tensors of a LoRA, of another library than PEFT, do not have the shapes that their modules demand.
+    """Tensors of a LoRA that is not of PEFT do not have the shapes that their modules need.
 
     Args:
         outcome: what the library does with it, with its name and version.
@@ -26,6 +26,6 @@ class LoraShapeDiffers(Finding):
     def text(self) -> str:
         return (
             f"{plural(self.count, 'tensor')} of the LoRA {agree(self.count, 'has', 'have')} another shape than the"
-            f" module demands, such as {some(self.names[:1])}: expected {sides(self.expected)}, stored"
+            f" module needs, such as {some(self.names[:1])}: expected {sides(self.expected)}, stored"
             f" {sides(self.observed)}. {self.outcome}."
         )

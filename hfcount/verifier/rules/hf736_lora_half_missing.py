@@ -6,7 +6,7 @@ from hfcount.verifier.wording import agree, some
 
 
 class LoraHalfMissing(Finding):
-    """Pairs of a LoRA, of another library than PEFT, are not stored whole.
+    """A pair of matrices of a LoRA that is not of PEFT is incomplete.
 
     Args:
         outcome: what the library does with it, with its name and version.
@@ -15,7 +15,7 @@ class LoraHalfMissing(Finding):
     code = "HF736"
     name = "lora-half-missing"
     level = "error"
-    why = "It was saved in part, or merged from files of different training runs."
+    why = "It was saved only in part, or merged from files of different training runs."
     remedy = "Save the LoRA again, or download it again."
 
     outcome: str

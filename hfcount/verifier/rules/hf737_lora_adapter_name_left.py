@@ -15,14 +15,14 @@ class LoraAdapterNameLeft(Finding):
     code = "HF737"
     name = "lora-adapter-name-left"
     level = "error"
-    why = "It was saved from the model's own state dict, and not by save_lora_weights."
-    remedy = "Take the name out of the names of the tensors, or save it with save_lora_weights."
+    why = "It was saved from the model's own state dict, not with save_lora_weights."
+    remedy = "Remove that name from the tensor names, or save it with save_lora_weights."
 
     left: str
 
     @property
     def text(self) -> str:
-        only = " unless it is the first that is loaded and is given no name" if self.left == "default_0" else ""
+        only = ", unless it is the first one loaded and gets no name" if self.left == "default_0" else ""
         return (
             f"The names of {plural(self.count, 'tensor')} hold the adapter's name (.{printable(self.left)}.):"
             f" {DIFFUSERS} applies none of them{only}."

@@ -4,7 +4,7 @@ from hfcount.verifier.finding import Statement
 
 
 class InvalidModuleConfig(Statement):
-    """The config of a sentence-transformers module lacks a key, or has a key or a value that its class refuses."""
+    """The config of a sentence-transformers module lacks a key, or has a key or value that its class refuses."""
 
     code = "HF801"
     name = "invalid-module-config"

@@ -7,7 +7,7 @@ from hfcount.verifier.wording import some
 
 
 class ModuleTensorsDiffer(Finding):
-    """The file of a sentence-transformers module lacks tensors, or has others than its class loads.
+    """The file of a sentence-transformers module lacks tensors, or has tensors that its class does not load.
 
     Args:
         file: of the module's weights; kind: its class; config: the file of its config.
@@ -17,7 +17,7 @@ class ModuleTensorsDiffer(Finding):
     code = "HF802"
     name = "module-tensors-differ"
     level = "error"
-    why = "The config of another module, or weights that another class has saved."
+    why = "The config of another module, or weights that another class saved."
     remedy = "Correct the module's config or its class in modules.json, or save the module again."
 
     file: str
@@ -33,5 +33,5 @@ class ModuleTensorsDiffer(Finding):
         if self.lacking:
             says.append(f"lacks {plural(len(self.lacking), 'tensor')} that {self.kind} {by}needs: {some(self.lacking)}")
         if self.beyond:
-            says.append(f"has {plural(len(self.beyond), 'tensor')} that it does not take: {some(self.beyond)}")
+            says.append(f"has {plural(len(self.beyond), 'tensor')} that {self.kind} does not load: {some(self.beyond)}")
         return f"{printable(self.file)} {', and '.join(says)}. {SENTENCE_TRANSFORMERS} refuses to load it."

@@ -7,7 +7,7 @@ from hfcount.verifier.wording import short, sides
 
 
 class ModuleShapeDiffers(Finding):
-    """A tensor of a sentence-transformers module does not have the shape that the module's config gives it.
+    """A tensor of a sentence-transformers module does not have the shape that the module's config describes.
 
     Args:
         file: of the module's weights; kind: its class; config: the file of its config.
@@ -30,4 +30,4 @@ class ModuleShapeDiffers(Finding):
     def text(self) -> str:
         by = f" by {printable(self.config)}" if self.config else ""
         differs = f"{printable(self.file)} stores {short(self.tensors[0])} as {sides(self.observed)}"
-        return f"{differs}, and {self.kind}{by} has {self.expected}. {SENTENCE_TRANSFORMERS} refuses to load it."
+        return f"{differs}, but {self.kind}{by} needs {self.expected}. {SENTENCE_TRANSFORMERS} refuses to load it."

@@ -2,10 +2,11 @@
 
 from hfcount.text import printable
 from hfcount.verifier.finding import Finding
+from hfcount.verifier.loaders.labels import SENTENCE_TRANSFORMERS
 
 
 class ModuleWidthDiffers(Finding):
-    """A sentence-transformers module reads more or fewer features than the modules before it give.
+    """A sentence-transformers module reads more or fewer features than the module before it writes.
 
     Args:
         label, source: the module, and the one that has written what it reads.
@@ -15,8 +16,8 @@ class ModuleWidthDiffers(Finding):
     code = "HF804"
     name = "module-width-differs"
     level = "error"
-    why = "A module of another model, or a module before it that was exchanged or left out."
-    remedy = "Take the module that was trained with this model, or correct the order of modules in modules.json."
+    why = "The module, or the one before it, is of another model, or a module between them was left out."
+    remedy = "Use the module that was trained with this model, or correct the order of modules in modules.json."
 
     label: str
     source: str
@@ -27,5 +28,5 @@ class ModuleWidthDiffers(Finding):
     @property
     def text(self) -> str:
         reads = f"{printable(self.label)} reads {self.expected:,} features ({self.key})"
-        given = f"{printable(self.source)} gives {self.observed:,}"
-        return f"{reads}, and {given}: the model loads, and fails at the first text."
+        given = f"{printable(self.source)} writes {self.observed:,}"
+        return f"{reads}, but {given}: {SENTENCE_TRANSFORMERS} loads the model, which fails at the first text."

@@ -2,6 +2,7 @@
 
 from hfcount.text import printable
 from hfcount.verifier.finding import Finding
+from hfcount.verifier.loaders.labels import SENTENCE_TRANSFORMERS
 from hfcount.verifier.wording import listed
 
 
@@ -16,8 +17,8 @@ class ModuleInputMissing(Finding):
     code = "HF805"
     name = "module-input-missing"
     level = "error"
-    why = "A module, such as the pooling, that modules.json does not list, or lists in another order."
-    remedy = "List in modules.json the module that writes it, before this one."
+    why = "modules.json does not list a module, such as the pooling, or lists it in the wrong order."
+    remedy = "In modules.json, list the module that writes it before this one."
 
     label: str
     expected: str
@@ -27,4 +28,4 @@ class ModuleInputMissing(Finding):
     def text(self) -> str:
         there = listed(self.observed) or "none"
         reads = f"{printable(self.label)} reads {printable(self.expected)}, which no module before it writes"
-        return f"{reads} (there is {there}): the model loads, and fails at the first text."
+        return f"{reads} (they write: {there}): {SENTENCE_TRANSFORMERS} loads the model, which fails at the first text."

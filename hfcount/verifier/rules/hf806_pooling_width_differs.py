@@ -6,7 +6,7 @@ from hfcount.verifier.loaders.labels import SENTENCE_TRANSFORMERS
 
 
 class PoolingWidthDiffers(Finding):
-    """The width in the config of a pooling is not that of the model before it.
+    """The width in the config of a pooling module is not the width of the model before it.
 
     Args:
         expected, observed: features that the model gives, and that its config says.
@@ -16,7 +16,7 @@ class PoolingWidthDiffers(Finding):
     name = "pooling-width-differs"
     level = "note"
     why = "A config that was copied from another model."
-    remedy = "Correct the config."
+    remedy = "Correct the width in the config of the pooling."
 
     file: str
     key: str
@@ -26,7 +26,7 @@ class PoolingWidthDiffers(Finding):
     @property
     def text(self) -> str:
         return (
-            f"{printable(self.file)} says {self.observed} for {self.key}, and the model gives {self.expected:,}."
-            f" {SENTENCE_TRANSFORMERS} pools what it is given, whatever its width, but answers questions about the"
-            " width of embeddings by this number."
+            f"{printable(self.file)} has {self.key} {self.observed}, but the model's embeddings are {self.expected:,}"
+            f" wide."
+            f" {SENTENCE_TRANSFORMERS} pools them all the same, but reports {self.observed} as the embedding width."
         )

@@ -28,11 +28,11 @@ class UnknownModuleClass(Finding):
     def text(self) -> str:
         if self.foreign:
             return (
-                f"modules.json gives {printable(self.label)} the class {printable(self.observed)}, which is no class of"
-                f" {SENTENCE_TRANSFORMERS}: it is loaded with trust_remote_code=True alone. What the module holds was"
-                " not compared."
+                f"modules.json names the class {printable(self.observed)} for {printable(self.label)}, which"
+                f" {SENTENCE_TRANSFORMERS} does not have and loads only with trust_remote_code=True. The module's"
+                " tensors were not compared."
             )
         return (
-            f"modules.json gives {printable(self.label)} the class {printable(self.observed)}, which"
-            f" {SENTENCE_TRANSFORMERS} does not have and refuses to load. What the module holds was not compared."
+            f"modules.json names the class {printable(self.observed)} for {printable(self.label)}, which"
+            f" {SENTENCE_TRANSFORMERS} does not have and refuses to load. The module's tensors were not compared."
         )

@@ -4,10 +4,11 @@ from hfcount.verifier.finding import Statement
 
 
 class SecondFormDiffers(Statement):
-    """The files of a second form, of Mistral or open_clip, do not hold what the config of that form describes."""
+    """The repo has the model a second time, in the form of Mistral or open_clip, and those files do not fit their own
+    config."""
 
     code = "HF808"
     name = "second-form-differs"
     level = "error"
-    why = "An upload that was interrupted, or a form that was made of another version of the model."
-    remedy = "Upload the form again, or remove it."
+    why = "An interrupted upload, or files made from another version of the model."
+    remedy = "Upload those files again, or remove them."

@@ -6,7 +6,7 @@ from hfcount.verifier.wording import short
 
 
 class FormsDiffer(Finding):
-    """A second form's config, such as params.json, describes another model than config.json in the same repo.
+    """A second config in the repo, such as params.json, describes another model than config.json.
 
     Args:
         expected, observed: the shape of the first tensor that differs by config.json, and by the other.
@@ -17,7 +17,7 @@ class FormsDiffer(Finding):
     name = "forms-differ"
     level = "error"
     why = "One of the two was changed or copied from another model."
-    remedy = "Correct the one that the weights do not fit, or remove that form."
+    remedy = "Correct the config that the weights do not fit, or remove it with its files."
 
     expected: str
     observed: str
@@ -25,5 +25,5 @@ class FormsDiffer(Finding):
 
     @property
     def text(self) -> str:
-        differ = f"{plural(self.count, 'kind')} of tensors differ between config.json and {printable(self.file)}"
-        return f"{differ}: {short(self.tensors[0])} is {self.expected} by the first and {self.observed} by the second."
+        differ = f"config.json and {printable(self.file)} describe {plural(self.count, 'kind')} of tensors differently"
+        return f"{differ}: {short(self.tensors[0])} is {self.expected} by the first, {self.observed} by the second."

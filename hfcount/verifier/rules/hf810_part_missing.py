@@ -6,7 +6,7 @@ from hfcount.verifier.loaders.labels import DIFFUSERS
 
 
 class PartMissing(Finding):
-    """model_index.json lists a part of a pipeline, and the file that it is loaded from is not there.
+    """model_index.json lists a part of a pipeline, but its file is missing.
 
     Args:
         part: the name of the part; by: its class and library.
@@ -16,7 +16,7 @@ class PartMissing(Finding):
     code = "HF810"
     name = "part-missing"
     level = "error"
-    why = "An upload or download that left out a folder, or a folder that was renamed."
+    why = "A folder was not uploaded or downloaded, or was renamed."
     remedy = "Upload or download the part again."
 
     part: str
@@ -26,4 +26,4 @@ class PartMissing(Finding):
     @property
     def text(self) -> str:
         part = printable(self.part)
-        return f"model_index.json lists {part} ({self.by}), and {self.lacks}. {DIFFUSERS} does not load the pipeline."
+        return f"model_index.json lists {part} ({self.by}), but {self.lacks}. {DIFFUSERS} does not load the pipeline."

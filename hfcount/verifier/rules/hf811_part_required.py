@@ -17,7 +17,7 @@ class PartRequired(Finding):
     name = "part-required"
     level = "error"
     why = "An edit by hand, a pipeline that was saved without a part, or the class of another pipeline."
-    remedy = "Save the pipeline again with this part, or name the class of a pipeline that does without it."
+    remedy = "Save the pipeline again with this part, or name a pipeline class that does not need it."
 
     kind: str
     part: str
@@ -26,4 +26,4 @@ class PartRequired(Finding):
     @property
     def text(self) -> str:
         kind, part = printable(self.kind, 60), printable(self.part)
-        return f"{kind} needs {part}, and model_index.json {self.instead}. {DIFFUSERS} does not load the pipeline."
+        return f"{kind} needs {part}, but model_index.json {self.instead}. {DIFFUSERS} does not load the pipeline."

@@ -6,7 +6,7 @@ from hfcount.verifier.loaders.labels import DIFFUSERS
 
 
 class PartNotTaken(Finding):
-    """model_index.json lists a part that the class of the pipeline does not take.
+    """model_index.json lists a part that the class of the pipeline does not use.
 
     Args:
         kind: the class of the pipeline; part: the name of the part; by: its class and library.
@@ -16,7 +16,7 @@ class PartNotTaken(Finding):
     name = "part-not-taken"
     level = "note"
     why = "The pipeline was saved by another class or version."
-    remedy = "Remove it from model_index.json, or name the class that takes it."
+    remedy = "Remove it from model_index.json, or name the class that uses it."
 
     kind: str
     part: str
@@ -26,5 +26,5 @@ class PartNotTaken(Finding):
     def text(self) -> str:
         return (
             f"model_index.json lists {printable(self.part)} ({self.by}), which {printable(self.kind, 60)} does not"
-            f" take: {DIFFUSERS} says so in a warning and loads the pipeline without it. It was not looked at."
+            f" use: {DIFFUSERS} warns and loads the pipeline without it. hfcount did not check it."
         )

@@ -5,7 +5,7 @@ from hfcount.verifier.finding import Finding
 
 
 class UnknownPipelineClass(Finding):
-    """model_index.json names a class of pipelines that diffusers does not have, as far as hfcount knows.
+    """model_index.json names a pipeline class that diffusers does not have, as far as hfcount knows.
 
     Args:
         kind: the class.
@@ -15,7 +15,7 @@ class UnknownPipelineClass(Finding):
     code = "HF813"
     name = "unknown-pipeline-class"
     level = "note"
-    why = "Code of the repo's own, a class that is newer than hfcount, or a misspelt name."
+    why = "Code in the repo, a class that is newer than hfcount, or a misspelt name."
     remedy = "Check _class_name in model_index.json, or update hfcount."
     proof = "lost"
 
@@ -25,6 +25,6 @@ class UnknownPipelineClass(Finding):
     @property
     def text(self) -> str:
         return (
-            f"model_index.json names the class {printable(self.kind, 60)}, {self.whose}: which parts it needs, and"
-            " whether they fit each other, is not known."
+            f"model_index.json names the class {printable(self.kind, 60)}, {self.whose}: hfcount does not know"
+            " which parts it needs and whether they fit each other."
         )

@@ -6,7 +6,7 @@ from hfcount.verifier.loaders.labels import DIFFUSERS
 
 
 class PartClassDiffers(Finding):
-    """The config of a part names another class than model_index.json, which decides.
+    """The config of a part names another class than model_index.json. diffusers builds the latter.
 
     Args:
         part: the name of the part; expected: the class in model_index.json; observed: that in the part's config.
@@ -26,6 +26,6 @@ class PartClassDiffers(Finding):
     def text(self) -> str:
         part, kind = printable(self.part), printable(self.expected, 60)
         return (
-            f"model_index.json gives {part} the class {kind}, and {part}/config.json names"
-            f" {printable(self.observed, 60)}. {DIFFUSERS} builds {kind}, which was compared."
+            f"model_index.json names the class {kind} for {part}, but {part}/config.json names"
+            f" {printable(self.observed, 60)}. {DIFFUSERS} builds {kind}; hfcount compared with that."
         )

@@ -5,7 +5,7 @@ from hfcount.verifier.finding import Finding
 
 
 class VariantNeeded(Finding):
-    """Every part of a pipeline has its weights in files of one variant, such as fp16, and some have no others.
+    """Some parts of a pipeline have weights only as a variant, such as fp16, which all parts have.
 
     Args:
         form: the variant's name.
@@ -26,6 +26,6 @@ class VariantNeeded(Finding):
     def text(self) -> str:
         variant, some = printable(self.form), ", ".join(map(printable, self.lacking))
         return (
-            f"The weights of {some} are there as the variant {variant} alone: from_pretrained loads the pipeline with"
-            f' variant="{variant}", and not without. That variant was compared.'
+            f"The weights of {some} exist only as the variant {variant}: from_pretrained loads the pipeline only with"
+            f' variant="{variant}". hfcount compared that variant.'
         )

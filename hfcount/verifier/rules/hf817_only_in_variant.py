@@ -5,7 +5,7 @@ from hfcount.verifier.finding import Finding
 
 
 class OnlyInVariant(Finding):
-    """A part has its weights in files of a variant alone, which other parts do not have.
+    """A part has its weights only as a variant that other parts do not have.
 
     Args:
         part: the name of the part; form: that of the variant.
@@ -14,7 +14,7 @@ class OnlyInVariant(Finding):
     code = "HF817"
     name = "only-in-variant"
     level = "error"
-    why = "Some parts were uploaded as a variant and others without, or files of one kind were left out."
+    why = "Some parts were uploaded as a variant and others without, or files of one kind are missing."
     remedy = "Upload the plain weights of the part, or rename its files."
 
     part: str
@@ -24,6 +24,6 @@ class OnlyInVariant(Finding):
     def text(self) -> str:
         part, variant = printable(self.part), printable(self.form)
         return (
-            f"{part} has its weights as the variant {variant} alone, and other parts do not have that variant."
+            f"{part} has its weights only as the variant {variant}, which other parts do not have."
             f' from_pretrained finds no weights of {part}; with variant="{variant}" it loads a mixture.'
         )

@@ -6,7 +6,7 @@ from hfcount.verifier.loaders.labels import DIFFUSERS
 
 
 class PartPickled(Finding):
-    """A part of a pipeline has pickled weights alone, and others have safetensors.
+    """A part of a pipeline has only pickled weights, while others have safetensors.
 
     Args:
         part: its name.
@@ -17,7 +17,7 @@ class PartPickled(Finding):
     code = "HF819"
     name = "part-pickled"
     level = "note"
-    why = "The part was never converted, or its safetensors files were left out."
+    why = "The part was never converted, or its safetensors files are missing."
     remedy = "Save the part again as safetensors."
 
     part: str
@@ -28,8 +28,7 @@ class PartPickled(Finding):
     def text(self) -> str:
         besides = f" besides those of its variant {printable(self.form)}" if self.form else ""
         text = (
-            f"{printable(self.part)} has pickled weights alone (.bin){besides}, and other parts have safetensors. From"
-            f" a folder {DIFFUSERS} loads both; from a repo it then downloads the pickled weights of every part, and no"
-            " others"
+            f"{printable(self.part)} has only pickled weights (.bin){besides}; other parts have safetensors. From"
+            f" a folder {DIFFUSERS} loads both; from a repo it downloads only the pickled weights of every part"
         )
-        return f"{text}: {printable(self.fails)} has none, and is not loaded." if self.fails else f"{text}."
+        return f"{text}: {printable(self.fails)} has none, so it is not loaded." if self.fails else f"{text}."

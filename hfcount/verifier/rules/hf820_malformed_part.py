@@ -8,7 +8,7 @@ from hfcount.verifier.loaders.labels import DIFFUSERS
 
 
 class MalformedPart(Finding):
-    """model_index.json has something else than a library and a class for a part that the pipeline does without.
+    """model_index.json has something other than a library and a class for a part that the pipeline can do without.
 
     Args:
         part: the name of the part; value: what there is for it.
@@ -18,7 +18,7 @@ class MalformedPart(Finding):
     name = "malformed-part"
     level = "error"
     why = "An edit by hand, such as null in place of [null, null]."
-    remedy = "Write [null, null] for a part that there is not, or remove the key."
+    remedy = "Write [null, null] if there is no such part, or remove the key."
 
     part: str
     value: Any
@@ -26,6 +26,6 @@ class MalformedPart(Finding):
     @property
     def text(self) -> str:
         return (
-            f"model_index.json has {shown(self.value)} for {printable(self.part)}, and must give [library, class]."
+            f"model_index.json has {shown(self.value)} for {printable(self.part)}, but needs [library, class]."
             f" {DIFFUSERS} does not load the pipeline."
         )

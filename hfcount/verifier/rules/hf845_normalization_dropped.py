@@ -10,7 +10,7 @@ PREFIXES = ("normalize_inputs.", "normalize_targets.", "unnormalize_outputs.")
 
 
 class NormalizationDropped(Finding):
-    """A policy of LeRobot holds the statistics that its inputs and actions are normalised by, which 0.4 drops.
+    """A LeRobot policy stores normalisation statistics for inputs and actions, which LeRobot 0.4 drops.
 
     Args:
         beside: whether the files that hold them since 0.4 are there, too.
@@ -32,5 +32,5 @@ class NormalizationDropped(Finding):
     def text(self) -> str:
         holds = f"the policy holds {plural(self.count, 'tensor')} of statistics ({some(self.names)}), which LeRobot"
         if self.beside:
-            return f"{holds} drops since 0.4: it reads them of {' and '.join(PROCESSORS)}, which are there, too."
-        return f"{holds} drops since 0.4 without a word, so that inputs and actions are not normalised."
+            return f"{holds} drops since 0.4: it reads them from {' and '.join(PROCESSORS)}, which are here, too."
+        return f"{holds} drops since 0.4 without a warning, so inputs and actions are not normalised."

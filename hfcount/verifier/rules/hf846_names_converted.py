@@ -6,7 +6,7 @@ from hfcount.verifier.wording import agree, short
 
 
 class NamesConverted(Finding):
-    """Names differ in a way that the library of the files converts when it loads; it is not transformers.
+    """Names differ in a way that the checkpoint's own library (not transformers) converts when it loads.
 
     Args:
         library: which one it is.
@@ -16,7 +16,7 @@ class NamesConverted(Finding):
     name = "names-converted"
     level = "note"
     why = "The checkpoint was saved while a wrapper was around the model, or by an early version of the library."
-    remedy = "Nothing for that library. Save it again for any other."
+    remedy = "Nothing to do for that library. For any other, save it again."
 
     expected: str
     observed: str
@@ -26,6 +26,6 @@ class NamesConverted(Finding):
     def text(self) -> str:
         differs = f"{plural(self.count, 'name')} {agree(self.count, 'differs', 'differ')}"
         return (
-            f"{differs} from what {printable(self.subject)} has, such as {short(self.observed)} for"
+            f"{differs} from the names of {printable(self.subject)}, such as {short(self.observed)} for"
             f" {printable(self.expected)}. {printable(self.library)} converts them when it loads."
         )

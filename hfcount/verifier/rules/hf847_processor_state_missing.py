@@ -16,7 +16,7 @@ class ProcessorStateMissing(Finding):
     code = "HF847"
     name = "processor-state-missing"
     level = "error"
-    why = "An upload or a copy that left them out."
+    why = "They were not uploaded or copied."
     remedy = "Upload or download them."
 
     files: str
@@ -26,6 +26,6 @@ class ProcessorStateMissing(Finding):
     @property
     def text(self) -> str:
         return (
-            f"{self.processor} names {printable(self.files)}, which {agree(self.many, 'is', 'are')} not there: LeRobot"
-            f" cannot build the processor, which reads its statistics of {agree(self.many, 'it', 'them')}."
+            f"{self.processor} names {printable(self.files)}, which {agree(self.many, 'is', 'are')} missing: LeRobot"
+            f" cannot build the processor, which reads its statistics from {agree(self.many, 'it', 'them')}."
         )

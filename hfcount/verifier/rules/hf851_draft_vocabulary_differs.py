@@ -10,7 +10,7 @@ class DraftVocabularyDiffers(DraftFinding):
     name = "draft-vocabulary-differs"
     level = "error"
     why = "Another tokenizer, or one of the two has a padded embedding."
-    remedy = "Take the draft that was made for this target."
+    remedy = "Use the draft that was made for this target."
 
     expected: int
     observed: int
@@ -18,6 +18,6 @@ class DraftVocabularyDiffers(DraftFinding):
     @property
     def text(self) -> str:
         return (
-            f"vocab_size is {self.observed:,} in the draft and {self.expected:,} in {self.target_name}: the draft"
-            " proposes token ids of the target, and its tables (embed_tokens, t2d) have a row for each."
+            f"vocab_size is {self.observed:,} in the draft but {self.expected:,} in {self.target_name}: the draft"
+            " proposes token ids of the target, so its tables (embed_tokens, t2d) need a row for each."
         )

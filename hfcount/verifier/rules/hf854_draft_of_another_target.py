@@ -5,7 +5,7 @@ from hfcount.verifier.draft_finding import DraftFinding
 
 
 class DraftOfAnotherTarget(DraftFinding):
-    """With --target MODEL only: the config of a draft says what its target is like, and this one is not.
+    """With --target MODEL only: the config of a draft describes its target, and this target is different.
 
     Args:
         draft_value: what the draft's config says, as it is written.
@@ -16,7 +16,7 @@ class DraftOfAnotherTarget(DraftFinding):
     name = "draft-of-another-target"
     level = "note"
     why = "The draft of another model of the same family, or a target that was fine-tuned or converted."
-    remedy = "Make sure that the draft was made for this target: another one runs, and few of its tokens are accepted."
+    remedy = "Use the draft of this target: the draft of another one runs, but few of its tokens are accepted."
 
     key: str
     draft_value: str
@@ -25,6 +25,6 @@ class DraftOfAnotherTarget(DraftFinding):
     @property
     def text(self) -> str:
         return (
-            f"{self.key} of the draft is {printable(self.draft_value, 100)}, and {self.target_name} has"
+            f"{self.key} of the draft is {printable(self.draft_value, 100)}, but {self.target_name} has"
             f" {printable(self.target_value, 100)}."
         )

@@ -5,7 +5,7 @@ from hfcount.verifier.draft_finding import DraftFinding
 
 
 class DraftRopeDiffers(DraftFinding):
-    """With --target MODEL only: a draft whose layer is one of its target's has other rotary positions than that.
+    """With --target MODEL only: a draft is made of layers of its target, but has other rotary settings.
 
     Args:
         draft_value: the draft's setting.
@@ -25,6 +25,6 @@ class DraftRopeDiffers(DraftFinding):
     @property
     def text(self) -> str:
         return (
-            f"{self.key} is {printable(self.draft_value, 60)} in the draft and {printable(self.target_value, 60)} in"
-            f" {self.target_name}, and its layer has the positions that the target's layers have."
+            f"{self.key} is {printable(self.draft_value, 60)} in the draft but {printable(self.target_value, 60)} in"
+            f" {self.target_name}: the draft's layer is one of the target's and needs the same."
         )

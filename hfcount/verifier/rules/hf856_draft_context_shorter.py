@@ -11,11 +11,11 @@ class DraftContextShorter(DraftFinding):
     level = "note"
     informational = True
     why = "A draft is trained on shorter texts than its target."
-    remedy = "Expect fewer accepted tokens beyond that length, or none."
+    remedy = "Expect few or no accepted tokens beyond that length."
 
     expected: int
     observed: int
 
     @property
     def text(self) -> str:
-        return f"The draft allows {self.observed:,} tokens of context, and {self.target_name} {self.expected:,}."
+        return f"The draft allows {self.observed:,} tokens of context, {self.target_name} allows {self.expected:,}."

@@ -12,11 +12,11 @@ class DraftDtypeDiffers(DraftFinding):
     level = "note"
     informational = True
     why = "The draft was trained or saved in another dtype."
-    remedy = f"Nothing for {VLLM}, which runs a draft in the dtype of its target."
+    remedy = f"Nothing to do for {VLLM}: it runs a draft in the dtype of its target."
 
     expected: str
     observed: str
 
     @property
     def text(self) -> str:
-        return f"The draft declares {self.observed}, and {self.target_name} {self.expected}."
+        return f"The draft's config declares {self.observed}, that of {self.target_name} {self.expected}."

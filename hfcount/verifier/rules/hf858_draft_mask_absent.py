@@ -4,13 +4,13 @@ from hfcount.verifier.draft_finding import DraftFinding
 
 
 class DraftMaskAbsent(DraftFinding):
-    """With --target MODEL only: the token that a draft of blocks fills them with is none of its target's."""
+    """With --target MODEL only: the mask token of a draft that proposes blocks is not a token of its target."""
 
     code = "HF858"
     name = "draft-mask-absent"
     level = "error"
     why = "The token was added to the tokenizer, and the target's embedding has no row for it."
-    remedy = "Take the draft that was made for this target, or a target whose embedding has that row."
+    remedy = "Use the draft that was made for this target, or a target whose embedding has that row."
 
     expected: int
     observed: int
@@ -18,6 +18,6 @@ class DraftMaskAbsent(DraftFinding):
     @property
     def text(self) -> str:
         return (
-            f"{self.key} of the draft is {self.observed:,}, and {self.target_name} has {self.expected:,} tokens,"
+            f"{self.key} of the draft is {self.observed:,}, but {self.target_name} has {self.expected:,} tokens,"
             f" numbered 0 to {self.expected - 1:,}: its embedding has no row for it."
         )

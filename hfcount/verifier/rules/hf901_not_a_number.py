@@ -13,12 +13,12 @@ class NotANumber(ValueFinding):
     code = "HF901"
     name = "not-a-number"
     level = "error"
-    why = "Training that diverged, a merge or a cast that overflowed, or a file that was damaged."
-    remedy = "Make the weights anew from the last sound checkpoint: whatever such a value is multiplied with is NaN."
+    why = "Training that diverged, a merge or a cast that overflowed, or a damaged file."
+    remedy = "Restore the weights from the last good checkpoint: NaN spreads to every output."
 
     observed: str
 
     @property
     def text(self) -> str:
-        many = "is NaN" if self.values == 1 else f"is the first of {self.values:,} that are NaN"
+        many = "is NaN" if self.values == 1 else f"is the first of {self.values:,} NaN values"
         return f"{self.place} {many}, {self.of} (bits {self.observed}).{self.others}"

@@ -4,7 +4,7 @@ from hfcount.verifier.values import ValueFinding
 
 
 class Infinite(ValueFinding):
-    """A parameter holds infinite values, or a buffer that is neither a mask of -inf nor an infinite bound.
+    """A parameter holds infinite values, or a buffer does that is not a mask of -inf or an infinite bound.
 
     Args:
         observed: the bits of the first.
@@ -14,11 +14,11 @@ class Infinite(ValueFinding):
     name = "infinite"
     level = "error"
     why = "A cast to float16, whose largest number is 65,504, or a merge that overflowed."
-    remedy = "Make the weights anew in a dtype that holds them, such as bfloat16."
+    remedy = "Convert the weights again, to a dtype that can hold them, such as bfloat16."
 
     observed: str
 
     @property
     def text(self) -> str:
-        many = "is infinite" if self.values == 1 else f"is the first of {self.values:,} that are infinite"
+        many = "is infinite" if self.values == 1 else f"is the first of {self.values:,} infinite values"
         return f"{self.place} {many}, {self.of} (bits {self.observed}).{self.others}"

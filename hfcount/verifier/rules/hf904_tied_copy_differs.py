@@ -7,7 +7,7 @@ from hfcount.verifier.wording import short
 
 
 class TiedCopyDiffers(ValueFinding):
-    """A copy of a tied weight begins and ends like the weight that it is tied to, and differs in between.
+    """A copy of a tied weight begins and ends like the weight that it is tied to, but differs in between.
 
     Args:
         expected: the weight that it is tied to.
@@ -17,7 +17,7 @@ class TiedCopyDiffers(ValueFinding):
     name = "tied-copy-differs"
     level = "note"
     why = "The embedding was trained or edited and the copy was not, or tie_word_embeddings was set to true afterwards."
-    remedy = "Set tie_word_embeddings to false if both are meant, else save the checkpoint again without the copy."
+    remedy = "If the model needs both, set tie_word_embeddings to false; otherwise save it again without the copy."
     divides = True
 
     expected: str
@@ -25,7 +25,7 @@ class TiedCopyDiffers(ValueFinding):
     @property
     def text(self) -> str:
         return (
-            f"{self.place} is the first value that differs from {short(self.expected)}, which the config ties it to:"
-            f" {self.values:,} {self.of} differ. {NEWEST} then does not tie them and loads both, as they are"
-            f" counted here; {OLDER} drops the one that its class ties, and computes something else."
+            f"{self.place} is the first value that differs from {short(self.expected)}, to which the config ties it:"
+            f" {self.values:,} {self.of} differ. {NEWEST} then loads both, untied (both are counted here);"
+            f" {OLDER} drops the one that its class ties, and computes something else."
         )

@@ -14,8 +14,10 @@ class ScaleUnusable(ValueFinding):
     code = "HF905"
     name = "scale-unusable"
     level = "error"
-    why = "A quantiser that met weights of zeros or NaN, scales that were never filled in, or a cast that underflowed."
-    remedy = "Quantise the model again from sound weights."
+    why = (
+        "Weights that were zero or NaN before quantisation, scales that were never written, or a cast that underflowed."
+    )
+    remedy = "Quantise the model again from good weights."
 
     observed: str
 
@@ -24,5 +26,9 @@ class ScaleUnusable(ValueFinding):
         if self.index is None:
             every = f"All {sides(self.shape)} elements of {self.place}, a scale of packed weights,"
             return f"{every} are {self.observed}.{self.others}"
-        some = f"is {self.observed}" if self.values < 2 else f"is the first of {self.values:,} that are {self.observed}"
+        some = (
+            f"is {self.observed}"
+            if self.values < 2
+            else f"is the first of {self.values:,} values that are {self.observed}"
+        )
         return f"{self.place} {some}, {self.of}; it is a scale of packed weights.{self.others}"

@@ -4,7 +4,7 @@ from hfcount.verifier.values import ValueFinding
 
 
 class CodeOutOfRange(ValueFinding):
-    """A stored index or flag is beyond what it stands for: a group that there is not, a row beyond its table.
+    """A stored index or flag is out of range: a group that does not exist, or a row beyond its table.
 
     Args:
         expected: the largest value that is allowed.
@@ -15,8 +15,8 @@ class CodeOutOfRange(ValueFinding):
     code = "HF906"
     name = "code-out-of-range"
     level = "error"
-    why = "Tensors of two checkpoints that were mixed, another group size, or a file that was damaged."
-    remedy = "Make this tensor anew, with the table that it counts."
+    why = "Tensors of two checkpoints were mixed, the group size is another, or the file is damaged."
+    remedy = "Quantise again: write this tensor together with the tensor that it indexes."
 
     expected: int
     observed: int
@@ -24,6 +24,4 @@ class CodeOutOfRange(ValueFinding):
 
     @property
     def text(self) -> str:
-        return (
-            f"{self.place} is {self.observed:,}, and as {self.meaning} it may be 0 to {self.expected:,}.{self.others}"
-        )
+        return f"{self.place} is {self.observed:,}, but must be 0 to {self.expected:,} ({self.meaning}).{self.others}"

@@ -5,7 +5,7 @@ from hfcount.verifier.wording import short
 
 
 class ContentsDiffer(Finding):
-    """A downloaded file has another sha256 than the Hub has listed; a note where it was written after the download.
+    """A downloaded file has another sha256 than the Hub listed; a note where it was changed after the download.
 
     Args:
         later: whether it was written after it was downloaded.
@@ -14,7 +14,7 @@ class ContentsDiffer(Finding):
     code = "HF907"
     name = "contents-differ"
     level = "error"
-    why = "A download or a disk that damaged the file, or a tool that wrote into the copy of a repo."
+    why = "A download or a disk that damaged the file, or a tool that changed the local copy of the repo."
     remedy = "Delete the file and download it again."
 
     expected: str
@@ -24,8 +24,7 @@ class ContentsDiffer(Finding):
 
     @property
     def text(self) -> str:
-        since = " It was written after it was downloaded." if self.later else ""
+        since = " It was changed after the download." if self.later else ""
         return (
-            f"{short(self.file)} has the sha256 {self.observed}, and when it was downloaded, the Hub had listed"
-            f" {self.expected}.{since}"
+            f"{short(self.file)} has the sha256 {self.observed}, but at download the Hub listed {self.expected}.{since}"
         )

@@ -4,17 +4,17 @@ from hfcount.verifier.values import RangeFinding
 
 
 class ZerosInPart(RangeFinding):
-    """A long run of a weight matrix is zero, as a hole or a cut end leaves it, and the values around it are not.
+    """A long run of a weight matrix is zero, while the values around it are not, as after an incomplete download.
 
-    Rows that pruning has zeroed are sound, and so are embeddings and heads, whose last rows may be padding.
+    Not reported are rows zeroed by pruning, and embeddings and heads, whose last rows may be padding.
     """
 
     code = "HF908"
     name = "zeros-in-part"
     level = "error"
     why = "A download or a copy that was cut short in a file of full size, or a shard that one process never wrote."
-    remedy = "Delete the file and download it again, or save the weights again from where they are whole."
+    remedy = "Delete the file and download it again, or save the weights again from a complete copy."
 
     @property
     def text(self) -> str:
-        return f"{self.place} is zero in {self.where}, and not around that.{self.others}"
+        return f"{self.place} is zero in {self.where}, but not around it.{self.others}"

@@ -8,7 +8,7 @@ Repeated = Literal["rows", "columns", "pairs of columns", "parts"]
 
 
 class RepeatedRows(ValueFinding):
-    """Rows, columns or parts of a weight matrix are the same to the bit, which neither training nor chance makes.
+    """Rows, columns or parts of a weight matrix are identical bit for bit, which does not happen in training.
 
     Args:
         kind: what repeats.
@@ -20,17 +20,17 @@ class RepeatedRows(ValueFinding):
     name = "repeated-rows"
     level = "error"
     why = "A conversion that copied one row over others, a gather that took one rank's part twice, or a broadcast."
-    remedy = "Convert or save the weights again: what the rows held before is not in this file."
+    remedy = "Convert or save the weights again: the original values are not in this file."
 
     kind: Repeated
     observed: int
     among: int
 
     _SAID: ClassVar[dict[Repeated, str]] = {
-        "rows": "repeats rows: {observed:,} of {among:,} that were compared are the same as the row before",
-        "columns": "has equal columns: each of {observed:,} of {among:,} rows that were compared has one value",
-        "pairs of columns": "has each column twice, side by side, in {observed:,} of {among:,} rows that were compared",
-        "parts": "is the same {observed} times over: its first rows are there again after each 1/{observed} of it",
+        "rows": "repeats rows: {observed:,} of {among:,} compared rows equal the row before",
+        "columns": "has equal columns: {observed:,} of {among:,} compared rows hold one value each",
+        "pairs of columns": "has each column twice, side by side, in {observed:,} of {among:,} compared rows",
+        "parts": "repeats the same rows {observed} times: every 1/{observed} of it begins with the same rows",
     }
 
     @property

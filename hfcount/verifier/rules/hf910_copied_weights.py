@@ -9,10 +9,10 @@ Copied = Literal["tensor", "layer", "layers", "experts", "all experts"]
 
 
 class CopiedWeights(ValueFinding):
-    """Weights are the same to the bit as others of their model, which nothing ties.
+    """Weights are identical bit for bit to others of the model, though nothing ties them.
 
-    A note where whole ranges of layers repeat, as merges by passthrough make them, or all experts are the same, as in a
-    model that was made of a dense one and is not trained yet.
+    A note where whole ranges of layers repeat, as in passthrough merges, or all experts are the same, as in a model
+    that was made from a dense one and is not trained yet.
 
     Args:
         kind: what is a copy.
@@ -24,8 +24,8 @@ class CopiedWeights(ValueFinding):
     name = "copied-weights"
     level = "error"
     why = "A conversion that read one tensor twice, or a loop that saved the same layer or expert again."
-    remedy = "Convert or save the weights again, and look at how names and numbers of layers are made."
-    meant: ClassVar[str] = "Nothing needs to be done where this is meant, as in a merge or before training."
+    remedy = "Convert or save the weights again, and check how that code makes tensor names and layer numbers."
+    meant: ClassVar[str] = "Nothing to do if this is intended, as in a merge or before training."
 
     kind: Copied
     expected: str
@@ -34,9 +34,9 @@ class CopiedWeights(ValueFinding):
     @property
     def text(self) -> str:
         if self.kind == "tensor":
-            return f"{self.place} holds the values of {short(self.expected)}, and nothing ties them.{self.others}"
+            return f"{self.place} has the same values as {short(self.expected)}, but nothing ties them.{self.others}"
         if self.kind == "all experts":
-            return f"All experts of {short(self.copy)} are the same, in all layers that have any."
+            return f"All experts of {short(self.copy)} are the same, in all layers that have experts."
         noun = {"layer": "Layer", "layers": "Layers", "experts": "Expert"}[self.kind]
-        verb = "hold" if self.kind == "layers" else "holds"
-        return f"{noun} {short(self.copy)} {verb} the weights of {short(self.expected)}, {self.count:,} tensors."
+        verb = "have" if self.kind == "layers" else "has"
+        return f"{noun} {short(self.copy)} {verb} the same weights as {short(self.expected)} ({self.count:,} tensors)."

@@ -4,7 +4,7 @@ from hfcount.verifier.values import ValueFinding
 
 
 class ImplausibleSize(ValueFinding):
-    """The values of a tensor are far larger or smaller than those of a model that computes anything.
+    """The values of a tensor are far larger or smaller than those of any working model.
 
     Args:
         observed: the root mean square of its values that are not zero.
@@ -15,12 +15,12 @@ class ImplausibleSize(ValueFinding):
     name = "implausible-size"
     level = "error"
     why = "A scale that was applied twice or the wrong way round, an optimizer's state saved as weights, or damage."
-    remedy = "Save the weights again from the last sound checkpoint, and look at what scales them on the way."
+    remedy = "Save the weights again from the last good checkpoint, and check every step that scales them."
 
     observed: float
     expected: float | None = None
 
     @property
     def text(self) -> str:
-        beside = f", and of the same tensor in other layers {self.expected:.3g}" if self.expected is not None else ""
+        beside = f"; in other layers it is {self.expected:.3g}" if self.expected is not None else ""
         return f"The root mean square of {self.place} is {self.observed:.3g}{beside}.{self.others}"

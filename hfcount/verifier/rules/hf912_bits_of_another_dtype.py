@@ -4,7 +4,7 @@ from hfcount.verifier.values import ValueFinding
 
 
 class BitsOfAnotherDtype(ValueFinding):
-    """The bits of a matrix are those of another 16-bit dtype than the header says: only so they spread as weights do.
+    """The bits of a matrix are of another 16-bit dtype than its header says: only read as that they look like weights.
 
     Args:
         expected: the dtype that the bits are of.
@@ -16,7 +16,7 @@ class BitsOfAnotherDtype(ValueFinding):
     name = "bits-of-another-dtype"
     level = "error"
     why = "A writer that copied float16 bits into a bfloat16 tensor, or the reverse, instead of converting values."
-    remedy = "Write the header with the dtype of the bits, or convert the values and save them again."
+    remedy = "Correct the dtype in the header, or convert the values and save them again."
 
     expected: str
     observed: str
@@ -26,7 +26,7 @@ class BitsOfAnotherDtype(ValueFinding):
     @property
     def text(self) -> str:
         return (
-            f"{self.place} is {self.observed} by the header, and its bits are {self.expected}: read as {self.observed}"
-            f" half of its values are below {self.median:.3g}, read as {self.expected} below {self.other:.3g}."
+            f"{self.place} is {self.observed} by its header, but its bits look like {self.expected}: half of its values"
+            f" are below {self.median:.3g} read as {self.observed}, and below {self.other:.3g} read as {self.expected}."
             f"{self.others}"
         )

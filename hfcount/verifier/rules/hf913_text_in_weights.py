@@ -5,7 +5,7 @@ from hfcount.verifier.values import RangeFinding
 
 
 class TextInWeights(RangeFinding):
-    """Where weights should be there is text, such as a page of a server, or a pointer of Git LFS.
+    """There is text where weights should be, such as an error page of a server, or a Git LFS pointer.
 
     Args:
         observed: how the text begins.

@@ -9,9 +9,12 @@ class HoleInFile(RangeFinding):
     code = "HF915"
     name = "hole-in-file"
     level = "error"
-    why = "A download or a copy that reserved the size of the file, and ended before all of it was written."
+    why = "A download or copy reserved the full size of the file, and stopped before it was written."
     remedy = "Delete the file and download or copy it again."
 
     @property
     def text(self) -> str:
-        return f"{self.place} was not written in {self.where}: the file has a hole there.{self.others}"
+        return (
+            f"{self.place} was never written in {self.where}: the file has a hole there, which reads as"
+            f" zeros.{self.others}"
+        )

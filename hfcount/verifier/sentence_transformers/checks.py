@@ -106,7 +106,7 @@ class _Walk:
         if prompts is None and kind in _LATE:
             prompts = {}
         if not isinstance(prompts, dict):
-            error = settings.refused(f"has {shown(prompts)} for prompts, and must give an object", "prompts")
+            error = settings.refused(f"has {shown(prompts)} for prompts, but must give an object", "prompts")
             self.outcome.report(finding_of(error, KIND))
         elif name is not None and name not in (*prompts, *(() if kind == "CrossEncoder" else _PROMPTS)):
             text = f"has {shown(name)} for default_prompt_name, and prompts has none of that name"

@@ -163,7 +163,7 @@ def _pooling(s: Settings) -> ModuleLayout:
     modes = s.get("pooling_mode", [new for old, new in _OLD_MODES.items() if s.get(old)] or "mean")
     modes = modes if isinstance(modes, list) else [modes]
     if unknown := [mode for mode in modes if mode not in _MODES] or ([] if modes else [[]]):
-        text = f"has {shown(unknown[0])} for pooling_mode, and must give some of {', '.join(_MODES)}"
+        text = f"has {shown(unknown[0])} for pooling_mode, but must give some of {', '.join(_MODES)}"
         raise s.refused(text, "pooling_mode")
     return ModuleLayout(reads=TOKENS, gives=SENTENCE, times=len(modes), declared=declared)
 
@@ -177,7 +177,7 @@ def _dropout(s: Settings) -> ModuleLayout:
     s.check_known(["dropout"])
     share = s.get("dropout", 0.2)
     if not isinstance(share, int | float) or not 0 <= share <= 1:
-        raise s.refused(f"has {shown(share)} for dropout, and must give a number from 0 to 1", "dropout")
+        raise s.refused(f"has {shown(share)} for dropout, but must give a number from 0 to 1", "dropout")
     return ModuleLayout(reads=SENTENCE)
 
 
@@ -218,7 +218,7 @@ def _sparse_static(s: Settings) -> ModuleLayout:
 def _word_embeddings(s: Settings) -> ModuleLayout:
     s.check_known(["tokenizer_class", "update_embeddings", "max_seq_length"])
     if "." not in s.text("tokenizer_class", ""):
-        text = f"has {shown(s.get('tokenizer_class'))} for tokenizer_class, and must name a class with its module"
+        text = f"has {shown(s.get('tokenizer_class'))} for tokenizer_class, but must name a class with its module"
         raise s.refused(text, "tokenizer_class")
     by = ("emb_layer.weight", 1)
     return ModuleLayout({"emb_layer.weight": (None, None)}, exact=False, gives=TOKENS, by=by, brings=LENGTHS)

@@ -40,28 +40,28 @@ class Settings:
         if value is None and key not in self._values:
             raise self.refused(f"has no {key}, which {self.kind} needs", key, "Add it.")
         if type(value) is not int or not 0 < value < _LARGEST:
-            raise self.refused(f"has {shown(value)} for {key}, and must give a positive number", key)
+            raise self.refused(f"has {shown(value)} for {key}, but must give a positive number", key)
         return value
 
     def sizes(self, key: str, default: Collection[int] = ()) -> list[int]:
         """A list of numbers."""
         value = self.get(key, list(default))
         if not isinstance(value, list) or not value or any(type(number) is not int or number <= 0 for number in value):
-            raise self.refused(f"has {shown(value)} for {key}, and must list positive numbers", key)
+            raise self.refused(f"has {shown(value)} for {key}, but must list positive numbers", key)
         return value
 
     def words(self, key: str) -> list[str]:
         """A list of words; required."""
         value = self.get(key)
         if not isinstance(value, list) or not all(isinstance(word, str) for word in value):
-            raise self.refused(f"has {shown(value)} for {key}, and must list words", key)
+            raise self.refused(f"has {shown(value)} for {key}, but must list words", key)
         return value
 
     def text(self, key: str, default: str) -> str:
         """A name."""
         value = self.get(key, default)
         if not isinstance(value, str):
-            raise self.refused(f"has {shown(value)} for {key}, and must give a name", key)
+            raise self.refused(f"has {shown(value)} for {key}, but must give a name", key)
         return value
 
     def get(self, key: str, default: Any = None) -> Any:

@@ -69,7 +69,7 @@ def running(kind: str, file: str, values: Mapping[str, object]) -> Running:
     s.check_known(_KEYS)
     task = s.text("transformer_task", _TASKS.get(kind, "feature-extraction"))
     if task not in _FEATURES:
-        text = f"has {shown(task)} for transformer_task, and must give one of {', '.join(_FEATURES)}"
+        text = f"has {shown(task)} for transformer_task, but must give one of {', '.join(_FEATURES)}"
         raise s.refused(text, "transformer_task")
     ways, feature = s.get("modality_config"), s.get("module_output_name")
     if ways is not None and feature is None:

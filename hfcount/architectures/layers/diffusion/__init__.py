@@ -82,7 +82,7 @@ def stage_kinds(c: Config, key: str, known: Mapping[str, Kind], count: int) -> t
         elif plain in other:
             raise UnknownArchitecture(f"{c.where}: stages of kind {plain}, which {key} names, are not described.")
         else:
-            text = f"{key} names {shown(name)}, and must name some of {', '.join(known)}."
+            text = f"{key} names {shown(name)}, but must name some of {', '.join(known)}."
             raise c.error("unknown-kind", text, key, observed=name)
     if len(kinds) > count:
         raise c.unequal(key, len(kinds), "the number of widths", count)
@@ -164,7 +164,7 @@ def patch_sides(c: Config, key: str, count: int) -> tuple[int, ...]:
 def rotary_pairs(c: Config, head_dim: int, key: str = "attention_head_dim") -> None:
     """Refuses heads of odd width: rotary positions turn pairs."""
     if head_dim % 2:
-        text = f"{key} is {head_dim:,}, and must be even: rotary positions turn pairs."
+        text = f"{key} is {head_dim:,}, but must be even: rotary positions turn pairs."
         raise c.error("not-divisible", text, key, "Correct it.", observed=int(head_dim))
 
 
@@ -181,7 +181,7 @@ def rotary_axes(c: Config, key: str, count: int) -> None:
 def sinusoidal(c: Config, d: int, multiple: int) -> None:
     """Refuses a width that is not a multiple of the sines and cosines per position."""
     if d % multiple:
-        text = f"num_attention_heads · attention_head_dim is {int(d):,}, and must be a multiple of {multiple}."
+        text = f"num_attention_heads · attention_head_dim is {int(d):,}, but must be a multiple of {multiple}."
         raise c.error("not-divisible", text, "attention_head_dim", "Correct it.", observed=int(d))
 
 
@@ -214,7 +214,7 @@ def activation(c: Config, key: str, absent: bool = False) -> None:
         return
     word = c.str(key)
     if word.lower() not in _ACTIVATIONS:
-        text = f"{key} is {shown(word)}, and must be {', '.join(_ACTIVATIONS)}."
+        text = f"{key} is {shown(word)}, but must be {', '.join(_ACTIVATIONS)}."
         raise c.error("unknown-kind", text, key, "Correct it.", observed=word)
 
 
@@ -225,7 +225,7 @@ def dropout(c: Config, key: str = "dropout") -> None:
     """Refuses dropout below 0 or above 1."""
     share = c.number(key, zero=True)
     if share > 1:
-        text = f"{key} is {shown(share)}, and must be 0 to 1."
+        text = f"{key} is {shown(share)}, but must be 0 to 1."
         raise c.error("out-of-range", text, key, "Correct it.", observed=share)
 
 
@@ -234,6 +234,6 @@ def words(c: Config, key: str, known: Sequence[str]) -> list[str]:
     values = c.strs(key)
     for value in values:
         if value not in known:
-            text = f"{key} names {shown(value)}, and must name {' or '.join(known)}."
+            text = f"{key} names {shown(value)}, but must name {' or '.join(known)}."
             raise c.error("unknown-kind", text, key, "Correct it.", observed=value)
     return values

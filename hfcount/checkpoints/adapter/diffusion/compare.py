@@ -27,7 +27,7 @@ from hfcount.verifier.rules.hf737_lora_adapter_name_left import LoraAdapterNameL
 _REFUSED = f"{DIFFUSERS} refuses to load it"
 _WIDENED = f"{DIFFUSERS} refuses to load it, or widens the module, which then fails at the first step"
 _DROPPED = f"{DIFFUSERS} leaves them out, with a warning"
-_NOTHING = f"{DIFFUSERS} applies nothing of it and says that this is safe to ignore"
+_NOTHING = f"{DIFFUSERS} applies none of it and says that this is safe to ignore"
 _PLAIN = ("StableDiffusion3", "StableDiffusion", "QwenImage", "Wan", "Flux")
 """How classes of pipelines begin that apply nothing where names begin with no part; seen by loading."""
 
@@ -135,7 +135,7 @@ def _against(
         yield LoraUnmatched(base=base.label, outcome=outcome, **_named(unmatched, file))
     scales = [tensor.name for tensor in names.tensors if tensor.name.endswith(_DORA)]
     if scales and base.denoiser == "unet":
-        outcome = f"{DIFFUSERS} leaves out what scales a DoRA, and applies the rest as a plain LoRA"
+        outcome = f"{DIFFUSERS} leaves out the scale of a DoRA and applies the rest as a plain LoRA"
         yield LoraUnmatched(base=base.label, outcome=outcome, **_named(scales, file))
 
 
@@ -154,7 +154,7 @@ def _is_control(base: BasePipeline, path: str, half: Half, expected: Shape | Non
 
 def _unread(names: LoraNames) -> str:
     what = "of another method, such as LoHa or LoKr," if names.has_other_methods else "of no pair"
-    return f"tensors {what} are not compared, such as {printable(names.unread[0], 100)}"
+    return f"tensors {what} were not compared, such as {printable(names.unread[0], 100)}"
 
 
 _Locate = Callable[[LoraTensor], ModuleKey]
@@ -184,7 +184,7 @@ def _located(names: LoraNames, base: BasePipeline) -> tuple[str, _Locate]:
         "diffusers": "",
     }
     kind = printable(base.kind, 60) or "that part alone"
-    return f"it has {told[names.naming]}, and what diffusers makes of these for {kind} is not described", _nowhere
+    return f"it has {told[names.naming]}; hfcount does not know how diffusers reads them for {kind}", _nowhere
 
 
 def _of_flux(tensor: LoraTensor) -> ModuleKey:

@@ -119,7 +119,7 @@ def _compared(
     """The result, the base, and why something is not known."""
     shapes = {name: entry.shape for name, entry in header.tensors.items()}
     if not request.base:
-        text = "its base is not known: --base PIPELINE, a folder or repo with a model_index.json, compares them"
+        text = "its base is not known. Name it with --base PIPELINE, a folder or repo with a model_index.json"
         return compare_alone(names, shapes, file), None, Failure(kind="BaseUnknown", message=text)
     try:
         base = base_pipeline(request.base, request)

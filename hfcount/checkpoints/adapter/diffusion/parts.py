@@ -66,7 +66,7 @@ def base_pipeline(named: str, request: Request) -> BasePipeline:
     documents = opened(asked)
     if not isinstance(documents, Documents):
         documents.reader.close()
-        raise FetchError("NoConfig", f"{printable(named)} is no pipeline of diffusers, nor a part of one.")
+        raise FetchError("NoConfig", f"{printable(named)} is neither a diffusers pipeline nor a part of one.")
     try:
         if documents.layout is not PIPELINE_LAYOUT:
             return _alone(documents, printable(named))
@@ -92,7 +92,7 @@ def _alone(documents: Documents, label: str) -> BasePipeline:
     values = parse_object(documents.config, endless=True)
     kind = str(values.get("_class_name", ""))
     if "_class_name" not in values:
-        raise FetchError("NoConfig", f"{label} is no pipeline of diffusers, nor a part of one.")
+        raise FetchError("NoConfig", f"{label} is neither a diffusers pipeline nor a part of one.")
     name = "unet" if kind.startswith("UNet") else "transformer"
     return BasePipeline(label, "", {name: _part(name, values, None)}, {})
 

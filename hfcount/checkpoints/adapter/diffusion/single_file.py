@@ -16,7 +16,7 @@ _DIFFUSERS_REPO = (
     " reads it with from_single_file"
 )
 _INVERSION = (
-    "it adds rows to the embedding of a text encoder, by load_textual_inversion of diffusers, and has no base here"
+    "it adds rows to the embedding of a text encoder (load_textual_inversion in diffusers); hfcount does not check that"
 )
 _UNET = "model.diffusion_model.input_blocks.0.0.weight"
 _TRANSFORMERS = (

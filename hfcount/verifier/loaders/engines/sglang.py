@@ -173,7 +173,7 @@ def _unseen(checkpoint: Checkpoint, registered: Registered | None) -> Iterator[D
 def _files(checkpoint: Checkpoint) -> Iterator[Difference]:
     index = checkpoint.index
     if index and (inner := next((shard for shard in sorted(index.shards) if "/" in shard), None)):
-        says = f"reads the files of the root alone, so that {inner} is not loaded, without a word"
+        says = f"reads the files of the root alone, so that {inner} is not loaded, without a warning"
         yield Difference("differs", says, "index_files")
     compared = set(checkpoint.shards or (index.shards if index else ()))
     read = {file for file in checkpoint.files if "/" not in file and file.endswith(".safetensors")}

@@ -355,7 +355,7 @@ def _missing(
     others = [name for name in names if not any(part in f".{name}" for part in _LINEAR)]
     if not others:
         head = names[0] if names else "a weight"
-        return Difference("differs", f"leaves {head} random, without a word", "missing_unseen", codes)
+        return Difference("differs", f"leaves {head} random, without a warning", "missing_unseen", codes)
     if checkpoint.announced or registered.loads != "auto":
         return Difference("differs", f"does not notice that {others[0]} is missing", "missing_unchecked", codes)
     if all("norm" in name for name in others):
