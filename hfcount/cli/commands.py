@@ -24,17 +24,17 @@ class Command(NamedTuple):
 
 
 COMMANDS: Mapping[str, Command] = {
-    "verify": Command("[verify] MODEL...", "verify checkpoints (you may leave out the word verify)", "main:main"),
-    "size": Command("size MODEL...", "count parameters by component, also with other settings", "surfaces:size"),
-    "serve": Command("serve MODEL...", "compute the memory to serve it: weights, cache, GPUs", "surfaces:serve"),
-    "gate": Command("gate MODEL", "one line and exit code for a launcher: go or no", "surfaces:gate"),
-    "fix": Command("fix PATH", "repair a local folder where the repair is certain", "fix:command"),
-    "diff": Command("diff A B", "compare two checkpoints: how B derives from A", "diff:command"),
-    "sweep": Command("sweep OUT [MODEL]...", "verify many checkpoints into a table; resumable", "sweep:command"),
-    "hook": Command("hook [FILE]...", "verify the checkpoints of changed files, for pre-commit", "hook:command"),
+    "verify": Command("[verify] MODEL...", "verify checkpoints (the default command)", "main:main"),
+    "size": Command("size MODEL...", "count parameters by component", "surfaces:size"),
+    "serve": Command("serve MODEL...", "compute memory: weights, KV cache, GPUs", "surfaces:serve"),
+    "gate": Command("gate MODEL", "tell a launcher go or no (exit code)", "surfaces:gate"),
+    "fix": Command("fix PATH", "repair a local folder where that is safe", "fix:command"),
+    "diff": Command("diff A B", "compare two: how does B derive from A?", "diff:command"),
+    "sweep": Command("sweep OUT [MODEL]...", "verify many into a table; resumable", "sweep:command"),
+    "hook": Command("hook [FILE]...", "verify changed files, for pre-commit", "hook:command"),
     "rules": Command("rules [CODE|WORD]", "list the findings, or explain one", "info:rules"),
-    "architectures": Command("architectures [TYPE|WORD]", "list the known model types, or describe one", "info:types"),
-    "loaders": Command("loaders", "list the loaders for --for (transformers, vllm ...)", "info:loaders"),
+    "architectures": Command("architectures [TYPE|WORD]", "list known model types, or describe one", "info:types"),
+    "loaders": Command("loaders", "list the libraries that --for can name", "info:loaders"),
     "schema": Command("schema [diff]", "print the JSON Schema of --format json", "info:schema"),
     "cache": Command("cache [clear]", "show or empty the cache of hfcount", "info:cache"),
     "help": Command("help [COMMAND]", "show this, or the options of a command", "help:command"),
@@ -60,7 +60,7 @@ def overview() -> str:
 
 
 _BEGIN = """\
-hfcount checks that a checkpoint holds exactly the tensors that its config describes.
+hfcount checks a checkpoint against its config: every tensor, and no other.
 
 Usage: hfcount [COMMAND] [OPTIONS] MODEL...
 
@@ -71,8 +71,8 @@ Examples:
   hfcount Qwen/Qwen3-32B   a repo on the Hub
   hfcount ./my-checkpoint  a local folder
 
-Name a MODEL to begin. `hfcount -h` shows the usual options, `hfcount --help` all, `hfcount help COMMAND` those of a
-command."""
+Name a MODEL to begin. `hfcount -h` shows the usual options, `hfcount --help`
+all, `hfcount help COMMAND` those of a command."""
 
 
 def run() -> NoReturn:

@@ -46,14 +46,17 @@ def types(words: tuple[str, ...]) -> None:
         click.echo(line)
 
 
+_EVIDENCE = {"run": "checked by running it", "read": "from its source"}
+
+
 @click.command(context_settings=_SETTINGS)
 def loaders() -> None:
-    """List the loaders that a verdict can be for: their versions, what is known of each, and how."""
+    """List the libraries that --for can name: their versions, what hfcount knows of each, and how."""
     from hfcount.verifier.loaders.catalogue import LIBRARIES, versions_of
 
     for name, library in LIBRARIES.items():
         click.echo(f"{name}: {', '.join(versions_of(name))}")
-        click.echo(f"  {library.evidence}: {library.knows}")
+        click.echo(f"  {_EVIDENCE.get(library.evidence, library.evidence)}: {library.knows}")
 
 
 @click.command(context_settings=_SETTINGS)

@@ -37,7 +37,7 @@ _TEXTS: Mapping[str, str] = {
 }
 
 _PURPOSES = {
-    "verify": "Check that a checkpoint holds exactly the tensors that its config describes.",
+    "verify": "Check a checkpoint against its config: every tensor, and no other.",
     "size": "Count the parameters of a model by component.",
     "serve": "Compute the memory to serve a model: weights, cache and GPUs.",
     "gate": "Tell a launcher in one line and an exit code whether to start a model.",

@@ -216,9 +216,9 @@ def _sweep(
         click.echo(json.dumps({"schema": 1, "out": str(out), **counts_, "verdicts": dict(done.verdicts)}))
         return
     asked = f", {plural(done.requests, 'request')} to the Hub" if done.requests else ""
-    click.echo(f"{out}: {plural(done.written, 'row')} written, {done.before:,} there before{asked}")
+    click.echo(f"{out}: {plural(done.written, 'row')} written, {done.before:,} already there{asked}")
     counts = sorted(done.verdicts.items(), key=lambda item: (-item[1], item[0]))
-    click.echo(f"in all: {', '.join(f'{count:,} {verdict}' for verdict, count in counts) or 'no rows'}")
+    click.echo(f"in total: {', '.join(f'{count:,} {verdict}' for verdict, count in counts) or 'no rows'}")
 
 
 def _conclude(out: Path, summary: bool, check: bool, as_json: bool) -> int:

@@ -42,11 +42,11 @@ def of_values(values: Values, structure: Sequence[Relation]) -> Iterator[Relatio
         part = f" in {plural(values.tensors, 'tensor')} that could be compared" if values.uncompared else ""
         yield Relation(kind="same-values", text=f"has A's values, rounded{part}{_through(values)}{_by(values)}")
     elif _unrelated(values, kinds):
-        start = "has A's structure, and" if same else "has"
+        start = "has A's structure, but" if same else "has"
         many = f"{differing:,} of {plural(values.tensors, 'tensor')} differ"
         yield Relation(kind="another-model", text=f"{start} unrelated values: {many}")
     else:
-        start = "has A's structure, and" if same else "has"
+        start = "has A's structure, but" if same else "has"
         many = f"{_others(values):,} of {plural(values.tensors, 'tensor')}"
         numbers = ", compared by layer number" if not _RENUMBERED.keys().isdisjoint(kinds) else ""
         text = f"{start} different values in {many}{how} ({_components(values)}){numbers}"
@@ -98,7 +98,7 @@ def _unrelated(values: Values, kinds: Collection[Kind]) -> bool:
 
 def _components(values: Values) -> str:
     rows = [row for row in values.components if row.other]
-    counts = [f"{row.component or 'other'} {row.other:,}" for row in rows[:_FEW]]
+    counts = [f"{row.other:,} in {row.component or 'other'}" for row in rows[:_FEW]]
     return ", ".join(counts) + (f" and {plural(len(rows) - _FEW, 'more component')}" if len(rows) > _FEW else "")
 
 

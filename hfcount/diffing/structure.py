@@ -148,7 +148,7 @@ def _vocabulary(c: Comparison, left: Unexplained) -> None:
             continue
         for key in keys:
             del left.shapes[key]
-        more = f"{plural(abs(b - a), 'row')} {'more' if b > a else 'fewer'}"
+        more = plural(abs(b - a), "more row" if b > a else "fewer row")
         left.say("vocabulary", f"has a vocabulary with {more} ({b:,} instead of {a:,})")
 
 

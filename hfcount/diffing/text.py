@@ -68,12 +68,12 @@ def side_facts(diff: Diff) -> Iterator[tuple[str, str, str]]:
 
 def expected(wanted: Expectation) -> str:
     """Whether what was expected holds."""
-    word = {True: "holds", False: "does not hold", None: "is not known"}[wanted.met]
-    return f"Expected {wanted.expected}: it {word}: {wanted.reason}."
+    word = {True: "yes", False: "no", None: "unknown"}[wanted.met]
+    return f"Expected {wanted.expected}: {word}, {wanted.reason}."
 
 
 def brief_line(diff: Diff) -> str:
-    """What B is to A, and whether that was expected, in a line without line breaks."""
+    """How B derives from A, and whether that was expected, in a line without line breaks."""
     names = f"{printable(diff.a.model)} {printable(diff.b.model)}"
     return printable(f"{names}: {diff.summary}.{f' {expected(diff.expectation)}' if diff.expectation else ''}", None)
 

@@ -48,7 +48,7 @@ def _numbers(sharing: Sharing, refusing: Sequence[Engine]) -> tuple[int, ...]:
 def _cure(sharing: Sharing, ranks: int, obstacles: list[Obstacle], refusing: Sequence[Engine]) -> str:
     numbers = ", ".join(f"{number:,}" for number in _numbers(sharing, refusing))
     where = f" in {refusing[0]}" if len(refusing) == 1 else ""
-    text = f"These numbers of ranks can share it{where} (up to {MOST}): {numbers}."
+    text = f"These numbers of GPUs can share it{where} (up to {MOST}): {numbers}."
     experts = {
         int(layer.layer.ffn.experts) for layer in sharing.blueprint.spec.layers if isinstance(layer.layer.ffn, MoE)
     }

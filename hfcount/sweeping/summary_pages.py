@@ -48,9 +48,9 @@ _ABOUT = """
 ## The rows
 
 One row for each checkpoint, by its commit; `version` is that of hfcount. `verdict` says whether it holds exactly the
-tensors that its config.json describes, and `findings` is a list of every difference. `total`, `active` and `stored` are parameters,
-`bytes` is the size of the weights; `reason` and `message` say why a checkpoint was skipped or could not be judged.
-`bases` is a list of what the checkpoint says that it was made of.
+tensors that its config.json describes, and `findings` lists every difference. `total`, `active` and `stored` are
+parameters, `bytes` is the size of the weights; `reason` and `message` say why a checkpoint was skipped or could not be
+verified. `bases` lists the models that the checkpoint says it was made from.
 
 ```sql
 -- duckdb, in this folder

@@ -469,9 +469,13 @@ PAGE = Path(hfcount.__file__).parent / "docs" / "diff.md"
 def test_the_page_shows_what_is_printed(command: Command) -> None:
     written(Path("base"), LLAMA)
     written(Path("larger"), config("llama", vocab_size=52))
-    (block,) = re.findall(r"```console\n(.*?)```", PAGE.read_text(), re.DOTALL)
-    line, _, shown = block.partition("\n")
-    assert command(*line.split()[2:]).out == shown
+    written(Path("tuned"), LLAMA, {"lm_head.weight": 0.25})
+    written(Path("merged"), LLAMA, dict.fromkeys(Q, 0.25))
+    Path("adapter").mkdir()
+    Path("adapter", "adapter_config.json").write_bytes(raw(ADAPTER))
+    shown = dict(re.findall(r"```console\n\$ hfcount (.*)\n((?:.*\n)*?)```", PAGE.read_text()))
+    assert len(shown) == 3
+    assert {line: command(*line.split()).out for line in shown} == shown
 
 
 COMMANDS = re.findall(r"```sh\n(.*?)```", PAGE.read_text(), re.DOTALL)[0].splitlines()

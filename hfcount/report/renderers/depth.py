@@ -15,7 +15,7 @@ def looked(report: Report) -> str:
     """What the run compared and did not open; empty if it could read nothing."""
     files = report.evidence.files if report.evidence else None
     if files is None:
-        return f"only config.json{_closed(report)}" if report.family else ""
+        return f"config.json only{_closed(report)}" if report.family else ""
     checked = {check.name for check in report.checks}
     compared = ["names"] if {"tensors", "modules"} & checked or report.container in HELD else []
     opened = report.depth in ("headers", "data")

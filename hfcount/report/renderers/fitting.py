@@ -27,9 +27,9 @@ def answered(report: Report) -> Iterator[str]:
         ranks = [answer.ranks for answer in yes]
         if ranks and question == "memory":
             most = _at_most(yes, serving, memory)
-            yield f"fits {text} on {_numbers(ranks, 'GPU')}{most}" if memory.ranks else f"fits {text}{most}"
+            yield f"fits {text} on {_numbers(ranks)}{most}" if memory.ranks else f"fits {text}{most}"
         elif ranks and memory.available_bytes is None:  # else the next answer says so, too
-            yield f"{_numbers(ranks, 'rank')} {text}"
+            yield f"{_numbers(ranks)} {text}"
 
 
 def _at_most(answers: Sequence[Answer], serving: Serving, memory: Memory) -> str:
@@ -44,7 +44,7 @@ def _at_most(answers: Sequence[Answer], serving: Serving, memory: Memory) -> str
 
 def _refused(answer: Answer, memory: Memory, serving: Serving, depth: str | None) -> str:
     """An answer that is no or unknown."""
-    who = plural(answer.ranks, "rank")
+    who = plural(answer.ranks, "GPU")
     if answer.question == "tp":
         unknown = f"unknown whether {who} can share it ({answer.reason})"
         return f"{who} cannot share it" if answer.answer == "no" else unknown
@@ -68,10 +68,10 @@ def _instead(held: Memory | RankMemory, depth: str | None) -> str:
     return "" if depth in ("headers", "data") else "; --depth headers shows how many bytes are stored"
 
 
-def _numbers(ranks: Sequence[int], noun: str) -> str:
-    """`2, 4 and 8 ranks`."""
+def _numbers(ranks: Sequence[int]) -> str:
+    """`2, 4 and 8 GPUs`."""
     *some, last = (f"{number:,}" for number in ranks)
-    return f"{', '.join(some)} and {last} {noun}s" if some else plural(ranks[0], noun)
+    return f"{', '.join(some)} and {last} GPUs" if some else plural(ranks[0], "GPU")
 
 
 def refused(reports: Sequence[Report]) -> str:
@@ -93,7 +93,7 @@ def fitting(memory: Memory, serving: Serving | None) -> list[ServingRow]:
     if serving and serving.context_limit is not None:
         asked = memory.context or 0
         beyond = f", less than the {asked:,} you asked for" if asked > serving.context_limit else ""
-        text = f"tokens ({serving.context_limit_source} in config.json){beyond}"
+        text = f"tokens (config: {serving.context_limit_source}){beyond}"
         rows.append(("context limit", f"{serving.context_limit:,}", text))
     if memory.available_bytes is not None and not memory.ranks:
         rows += _in_memory(memory, memory, serving, "")
@@ -102,7 +102,7 @@ def fitting(memory: Memory, serving: Serving | None) -> list[ServingRow]:
     if memory.ranks:
         numbers = ", ".join(f"{number:,}" for number in memory.tensor_parallel or ())
         sharing = f"can share it (up to 128): {numbers}" if numbers else memory.ranks_why or ""
-        rows.append(("ranks", "" if numbers else "unknown", sharing))
+        rows.append(("GPUs", "" if numbers else "unknown", sharing))
     if memory.available_bytes is not None:
         rows.append(("not counted", "", "activations, CUDA context and graphs, the engine's own buffers"))
     return rows
@@ -140,7 +140,7 @@ def _together(rank: RankMemory, memory: Memory) -> Iterator[ServingRow]:
         yield (
             f"  all {rank.ranks:,}",
             "",
-            f"{' and '.join(excess)} of one GPU (tensors that cannot be split are copied)",
+            f"together hold {' and '.join(excess)} (tensors that cannot be split are copied)",
         )
 
 

@@ -9,7 +9,7 @@ from hfcount.verifier.loaders.loader import NAMES, short
 
 
 def line(report: Report) -> str:
-    """`Loads completely in transformers 5.24 (its library) and 5.23; not in transformers 4.57`; empty if nothing is known.
+    """`Loads completely in transformers 5.24 (its library); not in transformers 4.57`; empty if nothing is known.
 
     Where nothing that was compared differs, and none takes it, it is why the first does not.
     """

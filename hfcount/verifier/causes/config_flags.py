@@ -134,7 +134,7 @@ def _numbers_alike(fit: Mapping[str, Any], fits: Sequence[Mapping[str, Any]]) ->
 
 
 def _read(value: Any) -> str:
-    return "is absent" if value is None else f"was read as {_text(value)}"
+    return "is absent" if value is None else f"is {_text(value)}"
 
 
 def _text(value: Any) -> str:

@@ -50,7 +50,7 @@ class Hint(NamedTuple):
         return self.source != self.key
 
     def __str__(self) -> str:
-        text = f"was read as {self.read:,}"
+        text = f"is {self.read:,}"
         if self.absent:
             text = f"is {self.read:,} by default"
             if " " in self.source.removesuffix(BY_DEFAULT):

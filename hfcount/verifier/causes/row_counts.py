@@ -128,10 +128,10 @@ def _tensors(key: str, values: Values, read: int) -> tuple[str, str | None]:
     few = sorted(values, key=lambda value: len(values[value]))
     if {sight.leaf.component for sight in chain(*values.values())} == {"embedding", "lm_head"}:
         rows = listed([f"{values[value][0].name} has {plural(value, 'row')}" for value in few])
-        text = f"{key} was read as {read:,}, but {rows}: one was resized or cut without the other"
+        text = f"{key} is {read:,}, but {rows}: one was resized or cut without the other"
         return text, f"Resize both to the same number of rows, and set {key} to it."
     places = listed([f"{value:,} in {_names(values[value])}" for value in few])
-    return f"{key} was read as {read:,}, but the stored tensors do not agree on it: {places}", None
+    return f"{key} is {read:,}, but the stored tensors do not agree on it: {places}", None
 
 
 def _leaf(leaf: Leaf, rows: Sequence[Row]) -> str:

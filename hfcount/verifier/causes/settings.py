@@ -103,9 +103,7 @@ def _settings(around: Any, prefix: str) -> Iterator[tuple[str, list[Any]]]:
 
 def _cause(values: Mapping[str, Any], codes: frozenset[str], fits: Sequence[Changes], every: bool) -> Cause:
     text = "; or, ".join(
-        " and ".join(
-            f"{key} was read as {_shown(_get(values, key))}, but {_shown(new)} would fit" for key, new in fit.items()
-        )
+        " and ".join(f"{key} is {_shown(_get(values, key))}, but {_shown(new)} would fit" for key, new in fit.items())
         for fit in fits
     )
     advice = ", or ".join(f"set {listed([f'{key} to {_shown(new)}' for key, new in fit.items()])}" for fit in fits)

@@ -46,8 +46,8 @@ class MissingByIndex(MissingShard):
     def text(self) -> str:
         gone = f"{self.absent:,} of them {agree(self.absent, 'is', 'are')} missing: {printable(self.files)}"
         text = (
-            f"the index names {plural(self.expected, 'file')}, and {gone}{self._numbers()}. They should hold"
-            f" {plural(self.count, 'tensor')}."
+            f"the index names {plural(self.expected, 'file')}, and {gone}{self._numbers()}."
+            f" {agree(self.absent, 'It', 'They')} should hold {plural(self.count, 'tensor')}."
         )
         if self.stored is None:
             return text

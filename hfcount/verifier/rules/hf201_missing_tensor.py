@@ -36,7 +36,7 @@ class MissingTensor(Finding):
         of = f"of the {self.expected:,} that {subject} describes"
         text = f"the checkpoint lacks {plural(self.count, 'tensor')} {of}: {some(self.names)}."
         if self.untied:
-            text += " tie_word_embeddings was read as false: if the head shares the embedding, set it to true."
+            text += " tie_word_embeddings is false: if the head shares the embedding, set it to true."
         if self.instead:
             text += (
                 f" {some(self.instead)} is stored instead, the head of another class: name that class in architectures,"

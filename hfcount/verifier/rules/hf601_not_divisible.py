@@ -6,7 +6,7 @@ from hfcount.verifier.finding import Finding
 
 
 class NotDivisible(Finding):
-    """With --tp N only: N ranks cannot share the heads, channels, groups or blocks of the model.
+    """With --tp N only: N GPUs (tensor-parallel ranks) cannot share the heads, channels, groups or blocks of the model.
 
     Args:
         reasons: why they cannot share it.
@@ -16,8 +16,10 @@ class NotDivisible(Finding):
     code = "HF601"
     name = "not-divisible"
     level = "error"
-    why = f"{VLLM} and {SGLANG} give each rank whole heads, channels, and groups or blocks of quantised weights."
-    remedy = "Choose a number of ranks that works."
+    why = (
+        f"{VLLM} and {SGLANG} give each GPU whole heads and channels, and whole groups or blocks of quantised weights."
+    )
+    remedy = "Choose a number of GPUs that works."
     of_serving = True
 
     observed: int
@@ -27,4 +29,4 @@ class NotDivisible(Finding):
     @property
     def text(self) -> str:
         where = f" in {printable(self.engine)}" if self.engine else ""
-        return f"{self.observed:,} ranks cannot share this model{where}: {printable(self.reasons, 4000)}."
+        return f"{self.observed:,} GPUs cannot share this model{where}: {printable(self.reasons, 4000)}."
