@@ -31,9 +31,9 @@ REFUSED: dict[str, tuple[Any, str]] = {
     "a module without a config": (Linear(), "a Linear, which has no such config.*verify_tensors"),
     "a config without a type": (_with(config=SimpleNamespace(to_dict=dict)), "no such config"),
     "an adapter": (_with(peft_config={"default": 1}), r"adapter of PEFT.*merge_and_unload\(\)"),
-    "quantised": (_with(hf_quantizer=object()), "quantised in memory.*Save it, and verify the folder"),
-    "ZeRO-3": (_with(parameters=lambda: [SimpleNamespace(ds_id=1)]), "holds a part.*gathered"),
-    "FSDP": (_with(parameters=lambda: [type("FlatParameter", (), {})()]), "holds a part.*gathered"),
+    "quantised": (_with(hf_quantizer=object()), "quantised in memory.*Save it and verify the folder"),
+    "ZeRO-3": (_with(parameters=lambda: [SimpleNamespace(ds_id=1)]), "holds only a part.*Gather"),
+    "FSDP": (_with(parameters=lambda: [type("FlatParameter", (), {})()]), "holds only a part.*Gather"),
     "quantised, compiled": (_with("OptimizedModule", _orig_mod=_with(is_quantized=True)), "a LlamaFor.* quantised"),
 }
 

@@ -125,7 +125,7 @@ def test_an_unknown_type_names_the_nearest(model_type: str, nearest: str) -> Non
     ],
 )
 def test_a_part_that_no_class_saves_by_itself_names_the_whole(model_type: str, whole: str) -> None:
-    said = rf"as a part of {whole} alone, and no class that saves it by itself: read the config of the whole\.$"
+    said = rf"only as a part of {whole}: name the config of the whole model\.$"
     with pytest.raises(UnknownArchitecture, match=said):
         hfcount.blueprint({"model_type": model_type})
 

@@ -72,7 +72,7 @@ def test_the_tensors_are_those_of_a_family(kind: str) -> None:
 
 
 def test_a_checkpoint_is_verified_and_the_verdict_says_by_what(checkpoint: Path) -> None:
-    with pytest.raises(hfcount.UnknownArchitecture, match="no family describes model_type odd_one"):
+    with pytest.raises(hfcount.UnknownArchitecture, match="hfcount does not know model_type odd_one"):
         hfcount.verify(str(checkpoint))
     report = hfcount.verify(str(checkpoint), derive_with="transformers")
     assert (report.verdict, report.derived_with) == ("verified", f"transformers {transformers.__version__}")

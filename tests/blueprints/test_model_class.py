@@ -137,11 +137,11 @@ def test_a_config_of_timm_needs_no_type() -> None:
 @pytest.mark.parametrize(
     ("values", "said"),
     [
-        ({"model_type": "mycoolmodel"}, "lists the known."),
+        ({"model_type": "mycoolmodel"}, "lists the known types."),
         ({"model_type": "mycoolmodel", "auto_map": {"AutoModel": "a.B"}}, "auto_map names a.B."),
         ({"model_type": "LlamaForCausalLM"}, "whose model_type is llama"),
         ({"_class_name": "Kandinsky3UNet"}, "Kandinsky3UNet, a class of diffusers"),
-        ({"architectures": ["FooBar"]}, "no family is known for FooBar"),
+        ({"architectures": ["FooBar"]}, "hfcount does not know the class FooBar"),
     ],
 )
 def test_an_unknown_config_is_called_what_it_is(values: Json, said: str) -> None:

@@ -419,9 +419,9 @@ def without_base(folder: Path, **settings: Any) -> Any:
 
 
 BASES = {
-    None: ("BaseUnknown", "names its base; `hfcount {} --base MODEL` compares them"),
-    "/models/llama": ("BaseUnknown", "is not in this tree, and was not compared; `hfcount {} --base MODEL`"),
-    "../../../etc": ("BaseUnknown", "is not in this tree, and was not compared; `hfcount {} --base MODEL`"),
+    None: ("BaseUnknown", "names its base: not checked. Run: `hfcount {} --base MODEL`"),
+    "/models/llama": ("BaseUnknown", "is outside this folder: not checked. Run: `hfcount {} --base MODEL`"),
+    "../../../etc": ("BaseUnknown", "is outside this folder: not checked. Run: `hfcount {} --base MODEL`"),
     "org/base": ("NotAsked", "`hfcount {} --base org/base` compares them"),
 }
 

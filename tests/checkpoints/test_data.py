@@ -248,7 +248,7 @@ def test_a_file_that_is_written_meanwhile_is_told(tmp_path: Path) -> None:
     file = place(folder, UP)[0]
     report = _read(folder, lambda size: os.utime(file, ns=(0, 0)))
     assert (report.verdict, report.depth) == ("unverified", "headers")
-    assert report.error and report.error.message == f"{file.name} was changed while it was read. Run again."
+    assert report.error and report.error.message == f"{file.name} was changed while hfcount read it. Run again."
 
 
 def test_a_file_that_vanishes_meanwhile_is_told(tmp_path: Path) -> None:
@@ -256,7 +256,7 @@ def test_a_file_that_vanishes_meanwhile_is_told(tmp_path: Path) -> None:
     file = place(folder, UP)[0]
     report = _read(folder, lambda size: file.unlink(missing_ok=True))
     assert report.verdict == "unverified"
-    assert report.error and report.error.message == f"{file.name} vanished while it was read."
+    assert report.error and report.error.message == f"{file.name} was deleted while hfcount read it."
 
 
 def test_the_page_s_example_finds_what_is_not_a_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

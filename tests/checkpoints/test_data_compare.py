@@ -111,8 +111,8 @@ def test_unknown_dtypes_are_held_against_each_other_by_their_bytes(tmp_path: Pat
 
 
 @pytest.mark.parametrize(("spoil", "text"), [
-    (lambda path: path.unlink(), "b vanished while it was read."),
-    (lambda path: path.write_bytes(b"12"), "b was changed while it was read. Run again."),
+    (lambda path: path.unlink(), "b was deleted while hfcount read it."),
+    (lambda path: path.write_bytes(b"12"), "b was changed while hfcount read it. Run again."),
 ])  # fmt: skip
 def test_files_that_are_gone_or_short_are_said(spoil: Callable[[Path], object], text: str, tmp_path: Path) -> None:
     a, b = (_span(tmp_path / name, b"\0" * 8, "F32", (2,)) for name in "ab")

@@ -160,7 +160,7 @@ def test_a_scale_of_gguf_that_is_not_a_number_is_located(tmp_path: Path) -> None
     file = folder / "model.gguf"
     report = hfcount.verify(folder, depth="data")
     assert "HF9" not in str(_codes(report))
-    assert "every value of 24 tensors was read, and the scales of 1 quantised tensor" in " ".join(str(report).split())
+    assert "all values of 24 tensors were read, and the scales of 1 quantised tensor" in " ".join(str(report).split())
     raw = bytearray(file.read_bytes())
     begin = raw.index(bytes([0x30]) * 34)  # of the only tensor that is quantised
     raw[begin + 34 : begin + 36] = b"\0\x7e"

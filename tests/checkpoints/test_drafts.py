@@ -126,7 +126,7 @@ def test_a_layer_alone_has_no_numbers_of_the_model_around_it() -> None:
 
 NO_TARGET: list[tuple[dict[str, str], str, str]] = [
     ({"adapter_config.json": "{}"}, "", "has no config.json: name the model that this adapter is for"),
-    ({"model_index.json": "{}"}, "", "has no config.json: name a model, and not a pipeline of several"),
+    ({"model_index.json": "{}"}, "", "has no config.json: name one model, not a pipeline"),
     ({"small-Q4_K_M.gguf": "GGUF"}, "", "has no config.json: name the model that this GGUF was converted from"),
     ({"small-Q4_K_M.gguf": "GGUF"}, "small-Q4_K_M.gguf", "name the model that this GGUF was converted from"),
     ({"model.safetensors": ""}, "model.safetensors", "name a folder, a config's own .json file or a repo"),
@@ -160,11 +160,11 @@ def test_an_empty_name_of_a_target_is_said(command: Command, tmp_path: Path) -> 
 OTHER: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     (TARGET, eagle(), "is a draft itself"),
     (flash(), speculator("eagle3", draft_vocab_size=24), "is a draft itself"),
-    (eagle(), {**TARGET, "architectures": ["Qwen3Model"]}, "as Qwen3Model, writes no tokens"),
-    (eagle(), {**TARGET, "architectures": ["Qwen3ForSequenceClassification"]}, "writes no tokens"),
+    (eagle(), {**TARGET, "architectures": ["Qwen3Model"]}, "as Qwen3Model, does not write tokens"),
+    (eagle(), {**TARGET, "architectures": ["Qwen3ForSequenceClassification"]}, "does not write tokens"),
     ({"model_type": "bert"}, TARGET, "proposes no tokens"),
-    (eagle(), RECORDED["bert"]["config"], "is no target of a draft"),
-    (eagle(), {"model_type": "swift"}, "no family describes"),
+    (eagle(), RECORDED["bert"]["config"], "cannot be the target of a draft"),
+    (eagle(), {"model_type": "swift"}, "hfcount does not know"),
 ]
 
 
@@ -215,7 +215,7 @@ def test_a_target_does_not_go_with_what_ifs(command: Command, tmp_path: Path) ->
     (tmp_path / "draft.json").write_text(json.dumps(eagle()))
     done = command(str(tmp_path / "draft.json"), "--target", "org/target", "--set", "draft_vocab_size=8")
     assert done.code == 2
-    assert "--target compares a draft as it is published" in done.err
+    assert "--target does not go with --set and --quantize" in done.err
 
 
 def test_a_draft_stores_what_it_has() -> None:

@@ -95,7 +95,7 @@ ROWS = {
     "branches whose biases were trained": Row(
         "SD3ControlNetModel", _where(lambda name: "controlnet_blocks" in name and name.endswith("weight")), "error"
     ),
-    "a layer that was added": Row("llama", _zeros(ATTENTION, MLP), "note", "1 more tensor. What is around them adds"),
+    "a layer that was added": Row("llama", _zeros(ATTENTION, MLP), "note", "1 more tensor. The layer around them adds"),
     "half of such a layer": Row("llama", _zeros(MLP), "error"),
     "a layer of which more was lost": Row(
         "llama", _zeros(ATTENTION, MLP, ATTENTION.replace("o_proj", "q_proj")), "error"

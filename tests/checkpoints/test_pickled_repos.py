@@ -70,7 +70,7 @@ def test_a_repo_takes_two_ranges_of_each_file_and_none_again(
 def test_the_report_names_the_container(tmp_path: Path) -> None:
     report = hfcount.verify(str(saved(boxed).write(tmp_path / "m")))
     assert '"container": "pickle"' in report.to_json()
-    assert "of 1 file by their pickles, of which nothing was run" in " ".join(table.render([report]).split())
+    assert "of 1 file by their pickles (no code was run)" in " ".join(table.render([report]).split())
     assert "container" not in hfcount.verify(str(single().write(tmp_path / "n"))).to_json()
 
 

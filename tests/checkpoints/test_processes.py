@@ -36,7 +36,7 @@ def _number(number: int, worker: Worker) -> tuple[int, int, bytes]:
 
 
 def _refuse(worker: Worker) -> NoReturn:
-    raise FetchError("UnreadableFile", "shard.safetensors was changed while it was read. Run again.")
+    raise FetchError("UnreadableFile", "shard.safetensors was changed while hfcount read it. Run again.")
 
 
 def _killed(worker: Worker) -> None:
@@ -71,7 +71,7 @@ def test_one_piece_of_work_is_done_here() -> None:
 @pytest.mark.parametrize(
     ("works", "said"),
     [
-        ([_refuse, _endless], "^shard.safetensors was changed while it was read. Run again.$"),
+        ([_refuse, _endless], "^shard.safetensors was changed while hfcount read it. Run again.$"),
         ([_killed, _endless], r"^A process that read files ended early \(signal 9\). Run again.$"),
     ],
 )

@@ -29,7 +29,10 @@ def test_every_type_has_its_line_under_a_kind(command: Command) -> None:
         ("llava", ["text_config: as --families llama says", "judged by transformers 5"]),
         (
             "medusa",
-            ["judged by nobody: its tensors were read from the source, and never compared", "those that vLLM loads"],
+            [
+                "checked against nobody: its tensors were read from the source and never compared",
+                "those that vLLM loads",
+            ],
         ),
         ("llava", ["transformers 4.57.1 looks for vision_tower.vision_model. in place of vision_tower."]),
         ("deepseek_v32", ["transformers 5.23.0 loaded its recorded", "transformers 4.57.1 has no such type"]),

@@ -66,14 +66,14 @@ def test_of_several_models_the_worst_decides(command: Command, models: str, code
     ("args", "said"),
     [
         ([], "Name a MODEL"),
-        (["--all"], "--all goes with --fixtures"),
-        ([*FIXTURES, "--all", "org/verified"], "--all goes with --fixtures"),
+        (["--all"], "--all needs --fixtures"),
+        ([*FIXTURES, "--all", "org/verified"], "--all needs --fixtures"),
         (["--fixtures", "fixtures"], "Name a MODEL"),
         (["m", "--depth", "deep"], "--depth"),
         (["m", "--format", "yaml"], "--format"),
-        (["m", "--allow", "HF999"], "no rule is called HF999"),
-        (["m", "--allow", "missing tensor"], "no rule is called missing tensor"),
-        (["m", "--allow", "\x1b[31m"], "no rule is called"),
+        (["m", "--allow", "HF999"], "there is no finding HF999"),
+        (["m", "--allow", "missing tensor"], "there is no finding missing tensor"),
+        (["m", "--allow", "\x1b[31m"], "there is no finding"),
         (["m", "--nonsense"], "--nonsense"),
         (["m", "--revision"], "--revision"),
         (["m", "--save"], "--save"),
@@ -254,7 +254,7 @@ def test_help_shows_examples_exit_codes_and_every_option(command: Command) -> No
 
 def test_help_names_what_strict_leaves_alone(command: Command) -> None:
     *some, last = (rule.code for rule in RULES.values() if rule.informational)
-    assert f"every note but {', '.join(some)} and {last} to an error" in re.sub(r"\s+", " ", command("--help").out)
+    assert f"except informational ones ({', '.join(some)} and {last})" in re.sub(r"\s+", " ", command("--help").out)
 
 
 def test_version(command: Command) -> None:

@@ -93,7 +93,7 @@ def test_what_is_printed_in_place_of_a_run_may_be_unread_or_not_fit(here: Path, 
         runs = [subprocess.run([*_BARE, option], stdout=out, stderr=subprocess.PIPE) for out in (nobody, full)]
     assert [(run.returncode, run.stderr) for run in runs] == [
         (0, b""),
-        (3, b"Error: the output is not written: No space left on device\n"),
+        (3, b"Error: the output could not be written: No space left on device\n"),
     ]
 
 
@@ -125,7 +125,7 @@ def test_what_is_no_file_is_no_weight_file(
 def test_a_full_disk_is_no_crash(here: Path) -> None:
     with open("/dev/full", "wb") as full:
         done = subprocess.run([*_BARE, "models/a"], stdout=full, stderr=subprocess.PIPE, text=True)
-    assert (done.returncode, done.stderr) == (3, "Error: the report is not written: No space left on device\n")
+    assert (done.returncode, done.stderr) == (3, "Error: the report could not be written: No space left on device\n")
 
 
 @pytest.mark.parametrize(
@@ -288,9 +288,9 @@ def test_recursive_says_where_there_is_none(
 @pytest.mark.parametrize(
     ("args", "said"),
     [
-        (["--recursive", "models", "--revision", "v1"], "--recursive goes without"),
-        (["--recursive", "models", "--subfolder", "x"], "--recursive goes without"),
-        (["--recursive", "models", "--fixtures", "x"], "--recursive goes without"),
+        (["--recursive", "models", "--revision", "v1"], "--recursive does not go with"),
+        (["--recursive", "models", "--subfolder", "x"], "--recursive does not go with"),
+        (["--recursive", "models", "--fixtures", "x"], "--recursive does not go with"),
         (["models/a", "--revision", "v1"], "models/a is a local folder, which has no revisions"),
         (["models/a/config.json", "--revision", "v1"], "is a local file, which has no revisions"),
         (["--fixtures", "models", "a", "--revision", "v1"], "--fixtures is a local folder"),

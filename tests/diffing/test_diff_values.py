@@ -150,7 +150,7 @@ PAIRS: dict[str, tuple[Side, Side, set[str], int, str, dict[Expected, bool | Non
         (WIDE, with_one(W, UP, 1e6), "F16"),
         {"cast", "finetune"},
         1,
-        "other values in 1 of 30 tensors (mlp 1), 1 value NaN or infinite",
+        "different values in 1 of 30 tensors (1 in mlp), 1 value NaN or infinite",
         {"cast": False},
     ),
     "a cast of what was trained": (
@@ -166,7 +166,7 @@ PAIRS: dict[str, tuple[Side, Side, set[str], int, str, dict[Expected, bool | Non
         (WIDE, with_one(W, UP, float("nan")), "BF16"),
         {"finetune"},
         1,
-        "(mlp 1), 1 value NaN or infinite",
+        "(1 in mlp), 1 value NaN or infinite",
         {"finetune": False, "same": False, "cast": False, "quantised": False},
     ),
     "another model": (
@@ -198,7 +198,7 @@ PAIRS: dict[str, tuple[Side, Side, set[str], int, str, dict[Expected, bool | Non
         (PRUNED, {**weights(PRUNED, 2), **less(weights(MOE), ".experts.", "mlp.gate.")}, "BF16"),
         {"experts", "finetune"},
         1,
-        "each beside that of its number",
+        "compared by layer number",
         {},
     ),
     "a head that reads a pooler": (
@@ -342,7 +342,7 @@ BY_CONTENTS: dict[str, tuple[Side, Side, set[str], int, str]] = {
         (AS_LLAMA, parted(OF_PHI3), "BF16"),
         {"same-values", "spelling", "reading"},
         1,
-        "names or lays out",
+        "has other names or layouts for",
     ),
     "the same with another value": (
         (PHI3, OF_PHI3, "BF16"),
@@ -408,7 +408,7 @@ def test_values_that_are_not_finite_are_counted(tmp_path: Path) -> None:
      "mlp: 1 of 9 tensors differs, in 50.00% of its elements, by 1e+37 (root mean square, 2e+40% of A's), at most"
      " 3e+38"),
     (2, {"share": 0.5, "rms": 0.0, "largest": 0.0, "relative": 0.0},
-     "mlp: 2 of 9 tensors differ, in 50.00% of their elements, by the sign of zeros alone"),
+     "mlp: 2 of 9 tensors differ, in 50.00% of their elements, only in the sign of zeros"),
 ])  # fmt: skip
 def test_rows_of_values_in_words(differing: int, figures: dict[str, Any], said: str) -> None:
     assert value_line(ValueRow(name="mlp", component="mlp", tensors=9, differing=differing, **figures)) == said
@@ -429,16 +429,16 @@ def test_a_page_says_the_same_of_what_was_compared_alone(tmp_path: Path) -> None
 # Whether A, B, their config or their weights are there, and what is said
 SPOILT: dict[str, tuple[str, str, int, set[str], str]] = {
     "no config of B": ("", "config", 3, {"same-values", "unread"}, "has a config that cannot be read"),
-    "no config of A": ("config", "", 3, {"same-values", "unread"}, "since A's config cannot be read"),
+    "no config of A": ("config", "", 3, {"same-values", "unread"}, "because A's config cannot be read"),
     "no weights of B": (
         "",
         "weights",
         3,
         {"same-structure", "unread"},
-        "has no weights: its config alone was compared",
+        "has no weights: only its config was compared",
     ),
-    "no weights of A": ("weights", "", 3, {"same-structure", "unread"}, "since A has no weights"),
-    "no weights of either": ("weights", "weights", 0, {"same-structure"}, "by configs alone"),
+    "no weights of A": ("weights", "", 3, {"same-structure", "unread"}, "because A has no weights"),
+    "no weights of either": ("weights", "weights", 0, {"same-structure"}, "(only configs were compared)"),
     "the end of B is lost": ("", "end", 3, {"same-values"}, "29 tensors that could be compared, identical"),
 }
 
@@ -546,7 +546,7 @@ def test_values_of_gguf_are_those_of_its_model(tmp_path: Path) -> None:
             ("Q8_0", own, True, {"quantised", "same-values"}, "rounded (root mean square 0."),
             ("Q4_0", own, True, {"quantised", "same-values"}, "rounded"),
             ("F16", trained, True, {"cast", "finetune"}, "has A's structure as GGUF"),
-            ("Q8_0", trained, True, {"quantised", "finetune"}, "other values in"),
+            ("Q8_0", trained, True, {"quantised", "finetune"}, "different values in"),
             ("Q8_0", other, True, {"quantised", "another-model"}, "nothing in common"),
             ("F32", own, False, {"cast"} | ({"finetune"} if kind == "llama" else {"same-values"}), ""),
         ]
@@ -601,7 +601,7 @@ def test_nothing_is_said_to_be_a_where_values_were_not_compared(tmp_path: Path) 
         if not (found.expectation and read.expectation):
             wrong[one, b] = "no expectation"
         elif (found.expectation.met, read.expectation.met) != (True, False) or not found.expectation.reason.endswith(
-            "; values were not compared: --depth data tells"
+            "; values were not compared (--depth data compares them)"
         ):
             wrong[one, b] = found.expectation.reason
     assert not wrong
@@ -703,5 +703,5 @@ def test_a_file_that_changes_while_it_is_compared_leaves_the_answer_open(
     monkeypatch.setattr(compare, "run_apart", interrupted)
     found = hfcount.diff(a, b, depth="data")
     assert (found.exit_code, found.same_structure) == (3, None)
-    assert f"{SINGLE} was changed while it was read. Run again." in "\n".join(found.notes)
+    assert f"{SINGLE} was changed while hfcount read it. Run again." in "\n".join(found.notes)
     assert hfcount.diff(a, a, depth="headers").exit_code == 0

@@ -124,7 +124,7 @@ def test_a_token_needs_a_row(tmp_path: Path, file: str, token: str, number: int,
     assert report.verdict == verdict
     for finding in report.findings:
         assert (finding.code, finding.file, finding.observed, finding.expected) == ("HF105", file, LAST + 1, LAST + 1)
-        assert f"gives {token} the id 50, and model.embed_tokens.weight has the rows 0 to 49" in finding.message
+        assert f"{token} has the id 50, but model.embed_tokens.weight has only rows 0 to 49" in finding.message
 
 
 def test_several_tokens_are_one_finding_of_each_kind(tmp_path: Path) -> None:
@@ -208,7 +208,7 @@ def test_a_long_file_is_left(hub: Hub, run: Run, tmp_path: Path) -> None:
     hub.publish(MODEL, made)
     report = run(MODEL).report
     assert report["verdict"] == "verified"
-    assert report["evidence"]["files"]["apart"] == {"added_tokens.json": "longer than what is read of a tokenizer"}
+    assert report["evidence"]["files"]["apart"] == {"added_tokens.json": "too long for a tokenizer"}
 
 
 def test_a_folder_and_its_recording_say_the_same(tmp_path: Path) -> None:

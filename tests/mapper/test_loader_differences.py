@@ -55,14 +55,14 @@ def checkpoint(folder: Path, values: Json, head: str) -> Path:
 
 # Whether each level ties, which head is stored, the verdict, the findings, what is said.
 TIES: list[tuple[bool | None, bool | None, str, str, str, str]] = [
-    (None, True, "own", "explained", "HF112", "transformers 4.57 asks, it has one matrix for both, and one of the two"),
+    (None, True, "own", "explained", "HF112", "transformers 4.57 asks, it has one matrix for both, so one of the two"),
     (False, True, "own", "explained", "HF112", "Set tie_word_embeddings to false at both levels"),
     (None, True, "copy", "verified", "", ""),
     (None, True, "no", "mismatch", "HF112 HF201", "Set tie_word_embeddings to true at both levels"),
     (False, True, "no", "mismatch", "HF112 HF201", "does not tie the head"),
     (True, False, "no", "explained", "HF112", "is not stored and is filled with random values"),
     (True, None, "no", "explained", "HF112", "by text_config.tie_word_embeddings, which transformers 4.57 asks"),
-    (True, False, "own", "explained", "HF112", "takes the stored head all the same, since it differs"),
+    (True, False, "own", "explained", "HF112", "loads the stored head all the same, since it differs"),
     (True, False, "copy", "explained", "HF203", ""),
     (True, True, "no", "verified", "", ""),
     (False, False, "own", "verified", "", ""),

@@ -174,7 +174,7 @@ def test_what_cannot_run_is_said_once() -> None:
     for _ in range(2):
         config.cannot_run("out-of-range", "a is 5.", "a", "Correct it.")
     assert list(map(str, config.problems)) == [
-        "config.json: a is 5. A model can be built with that, and cannot run. Correct it."
+        "config.json: a is 5. A model can be built with that, but cannot run. Correct it."
     ]
 
 

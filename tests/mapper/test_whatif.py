@@ -154,7 +154,7 @@ def test_a_nested_key(tmp_path: Path) -> None:
         ({"hidden_size": "wide"}, 'with hidden_size="wide": hidden_size is "wide", but must be a whole number'),
         ({"vocab_size": None}, "with vocab_size=null: no vocab_size, and llama needs it"),
         ({"num_hidden_layers": 0}, "with num_hidden_layers=0: num_hidden_layers is 0: a model may be built"),
-        ({"model_type": "foo"}, 'with model_type="foo": no family describes model_type foo'),
+        ({"model_type": "foo"}, 'with model_type="foo": hfcount does not know model_type foo'),
         ({"architectures": ["AnyForDancing"]}, "AnyForDancing, which architectures names, is no class of llama"),
     ],
     ids=["contradiction", "type", "gone", "range", "family", "head"],
@@ -170,9 +170,7 @@ def test_a_list_that_is_in_the_way_is_named_with_what_to_set(tmp_path: Path) -> 
     values = {**TINY["qwen3"], "layer_types": ["full_attention"] * TINY["qwen3"]["num_hidden_layers"]}
     save(tmp_path / "org" / "name", values)
     request = Request("org/name", fixtures=tmp_path)
-    with pytest.raises(
-        BadSetting, match=r"layer_types has .* Or set layer_types=null too, and it takes its default\.$"
-    ):
+    with pytest.raises(BadSetting, match=r"layer_types has .* Or also set layer_types=null, for its default\.$"):
         what_ifs(request, Options(), [{"num_hidden_layers": 1}])
     _, fewer = what_ifs(request, Options(), [{"num_hidden_layers": 1, "layer_types": None}])
     assert fewer.parameters is not None
@@ -192,7 +190,7 @@ def test_an_alias_goes_before_the_key_that_the_config_has(tmp_path: Path) -> Non
 
 def test_too_many_combinations_are_refused() -> None:
     settings = [(key, value) for key in "abc" for value in range(5)]
-    with pytest.raises(BadSetting, match="125 combinations, and 100"):
+    with pytest.raises(BadSetting, match="125 combinations; at most 100"):
         variants(settings)
     assert len(variants(settings[:10])) == 25
 

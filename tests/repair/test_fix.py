@@ -185,7 +185,7 @@ def test_a_loss_that_is_accepted_leaves_the_total_that_counts_it(
     assert (fix(folder, "--write"), files(folder)) == (1, spoiled)
     said = capsys.readouterr().out
     assert "With --only HF201: Set tie_word_embeddings to true" in said
-    assert "This contradicts it: metadata.total_size" in said
+    assert "Another finding contradicts it: metadata.total_size" in said
     assert fix(folder, "--write", "--only", "HF201") == 1
     assert files(folder)[INDEX] == spoiled[INDEX]
     assert fix(folder, "--write") == 1
@@ -205,7 +205,7 @@ def test_what_was_wrong_is_right_again_to_the_byte(
     assert files(folder) == spoiled  # nothing is written unasked
     assert "Nothing is written" in capsys.readouterr().out
     assert fix(folder, "--write") == 0
-    assert "Read again: verified." in capsys.readouterr().out
+    assert "Checked again: verified." in capsys.readouterr().out
     restored(folder, before, spoiled)
     left = files(folder)
     assert fix(folder, "--write") == 0
@@ -242,7 +242,7 @@ def test_what_may_be_lost_or_loads_is_done_only_if_it_is_asked_for(
     assert files(folder) == spoiled
     said = capsys.readouterr().out
     if "--only" in options:
-        assert "   Not done unasked: " in said
+        assert "   Not applied automatically: " in said
         code = options.split()[-1]
         assert f"   With --only {code}: " in said or not code.startswith("HF")
     fix(folder, "--write", *options.split())
@@ -461,7 +461,7 @@ def test_one_of_several_values_is_chosen(tmp_path: Path, capsys: pytest.CaptureF
     before = files(folder)
     says(num_key_value_heads=4)(folder)
     assert fix(folder) == 1
-    assert "--set KEY=VALUE takes one of them" in capsys.readouterr().out
+    assert "choose one with --set KEY=VALUE" in capsys.readouterr().out
     assert fix(folder, "--write", "--set", "num_key_value_heads=3") == 1  # which fits nothing
     assert fix(folder, "--write", "--set", "num_key_value_heads=2") == 0
     assert files(folder)[CONFIG] == before[CONFIG]
@@ -514,7 +514,7 @@ def test_repairs_are_undone_one_by_one(tmp_path: Path, capsys: pytest.CaptureFix
     assert {*files(folder)} == {*whole}
     assert fix(folder, "--undo") == 0
     assert files(folder) == states[2]
-    with pytest.raises(HfcountError, match="is not what fix wrote"):
+    with pytest.raises(HfcountError, match="was changed after fix wrote it"):
         fix(folder, "--undo")
     assert files(folder) == states[2]
     capsys.readouterr()
@@ -600,7 +600,7 @@ def test_modes_are_kept(tmp_path: Path) -> None:
 def test_no_repair_makes_anything_worse(name: str, tmp_path: Path) -> None:
     folder = write(name, tmp_path / "m")
     if (folder / "model_index.json").exists():
-        with pytest.raises(Unrepaired, match="fix one, by the name of its folder"):
+        with pytest.raises(Unrepaired, match="name the folder of one of them"):
             planned(folder)
         return
     if (folder / "pytorch_lora_weights.safetensors").exists():

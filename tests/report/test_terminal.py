@@ -58,15 +58,18 @@ def test_the_answer_is_first_and_a_mismatch_is_short() -> None:
 
 def test_a_good_model_has_its_verdict_then_what_was_compared_then_its_components() -> None:
     lines = _lines(hfcount.verify("Qwen/Qwen3-32B", fixtures=RECORDED))
-    assert lines[:2] == ["Qwen/Qwen3-32B", "verified: 32,762,123,264 parameters = 65,524,246,528 bytes / 2"]
-    assert lines[2].startswith("Loads whole in transformers 5.24 (its own), 5.23 and 4.57")
+    assert lines[:2] == [
+        "Qwen/Qwen3-32B",
+        "verified: 32,762,123,264 parameters, 65,524,246,528 bytes: all names and the total size",
+    ]
+    assert lines[2].startswith("Loads completely in transformers 5.24 (its library), 5.23 and 4.57")
     assert "32.8 B parameters (BF16: 2 bytes each), 61.02 GiB" in lines[3:5]
     places = [
         next(n for n, line in enumerate(lines) if line.startswith(word)) for word in ("Compared", "check", "comp")
     ]
     assert places == sorted(places)
     assert len(lines) <= 27
-    assert len(lines) <= 24 or lines[-1].endswith("verified: 32,762,123,264 parameters = 65,524,246,528 bytes / 2")
+    assert len(lines) <= 24 or lines[-2].startswith("Qwen/Qwen3-32B: verified: 32,762,123,264 parameters")
 
 
 @pytest.mark.parametrize(("name", "active"), [("Qwen/Qwen3-32B", False), ("Qwen/Qwen3-235B-A22B", True)])

@@ -83,7 +83,7 @@ def test_what_is_unknown_is_neither_yes_nor_no(changes: Json, load: dict[str, An
     assert all(one.reason for one in report.serving.answers)
     assert (report.findings, report.exit_code) == ((), 3)
     assert "unknown whether" in render([report])
-    assert (changes == {}) or "--depth headers reads how many bytes are stored" in verdict(report)
+    assert (changes == {}) or "--depth headers shows how many bytes are stored" in verdict(report)
 
 
 def test_where_the_cache_is_unknown_the_weights_are_said(tmp_path: Path) -> None:
@@ -91,7 +91,7 @@ def test_where_the_cache_is_unknown_the_weights_are_said(tmp_path: Path) -> None
     assert "unknown whether it fits" in verdict(report)
     assert report.memory is not None
     assert report.memory.weights_bytes
-    assert verdict(report).endswith(f"its weights alone take {binary(report.memory.weights_bytes)}")
+    assert verdict(report).endswith(f"its weights alone need {binary(report.memory.weights_bytes)}")
 
 
 def test_a_broken_checkpoint_stays_a_mismatch(tmp_path: Path) -> None:
@@ -122,10 +122,11 @@ def test_quiet_has_both_and_the_sum_counts_refusals(tmp_path: Path) -> None:
     lines = result.output.splitlines()
     assert result.return_value == 1
     assert lines[0] == (
-        "org/name: verified: 4,740 parameters = 9,480 bytes / 2; 3 ranks cannot share it; a share of 1 rank does not"
+        "org/name: verified: 4,740 parameters, 9,480 bytes: all names, shapes and sizes match; 3 GPUs cannot share"
+        " it; on 1 GPU it does not"
         " fit in 8.79 KiB, of which vLLM uses 8.09 KiB: 9.26 KiB of weights"
     )
-    assert lines[-1] == "2 models: 2 verified; 2 do not fit, 2 cannot be shared so"
+    assert lines[-1] == "2 models: 2 verified; 2 do not fit, 2 cannot be shared by that many"
 
 
 @pytest.mark.parametrize("style", [name for name in FORMATS if name != "csv-long"])  # which has components alone
@@ -141,10 +142,10 @@ def test_every_format_says_what_does_not_fit(style: str, tmp_path: Path) -> None
     [
         (
             {"memory": "65GiB", "context": 20_000, "engine": "raw"},
-            "Up to 16,284 tokens fit. The share of each of 2 ranks fits (--tp 2).",
+            "Up to 16,284 tokens fit. On 2 GPUs it fits (--tp 2).",
         ),
-        ({"memory": "10GiB"}, "The share of each of 8 ranks fits (--tp 8)."),
-        ({"memory": "10GiB", "tp": [2]}, "The share of each of 8 ranks fits (--tp 8)."),
+        ({"memory": "10GiB"}, "On 8 GPUs it fits (--tp 8)."),
+        ({"memory": "10GiB", "tp": [2]}, "On 8 GPUs it fits (--tp 8)."),
     ],
 )
 def test_what_would_fit_fits(memory: dict[str, Any], fix: str) -> None:
@@ -256,7 +257,7 @@ def test_more_than_the_config_allows_is_said(tmp_path: Path) -> None:
     assert report.serving is not None
     assert (report.serving.context_limit, report.serving.context_limit_source) == (64, "max_position_embeddings")
     text = " ".join(FORMATS["table"].render([report]).split())
-    assert "tokens at most, by the config (max_position_embeddings); 100 are asked for" in text
+    assert "tokens (config: max_position_embeddings), less than the 100 you asked for" in text
     assert "; the config allows 64" in text
 
 
@@ -299,7 +300,7 @@ def test_memory_of_devices(text: str, devices: int, size: int) -> None:
         ("80T", "neither an amount"),
         ("5TiB", "at most 4 TiB"),
         ("M4 Max", "M4 Max is sold with 36GB, 48GB, 64GB or 128GB. Write which, such as M4 Max 128GB."),
-        ("H100 94GB", "H100 has 80GB. For another amount write that alone: 94GB."),
+        ("H100 94GB", "H100 has 80GB. For another amount, write only that: 94GB."),
         ("RTX 6000", "RTX 6000 ADA"),
         ("0xH100", "H100"),
         ("2x", "neither an amount"),
@@ -318,7 +319,7 @@ def test_what_is_no_memory(text: str, hint: str) -> None:
 
 def test_devices_are_ranks() -> None:
     assert (ranks_on(1, (2, 4)), ranks_on(2, ()), ranks_on(2, (2,))) == ((2, 4), (2,), (2,))
-    with pytest.raises(ValueError, match="that of 2 devices, and ranks are 4"):
+    with pytest.raises(ValueError, match="names 2 devices, but --tp says 4"):
         ranks_on(2, (4,))
     assert like("h1000")[0] == "H100"
     args = [str(FIXTURES), "--memory", "2xH100", "--tp", "4"]

@@ -112,18 +112,18 @@ def test_numbers_of_ranks(values: Json, working: tuple[int, ...]) -> None:
 @pytest.mark.parametrize(
     ("values", "ranks", "said", "key", "engines"),
     [
-        (FORTY, 3, "40 query heads (num_attention_heads): 40 / 3 is no whole number", "num_attention_heads", 2),
+        (FORTY, 3, "40 query heads (num_attention_heads): 40 / 3 is not a whole number", "num_attention_heads", 2),
         (QWEN3, 6, "8 key/value heads (num_key_value_heads): neither 8 / 6 nor 6 / 8", "num_attention_heads", 2),
-        (EXPERTS, 128, "64 / 128 is no whole number (QKVParallelLinear of vLLM 0.33 and SGLang 0.5.23)",
+        (EXPERTS, 128, "64 / 128 is not a whole number (QKVParallelLinear of vLLM 0.33 and SGLang 0.5.23)",
          "num_attention_heads", 2),
-        (ODD | {"quantization_config": AWQ}, 8, "2,560 / 128 = 20 groups, and 2,560 / 8 = 320 is no multiple of 128",
+        (ODD | {"quantization_config": AWQ}, 8, "2,560 / 128 = 20 groups, and 2,560 / 8 = 320 is not a multiple of 128",
          "intermediate_size", 2),
         (EXPERTS | {"quantization_config": FP8}, 8, "1,536 / 128 = 12 blocks, and 1,536 / 8 = 192 is no multiple",
          "moe_intermediate_size", 1),
-        (EXPERTS | {"quantization_config": FP8}, 32, "1,536 / 32 = 48 is no multiple of 128 (vLLM 0.33 and SGLang",
+        (EXPERTS | {"quantization_config": FP8}, 32, "1,536 / 32 = 48 is not a multiple of 128 (vLLM 0.33 and SGLang",
          "moe_intermediate_size", 2),
         # Twelve heads on three ranks, whose rows of a vocabulary of 64·k are no third of it.
-        (described("llama", 768, 3072, 12, 12, 32000), 3, "32,000 / 3 is no whole number (VocabParallelEmbedding of"
+        (described("llama", 768, 3072, 12, 12, 32000), 3, "32,000 / 3 is not a whole number (VocabParallelEmbedding of"
          " vLLM", "vocab_size", 1),
         (recorded("mamba2", num_heads=128, n_groups=1, quantization_config=WHOLE_FP8), 2,
          "MambaMixer2 of SGLang", None, 1),
@@ -215,7 +215,7 @@ def test_what_cannot_be_shared_is_an_error_where_it_is_asked_for(tmp_path: Path)
         ("HF601", "error", 3, "num_attention_heads"),
         ("HF601", "error", 7, "num_attention_heads"),
     ]
-    assert "these numbers of ranks can share it: 1, 2, 4, 8." in report.findings[0].message
+    assert "These numbers of GPUs can share it (up to 128): 1, 2, 4, 8." in report.findings[0].message
     assert report.findings[0].expected == (1, 2, 4, 8)
     assert report.memory is not None
     assert [(one.ranks, one.works) for one in report.memory.ranks] == [(8, True), (3, False), (7, False)]

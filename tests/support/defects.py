@@ -845,7 +845,7 @@ CASES: dict[str, Case] = {
     "a pickled file that calls": Case(
         "mismatch",
         "HF701",
-        (BIN, "os.system", "Nothing of it was run"),
+        (BIN, "os.system", "hfcount ran nothing of it"),
         make=lambda: saved(lambda some: boxed(some, more={"x": pickles.called("os.system", pickles.text("exit"))})),
     ),
     "a pickled file that calls beside": Case(
@@ -961,7 +961,7 @@ CASES: dict[str, Case] = {
         "mismatch", "HF205", ("mtp.fc.weight",), spoil=both(Checkpoint.map, claims(total_size=2 * TOTAL), leftovers)
     ),
     "a tensor in the wrong file": Case(
-        "mismatch", "HF205", (NORM, f"{FIRST}, which is in {THIRD}"), spoil=index_says(NORM, FIRST)
+        "mismatch", "HF205", (NORM, f"{FIRST}, but it is in {THIRD}"), spoil=index_says(NORM, FIRST)
     ),
     "a tensor that the index omits": Case("mismatch", "HF205", (NORM, "omits 1 tensor"), spoil=index_says(NORM, None)),
     "a tensor that no header has": Case("mismatch", "HF205", (NORM, "no header"), spoil=lost(NORM, THIRD)),
@@ -990,7 +990,7 @@ CASES: dict[str, Case] = {
     "two sets of shards": Case(
         "mismatch",
         "HF006",
-        (*UNLISTED, "30 tensors under names that the model has elsewhere", "mlx-lm"),
+        (*UNLISTED, "30 tensors under names that other files hold, too", "mlx-lm"),
         spoil=stale_files,
         unlisted=UNLISTED,
     ),
@@ -1076,7 +1076,7 @@ CASES: dict[str, Case] = {
     "a second form of another model": Case(
         "mismatch",
         "HF808 HF809",
-        ("differ between config.json and params.json", "12×12 by the first and 24×12 by the second"),
+        ("config.json and params.json describe", "12×12 by the first, 24×12 by the second"),
         make=single,
         spoil=consolidated(n_kv_heads=4),
     ),
@@ -1095,7 +1095,7 @@ CASES: dict[str, Case] = {
     "a policy with statistics that are also elsewhere": Case(
         "explained",
         "HF845",
-        ("reads them of policy_preprocessor.json",),
+        ("reads them from policy_preprocessor.json",),
         make=lambda: policy(STATISTICS, "policy_preprocessor.json", "policy_postprocessor.json"),
     ),
     "a policy whose processor lacks its statistics": Case(
@@ -1138,7 +1138,7 @@ CASES: dict[str, Case] = {
     "untied, and no head": Case(
         "mismatch",
         "HF201",
-        (HEAD, "tie_word_embeddings was read as false"),
+        (HEAD, "tie_word_embeddings is false"),
         make=tied,
         spoil=says(tie_word_embeddings=False),
     ),
@@ -1150,7 +1150,7 @@ CASES: dict[str, Case] = {
     "the config ties what is not alike": Case(
         "explained",
         "HF213",
-        (HEAD, EMBED, "loads both, as they are counted here", "Set tie_word_embeddings to false"),
+        (HEAD, EMBED, "loads both, untied (both are counted here)", "Set tie_word_embeddings to false"),
         spoil=both(says(tie_word_embeddings=True), file(lambda content: content[:-1] + b"\1", THIRD)),
     ),
     "the config ties what is not alike, and both are counted": Case(
@@ -1173,7 +1173,7 @@ CASES: dict[str, Case] = {
     "a tied embedding under two other names": Case(
         "explained",
         "HF212",
-        ("encoder.embed_tokens.weight is stored and shared.weight is not", "1 more tensor is stored so"),
+        ("encoder.embed_tokens.weight is stored, but not shared.weight", "1 more tensor likewise"),
         make=text_to_text,
         spoil=lambda checkpoint: checkpoint.shards.update(
             {SINGLE: {**_under(checkpoint, "shared", "encoder.embed_tokens"), "lm_head.weight": ("BF16", (50, 12))}}
@@ -1220,14 +1220,14 @@ CASES: dict[str, Case] = {
     "model. before no name of a tied model": Case(
         "explained",
         "HF209",
-        ("embed_tokens.weight", "transformers 5.24 takes both."),
+        ("embed_tokens.weight", "transformers 5.24 loads both."),
         make=tied,
         spoil=lambda checkpoint: checkpoint.rename(lambda name: name.removeprefix("model.")),
     ),
     "model. before the names of all layers but one": Case(
         "explained",
         "HF209",
-        ("layers.0.", "transformers 4.57 looks for the prefix on all names or on none", "random values"),
+        ("layers.0.", "transformers 4.57 expects the prefix on all names or on none", "random values"),
         spoil=lambda checkpoint: checkpoint.rename(
             lambda name: name.removeprefix("model.") if ".layers.0." in name else name
         ),
@@ -1398,7 +1398,7 @@ CASES: dict[str, Case] = {
         spoil=lambda checkpoint: checkpoint.metadata.update(total_parameters=checkpoint.data // 2 + 600),
     ),
     "total_parameters counts vectors alone": Case(
-        "explained", "HF403", ("ZeRO-3", "The Hub shows it"), spoil=claims(total_parameters=VECTORS)
+        "explained", "HF403", ("ZeRO-3", "The Hub shows that number"), spoil=claims(total_parameters=VECTORS)
     ),
     "total_parameters is off": Case("explained", "HF403", ("5 more",), spoil=claims(total_parameters=TOTAL + 5)),
     "total_parameters of what is stored, and the config says otherwise": Case(
@@ -1495,7 +1495,7 @@ CASES: dict[str, Case] = {
     "a mixture in FP8 with the scales of all experts in one tensor": Case(
         "explained",
         "HF506",
-        ("experts.gate_up_proj_scale_inv", "transformers 5.23 saves mixtures so"),
+        ("experts.gate_up_proj_scale_inv", "transformers 5.23 saves and loads mixtures"),
         make=lambda: sharded("qwen3_moe"),
         spoil=both(in_blocks, in_stacks),
     ),
@@ -1543,7 +1543,10 @@ CASES: dict[str, Case] = {
         spoil=says(architectures=["LlamaForCausalLM"]),
     ),
     "a class of another framework": Case(
-        "explained", "HF107", ("Flax's form of LlamaForCausalLM",), spoil=says(architectures=["FlaxLlamaForCausalLM"])
+        "explained",
+        "HF107",
+        ("the Flax version of LlamaForCausalLM",),
+        spoil=says(architectures=["FlaxLlamaForCausalLM"]),
     ),
     "no model_type": Case(
         "mismatch",
@@ -1631,12 +1634,12 @@ CASES: dict[str, Case] = {
     ),
     "a turn that ends with the eos": Case("verified", spoil=spoken("{{ m.content + eos_token }}")),
     "another eos of the tokenizer": Case("verified", "HF125", ("eos_token </s> 2",), spoil=spoken(ends=48)),
-    "an eos without a row": Case("explained", "HF104 HF125", ("never meets such an end",), spoil=spoken(ends=50)),
+    "an eos without a row": Case("explained", "HF104 HF125", ("never produces that token",), spoil=spoken(ends=50)),
     "a template that is cut off": Case("verified", "HF126", ("{{ is not closed",), spoil=spoken("{{ m.content")),
     "an added token with the id of a word": Case(
         "explained",
         "HF127",
-        ("gives <x> the id 1, which is that of b", "the id 2 instead"),
+        ("<x> has the id 1, but in the vocabulary that id is b", "the id 2 instead"),
         spoil=spoken(vocab=b'{"a": 0, "b": 1}', tokenizer=b"", added_tokens=b'{"<x>": 1}'),
     ),
     "a tokenizer without its words": Case("verified", "HF128", ("names T",), spoil=spoken(tokenizer=b"")),
@@ -1690,7 +1693,7 @@ CASES: dict[str, Case] = {
     "half an adapter": Case(
         "mismatch",
         "HF724",
-        ("1 of them beside", "layers.1.self_attn.q_proj.lora_B"),
+        ("for 1 of them other tensors", "layers.1.self_attn.q_proj.lora_B"),
         make=adapter,
         spoil=without(f"base_model.model.{LAYER}self_attn.q_proj.lora_B"),
     ),
@@ -1713,7 +1716,7 @@ CASES: dict[str, Case] = {
     "an adapter with more tokens": Case(
         "explained",
         "HF729",
-        ("the base gives 50×12, stored is 52×12",),
+        ("expected 50×12, stored 52×12",),
         make=adapter,
         spoil=adding(model__embed_tokens__weight=(52, 12), lm_head__weight=(52, 12)),
     ),
@@ -1863,7 +1866,7 @@ CASES: dict[str, Case] = {
         make=lambda: Piped(renamed=IN_VARIANT, files={"tokenizer/LICENSE": b"x"}),
     ),
     "one part pickled": Case(
-        "explained", "HF819", ("unet has pickled weights",), make=lambda: Piped(gone=(UNET,), files=all_pickled())
+        "explained", "HF819", ("unet has only pickled weights",), make=lambda: Piped(gone=(UNET,), files=all_pickled())
     ),
     "null for a part": Case(
         "mismatch",

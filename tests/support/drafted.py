@@ -105,7 +105,7 @@ DRAFTED: dict[str, Drafted] = {
         target={"hidden_size": 64},
     ),
     "a draft over another vocabulary": Drafted(
-        "mismatch", "HF851", ("vocab_size is 96 in the draft and 104",), target={"vocab_size": 104}
+        "mismatch", "HF851", ("vocab_size is 96 in the draft but 104",), target={"vocab_size": 104}
     ),
     "a draft of a deeper model": Drafted(
         "mismatch",
@@ -158,7 +158,7 @@ DRAFTED: dict[str, Drafted] = {
     "a layer with other positions than its target's": Drafted(
         "mismatch",
         "HF855",
-        ("rope_theta is 10000 in the draft and 1000000",),
+        ("rope_theta is 10000 in the draft but 1000000",),
         draft=speculator("mtp", {"rope_theta": 10000}, **MTP),
     ),
     "a draft of shorter texts": Drafted(

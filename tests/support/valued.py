@@ -301,7 +301,7 @@ VALUED: Mapping[str, Valued] = {
     "an input of a group that there is not": Valued(
         "mismatch",
         "HF906",
-        (f"{GROUPS}[7] in", "is 2, and as the number of a group it may be 0 to 1"),
+        (f"{GROUPS}[7] in", "is 2, but must be 0 to 1 (the number of a group)"),
         make=_grouped,
         spoil=steps(_numbered, put(GROUPS, 7, 2)),
     ),
@@ -318,7 +318,7 @@ VALUED: Mapping[str, Valued] = {
     "two matrices of a module that are the same": Valued(
         "mismatch",
         "HF910",
-        (f"holds the values of {UP.replace('up_proj', 'gate_proj')}, and nothing ties them",),
+        (f"has the same values as {UP.replace('up_proj', 'gate_proj')}, but nothing ties them",),
         spoil=copied(UP, UP.replace("up_proj", "gate_proj")),
     ),
     "a matrix that was scaled twice": Valued(
@@ -330,7 +330,7 @@ VALUED: Mapping[str, Valued] = {
     "bits of F16 in a matrix of BF16": Valued(
         "mismatch",
         "HF912",
-        (f"{UP} in {THIRD} is BF16 by the header, and its bits are F16",),
+        (f"{UP} in {THIRD} is BF16 by its header, but its bits look like F16",),
         spoil=changed(UP, as_float16),
     ),
     "the page of a proxy in a matrix": Valued(
@@ -345,13 +345,13 @@ VALUED: Mapping[str, Valued] = {
     "a file with a hole": Valued(
         "mismatch",
         "HF915",
-        (f"{UP} in", "was not written in rows"),
+        (f"{UP} in", "was never written in rows"),
         make=partial(sharded, intermediate_size=2000),
         spoil=with_hole(UP, 3, 5),
     ),
     "a download as it was listed": Valued("verified", spoil=downloaded()),
     "a download with one bit turned around": Valued(
-        "mismatch", "HF907", (THIRD, "the Hub had listed"), spoil=steps(downloaded(), put(UP, 7, 0x3C00))
+        "mismatch", "HF907", (THIRD, "the Hub listed"), spoil=steps(downloaded(), put(UP, 7, 0x3C00))
     ),
     "a download that was written into since": Valued(
         "explained", "HF907", ("written after it was downloaded",), spoil=steps(downloaded(60), put(UP, 7, 0x3C00))

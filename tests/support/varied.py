@@ -176,7 +176,7 @@ def _is_part(value: Any) -> bool:
 def judged(values: Json) -> tuple[Verdict, str]:
     """What comes of a config, and how hfcount and transformers differ if they do.
 
-    `refused` is what transformers does not build, and `unknown` a class that no family describes.
+    `refused` is what transformers does not build, and `unknown` a class that hfcount does not know.
     """
     from transformers_oracle import described
 

@@ -292,8 +292,8 @@ def _command(out: Path, *args: str | Path) -> "subprocess.CompletedProcess[str]"
 @pytest.mark.parametrize(
     ("args", "said"),
     [
-        ([], "Name what to look at"),
-        (["--library", "x", "m"], "go with --hub or --author"),
+        ([], "Name what to verify"),
+        (["--library", "x", "m"], "need --hub or --author"),
         (["--hub", "--author", "x"], "leave out --author"),
         (["--scheduler", "x", "m"], "goes with --engine dask"),
         (["--tier", "pro", "m"], "goes with --dry-run"),

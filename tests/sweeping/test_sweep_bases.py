@@ -188,10 +188,10 @@ def test_folders_name_their_bases_and_are_compared_when_asked(tree: Path, tmp_pa
         "org/tuned": [("org/base", None, "card", "other", 0, 1)],
     }
     shown = {title: (head, lines) for title, head, lines in tables(summed(out))}
-    head, lines = shown["Bases that are named, and weight files that are theirs"]
+    head, lines = shown["Named base models, and weight files identical to theirs"]
     assert head == ("relation", "named", "identical", "other")
     assert sorted(map(str, lines)) == ["('_name_or_path', 1, 1, 0)", "('merge', 1, 1, 0)", "('not said', 1, 0, 1)"]
-    _, copies = shown["Weight files that are all those of the base"]
+    _, copies = shown["Checkpoints whose weight files are all those of the base"]
     assert copies == [("org/copy", "org/base"), ("org/saved", "org/base")]
 
 

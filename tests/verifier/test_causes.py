@@ -144,7 +144,7 @@ CASES = {
     "a resized vocabulary": Case(
         config("llama", vocab_size=54),
         LLAMA,
-        cause="vocab_size was read as 50, and 54 rows are stored.",
+        cause="vocab_size is 50, but the checkpoint has 54 rows.",
         fix="Set vocab_size to 54.",
     ),
     "a padded vocabulary": Case(
@@ -163,47 +163,47 @@ CASES = {
         LLAMA,
         config("llama", vocab_size=54),
         reshaped(embed_tokens=(54, 12)),
-        cause="model.embed_tokens.weight has 54 rows and lm_head.weight has 50 rows: one was resized or cut without the"
-        " other",
-        fix="Give both as many rows, and set vocab_size to that number.",
+        cause="model.embed_tokens.weight has 54 rows and lm_head.weight has 50 rows: one was resized or cut without"
+        " the other",
+        fix="Resize both to the same number of rows, and set vocab_size to it.",
     ),
     "a pruned width, and heads as they were": Case(
         QWEN2 | {"head_dim": 8},
         QWEN2,
-        cause="head_dim is derived as hidden_size / num_attention_heads = 7, and 8 would fit.",
+        cause="head_dim is derived as hidden_size / num_attention_heads = 7, but 8 would fit.",
         fix="Add head_dim: 8.",
     ),
     "a config of another size": Case(
         config("llama", hidden_size=20, intermediate_size=33, num_hidden_layers=5, vocab_size=60),
         LLAMA,
         codes="HF202",
-        cause="The config is that of another model: vocab_size was read as 50, and 60 rows are stored; hidden_size was"
-        " read as 12, and 20 would fit; intermediate_size was read as 20, and 33 would fit; num_hidden_layers was read"
-        " as 3, and 5 layers are stored.",
-        fix="Take the config.json of the model that was saved.",
+        cause="config.json is from another model: vocab_size is 50, but the checkpoint has 60 rows; hidden_size is"
+        " 12, but 20 would fit; intermediate_size is 20, but 33 would fit; num_hidden_layers was read as 3, but the"
+        " checkpoint has 5 layers.",
+        fix="Use the config.json of the model that was saved.",
     ),
     "half of the width in all, which no rank of several has": Case(
         config("llama", hidden_size=24, head_dim=6),
         config("llama", hidden_size=48, head_dim=6),
-        cause="hidden_size was read as 48, and 24 would fit.",
+        cause="hidden_size is 48, but 24 would fit.",
         fix="Set hidden_size to 24.",
     ),
     "half of the width in all, and no norms": Case(
         recorded("hrm_text"),
         recorded("hrm_text", hidden_size=88),
-        cause="hidden_size was read as 88, and 44 would fit.",
+        cause="hidden_size is 88, but 44 would fit.",
         fix="Set hidden_size to 44.",
     ),
     "heads of another number": Case(
         config("qwen3", num_attention_heads=8, num_key_value_heads=4),
         config("qwen3"),
-        cause="num_attention_heads was read as 4, and 8 would fit; num_key_value_heads was read as 2, and 4 would fit.",
+        cause="num_attention_heads is 4, but 8 would fit; num_key_value_heads is 2, but 4 would fit.",
         fix="Set num_attention_heads to 8 and num_key_value_heads to 4.",
     ),
     "a wrong size of a part": Case(
         GEMMA,
         recorded("gemma3", text_config__intermediate_size=99),
-        cause="text_config.intermediate_size was read as 99, and 184 would fit.",
+        cause="text_config.intermediate_size is 99, but 184 would fit.",
         fix="Set text_config.intermediate_size to 184.",
     ),
     # Layers and experts
@@ -211,60 +211,59 @@ CASES = {
         config("llama", num_hidden_layers=5),
         LLAMA,
         codes="HF202",
-        cause="num_hidden_layers was read as 3, and 5 layers are stored.",
+        cause="num_hidden_layers is 3, but the checkpoint has 5 layers.",
         fix="Set num_hidden_layers to 5.",
     ),
     "fewer layers, and a list of their types": Case(
         config("qwen2", num_hidden_layers=2, layer_types=["full_attention"] * 2),
         config("qwen2", layer_types=["full_attention"] * 3),
         codes="HF201",
-        cause="num_hidden_layers was read as 3, and 2 layers are stored.",
-        fix="Add what is missing, or set num_hidden_layers to 2, and give layer_types as many entries.",
+        cause="num_hidden_layers is 3, but the checkpoint has 2 layers.",
+        fix="Add what is missing, or set num_hidden_layers to 2, and make layer_types that long.",
     ),
     "fewer layers of an encoder": Case(
         T5 | {"num_layers": 1},
         T5 | {"num_layers": 3, "num_decoder_layers": T5["num_decoder_layers"]},
         codes="HF201",
-        cause="num_layers was read as 3, and 1 layer is stored.",
+        cause="num_layers is 3, but the checkpoint has 1 layer.",
         fix="Add what is missing, or set num_layers to 1.",
     ),
     "fewer experts": Case(
         config("qwen3_moe", num_experts=6),
         MOE,
         codes="HF201",
-        cause="For the same reason: 3 tensors of another shape than Qwen3MoeForCausalLM gives, such as"
-        " model.layers.{0-2}.mlp.gate.weight: expected 8×12, stored 6×12. num_experts was read as 8, and 6 experts are"
-        " stored in every layer.",
+        cause="That also explains: 3 tensors of Qwen3MoeForCausalLM have the wrong shape, such as"
+        " model.layers.{0-2}.mlp.gate.weight: expected 8×12, stored 6×12. num_experts is 8, but the checkpoint has 6"
+        " experts in every layer.",
         fix="Set num_experts to 6.",
     ),
     "fewer experts, and a router as it was": Case(
         config("qwen3_moe", num_experts=6),
         spoil=reshaped(mlp__gate=(8, 12)),
-        cause="The router has 8 rows for 6 experts: model.layers.{0-2}.mlp.gate.weight.",
-        fix="Cut its rows to those of the 6 experts that are stored.",
+        cause="The router model.layers.{0-2}.mlp.gate.weight has 8 rows, but 6 experts are stored.",
+        fix="Cut its rows down to the 6 stored experts.",
     ),
     "fewer experts than the config and the router have": Case(
         MOE,
         spoil=without("experts.6.", "experts.7."),
         codes="HF201",
-        cause="The router has 8 rows for 6 experts",
-        fix="Add the missing experts, or cut its rows to those of the 6 experts that are stored and set num_experts to"
-        " 6.",
+        cause="has 8 rows, but 6 experts are stored",
+        fix="Add the missing experts, or cut its rows down to the 6 stored experts and set num_experts to 6.",
     ),
     "fewer packed experts, and a router as it was": Case(
         recorded("gpt_oss", num_local_experts=6),
         spoil=lambda tensors: {
             name: (dtype, (8, *shape[1:]) if ".router." in name else shape) for name, (dtype, shape) in tensors.items()
         },
-        cause="The router has 8 rows for 6 experts: model.layers.{0-2}.mlp.router.weight.",
-        fix="Cut its rows to those of the 6 experts that are stored.",
+        cause="The router model.layers.{0-2}.mlp.router.weight has 8 rows, but 6 experts are stored.",
+        fix="Cut its rows down to the 6 stored experts.",
     ),
     "experts that differ layer by layer": Case(
         MOE,
         spoil=experts(8, 6, 4),
         codes="HF201",
-        cause="The layers differ from one another: num_experts is 8 in layer 0, 6 in layer 1 and 4 in layer 2, and no"
-        " config of this architecture fits, which has one num_experts for all layers.",
+        cause="The layers differ from one another: num_experts is 8 in layer 0, 6 in layer 1 and 4 in layer 2. This"
+        " architecture has one num_experts for all layers, so no config fits.",
     ),
     "widths that differ layer by layer": Case(
         LLAMA,
@@ -272,8 +271,8 @@ CASES = {
             **{f"layers__{n}__mlp__{one}": (w, 12) for n, w in ((0, 15), (1, 9)) for one in ("gate_proj", "up_proj")},
             **{f"layers__{n}__mlp__down_proj": (12, w) for n, w in ((0, 15), (1, 9))},
         ),
-        cause="The layers differ from one another: intermediate_size is 15 in layer 0, 9 in layer 1 and 20 in layer 2,"
-        " and no config of this architecture fits",
+        cause="The layers differ from one another: intermediate_size is 15 in layer 0, 9 in layer 1 and 20 in layer"
+        " 2. This architecture has one intermediate_size for all layers",
     ),
     "widths that differ layer by layer, where the config can say so": Case(
         recorded("gemma3n_text", intermediate_size=[9, 9, 8, 9, 9, 7, 9, 9]),
@@ -292,15 +291,15 @@ CASES = {
         config("llama", num_hidden_layers=6),
         spoil=without("layers.2.", "layers.3.", "layers.5.", "model.norm"),
         codes="HF201",
-        cause="Layers 2-3,5 of model.layers and the part model.norm are absent altogether, and layers behind them are"
-        " stored, so that no other number of layers would fit: lost in saving or conversion.",
+        cause="Layers 2-3,5 of model.layers and the part model.norm are missing completely, though later layers are"
+        " stored, so another number of layers would not fit: lost in saving or conversion.",
         fix="Add what is missing.",
     ),
     "a layer lost within": Case(
         LLAMA,
         spoil=without("layers.1."),
         codes="HF201",
-        cause="Layer 1 of model.layers is absent altogether, and layers behind them are stored, so that no other",
+        cause="Layer 1 of model.layers is missing completely, though later layers are stored, so another",
         fix="Add what is missing; or, if they were left out on purpose, renumber the others 0-1 and set"
         " num_hidden_layers to 2.",
     ),
@@ -309,8 +308,8 @@ CASES = {
         LLAMA,
         without("layers.1."),
         codes="HF201",
-        cause="The layers of model.layers are numbered 0,2-3, and there should be no gaps.",
-        fix="Renumber them 0-2, in their order.",
+        cause="The layers of model.layers are numbered 0,2-3: the numbers have a gap or do not start at 0.",
+        fix="Renumber them 0-2, in the same order.",
     ),
     "a head lost": Case(LLAMA, spoil=without("lm_head"), codes="HF201", cause="lm_head.weight."),
     "a head lost, of an encoder and decoder": Case(T5, spoil=without("final_layer_norm"), codes="HF201"),
@@ -318,16 +317,16 @@ CASES = {
         GEMMA,
         spoil=without("vision_tower", "multi_modal_projector"),
         codes="HF201",
-        cause="The parts vision_tower and multi_modal_projector are absent altogether, while vision_config announces"
+        cause="The parts vision_tower and multi_modal_projector are missing completely, but vision_config describes"
         " them: a text-only conversion.",
-        fix="Add them from the model that was converted, or make text_config the config and drop language_model. from"
-        " the names.",
+        fix="Add them from the model that was converted, or use the contents of text_config as config.json and remove"
+        " language_model. from the names.",
     ),
     "a projector lost": Case(
         GEMMA,
         spoil=without("multi_modal_projector"),
         codes="HF201",
-        cause="The part multi_modal_projector is absent altogether, while the config announces it: lost in saving",
+        cause="The part multi_modal_projector is missing completely, but config.json describes it: lost in saving",
         fix="Add it from the model that was converted.",
     ),
     "a tower besides": Case(
@@ -335,7 +334,8 @@ CASES = {
         GEMMA["text_config"] | {"dtype": "bfloat16"},
         renamed("language_model.", ""),
         codes="HF202",
-        cause="All that gemma3_text describes is stored, and vision_tower and multi_modal_projector besides, of which",
+        cause="All tensors of gemma3_text are stored, and also vision_tower and multi_modal_projector, which it does"
+        " not have",
         fix="Save without them, or name the class that has them in architectures.",
     ),
     # Other switches and architectures
@@ -343,49 +343,49 @@ CASES = {
         config("llama", attention_bias=True),
         LLAMA,
         codes="HF202",
-        cause="attention_bias is absent, and true would fit.",
+        cause="attention_bias is absent, but true would fit.",
         fix="Set attention_bias to true.",
     ),
     "biases of two kinds": Case(
         config("llama", attention_bias=True, mlp_bias=True),
         config("llama", attention_bias=False, mlp_bias=False),
         codes="HF202",
-        cause="attention_bias was read as false, and true would fit; mlp_bias was read as false, and true would fit.",
+        cause="attention_bias is false, but true would fit; mlp_bias is false, but true would fit.",
         fix="Set attention_bias to true and mlp_bias to true.",
     ),
     "biases and a size": Case(
         config("llama", attention_bias=True, hidden_size=16),
         LLAMA,
         codes="HF202",
-        cause="hidden_size was read as 12, and 16 would fit. attention_bias is absent, and true",
+        cause="hidden_size is 12, but 16 would fit. attention_bias is absent, but true",
         fix="Set hidden_size to 16. Set attention_bias to true.",
     ),
     "queries of a low rank": Case(
         recorded("deepseek_v2", q_lora_rank=6),
         recorded("deepseek_v2", q_lora_rank=None),
         codes="HF201",
-        cause="q_lora_rank is absent, and 6 would fit.",
+        cause="q_lora_rank is absent, but 6 would fit.",
         fix="Set q_lora_rank to 6.",
     ),
     "layers that are dense by their numbers, and are not": Case(
         MOE,
         config("qwen3_moe", mlp_only_layers=[1]),
         codes="HF201",
-        cause="mlp_only_layers was read as [1], and [] would fit.",
+        cause="mlp_only_layers is [1], but [] would fit.",
         fix="Set mlp_only_layers to [].",
     ),
     "a layer that is dense, and is not said to be": Case(
         config("qwen3_moe", mlp_only_layers=[1]),
         MOE,
         codes="HF201",
-        cause="mlp_only_layers was read as [], and [1] would fit.",
+        cause="mlp_only_layers is [], but [1] would fit.",
         fix="Set mlp_only_layers to [1].",
     ),
     "layers of two kinds in another order": Case(
         recorded("qwen3_next", layer_types=[*["linear_attention"] * 3, "full_attention"]),
         recorded("qwen3_next", layer_types=["full_attention", *["linear_attention"] * 3]),
         codes="HF201",
-        cause='and ["linear_attention", "linear_attention", "linear_attention", "full_attention"] would fit.',
+        cause='but ["linear_attention", "linear_attention", "linear_attention", "full_attention"] would fit.',
         fix='Set layer_types to ["linear_attention", "linear_attention", "linear_attention", "full_attention"].',
     ),
     "biases of another architecture": Case(
@@ -399,50 +399,50 @@ CASES = {
         config("qwen3"),
         config("llama"),
         codes="HF202",
-        cause="These are the names of model_type qwen3, and in it head_dim is 128 by default, and 6 would fit.",
+        cause="These are the names of model_type qwen3, and in it head_dim is 128 by default, but 6 would fit.",
         fix="Set model_type to qwen3, and architectures to its class; add head_dim: 6.",
     ),
     "no biases, where the architecture has them": Case(
         LLAMA,
         config("qwen2"),
         codes="HF201",
-        cause="These are the names of model_type llama, under which the config describes all that is stored",
+        cause="These are the names of model_type llama, with which the config describes all stored tensors",
         fix="Add what is missing, or set model_type to llama, and architectures to its class.",
     ),
     "names of another architecture": Case(
         LLAMA,
         LLAMA | {"model_type": "phi3", "architectures": ["Phi3ForCausalLM"]},
         codes="HF201",
-        cause="These are the names of model_type llama, under which the config describes all that is stored, as it",
+        cause="These are the names of model_type llama, with which the config describes all stored tensors, as it",
         fix="Set model_type to llama, and architectures to its class.",
     ),
     "what the architecture fuses is apart": Case(
         LLAMA,
         LLAMA | {"model_type": "phi3", "architectures": ["Phi3ForCausalLM"]},
         codes="HF201",
-        cause="model.layers.{0-2}.mlp has gate_proj and up_proj in place of gate_up_proj",
+        cause="model.layers.{0-2}.mlp has gate_proj and up_proj instead of gate_up_proj",
         fix="Set model_type to llama, and architectures to its class.",
     ),
     "what is apart in the architecture is fused": Case(
         recorded("gemma2"),
         spoil=fused("q_proj", "k_proj", "v_proj", "qkv_proj"),
         codes="HF201",
-        cause="self_attn has qkv_proj in place of q_proj, k_proj and v_proj: the layout of another architecture.",
+        cause="self_attn has qkv_proj instead of q_proj, k_proj and v_proj: the layout of another architecture.",
     ),
     # Other names
     "a router of another name": Case(
         MOE,
         spoil=renamed("mlp.gate.", "mlp.router."),
         codes="HF201",
-        cause="For each tensor that is missing one of its shape is stored under another name, such as"
-        " model.layers.{0-2}.mlp.router.weight for model.layers.{0-2}.mlp.gate.weight: most likely the same.",
+        cause="For each missing tensor, one of the same shape is stored under another name, such as"
+        " model.layers.{0-2}.mlp.router.weight for model.layers.{0-2}.mlp.gate.weight: most likely it is the same one.",
         fix="Rename model.layers.{0-2}.mlp.router.weight to model.layers.{0-2}.mlp.gate.weight, if they are the same.",
     ),
     "dots that became slashes": Case(
         LLAMA,
         spoil=lambda tensors: {name.replace(".", "/"): one for name, one in tensors.items()},
         codes="HF201",
-        cause="For each tensor that is missing one of its shape is stored under another name",
+        cause="For each missing tensor, one of the same shape is stored under another name",
         fix="Rename them, if they are the same.",
     ),
     "names of Meta, of which one is transformers' own without its prefix": Case(
@@ -453,7 +453,7 @@ CASES = {
         },
         codes="HF201",
         cause="These are names of the original files of Meta and Mistral (consolidated.*).",
-        fix="Convert them with the script of transformers for it, convert_llama_weights_to_hf or its like.",
+        fix="Convert them with the script in transformers, such as convert_llama_weights_to_hf.",
     ),
     "names of llama.cpp": Case(
         LLAMA,
@@ -473,7 +473,7 @@ CASES = {
         LLAMA,
         spoil=renamed("q_proj.weight", "q_proj.kernel"),
         codes="HF201",
-        cause="one of its shape is stored under another name",
+        cause="one of the same shape is stored under another name",
         fix="Rename model.layers.{0-2}.self_attn.q_proj.kernel to model.layers.{0-2}.self_attn.q_proj.weight, if they"
         " are the same.",
     ),
@@ -481,7 +481,7 @@ CASES = {
         LLAMA,
         spoil=renamed("model.layers", "blk"),
         codes="HF201",
-        cause="one of its shape is stored under another name",
+        cause="one of the same shape is stored under another name",
         fix="Rename them, if they are the same.",
     ),
     # Packed weights
@@ -489,7 +489,7 @@ CASES = {
         config("qwen3", num_hidden_layers=4, quantization_config=FP8),
         spoil=both(packed, without("layers.1.")),
         codes="HF201",
-        cause="Layer 1 of model.layers is absent altogether",
+        cause="Layer 1 of model.layers is missing completely",
         fix="Add what is missing; or, if they were left out on purpose, renumber the others 0-2 and set"
         " num_hidden_layers to 3.",
     ),
@@ -498,20 +498,20 @@ CASES = {
         config("qwen3", quantization_config=FP8),
         packed,
         codes="HF202",
-        cause="num_hidden_layers was read as 3, and 4 layers are stored.",
+        cause="num_hidden_layers is 3, but the checkpoint has 4 layers.",
         fix="Set num_hidden_layers to 4.",
     ),
     "packed, and another width": Case(
         config("qwen3", quantization_config=FP8),
         config("qwen3", intermediate_size=16, quantization_config=FP8),
         packed,
-        cause="intermediate_size was read as 16, and 20 would fit.",
+        cause="intermediate_size is 16, but 20 would fit.",
         fix="Set intermediate_size to 20.",
     ),
     "more labels than the config names": Case(
         recorded("bert", architectures=["BertForSequenceClassification"], id2label={str(n): "" for n in range(5)}),
         recorded("bert", architectures=["BertForSequenceClassification"], id2label={"0": "a", "1": "b", "2": "c"}),
-        cause="id2label names 3 labels, and 5 would fit.",
+        cause="id2label names 3 labels, but 5 would fit.",
         fix="Name 5 labels in id2label.",
     ),
     "bytes of two numbers each, and nothing that says how": Case(
@@ -520,14 +520,15 @@ CASES = {
             name: ("U8", (shape[0] * shape[1] // 2, 1)) if "_proj" in name else (dtype, shape)
             for name, (dtype, shape) in tensors.items()
         },
-        cause="They are stored as bitsandbytes packs weights of 4 bits, two a byte, and the absmax and quant_state of",
+        cause="They are 4-bit weights of bitsandbytes, two in a byte, but absmax and quant_state are missing",
         fix="Merge or convert again with the model loaded in 16 bits.",
     ),
     # Contradictions, and what nobody knows
     "transposed": Case(
         LLAMA,
         spoil=transposed("mlp."),
-        cause="They are stored transposed, as between torch's Linear [out, in] and Conv1D [in, out]; of square ones",
+        cause="They are stored transposed, as between torch's Linear [out, in] and Conv1D [in, out]; square ones may"
+        " be, too",
         fix="Transpose them.",
     ),
     "a resized vocabulary, and a norm lost": Case(
@@ -535,7 +536,7 @@ CASES = {
         LLAMA,
         without("model.norm"),
         codes="HF201 HF301",
-        cause="vocab_size was read as 50, and 54 rows are stored. Set vocab_size to 54.",
+        cause="vocab_size is 50, but the checkpoint has 54 rows. Set vocab_size to 54.",
         fix="Set vocab_size to 54.",
     ),
     "a tensor that nobody knows": Case(
@@ -547,7 +548,7 @@ CASES = {
     "a matrix of another shape": Case(
         LLAMA,
         spoil=reshaped(lm_head=(50, 16)),
-        cause="hidden_size was read as 12, and what is stored differs: 16 in lm_head.weight and 12 in",
+        cause="hidden_size is 12, but the stored tensors do not agree on it: 16 in lm_head.weight and 12 in",
     ),
 }
 
@@ -573,8 +574,8 @@ def test_one_file_of_another_model(tmp_path: Path) -> None:
     checkpoint.metadata["total_size"] = checkpoint.data
     checkpoint.shards[SECOND] = without("layers.1.mlp.up_proj")(files(config("llama", intermediate_size=32))[SECOND])
     (finding,) = hfcount.verify(str(checkpoint.write(tmp_path / "model"))).findings
-    assert (finding.code, finding.fix) == ("HF205", "Take the one that was saved with the others.")
-    assert f"All that differs is in {SECOND}, for which intermediate_size would have to be 32" in finding.message
+    assert (finding.code, finding.fix) == ("HF205", "Use the file that was saved with the others.")
+    assert f"Only tensors in {SECOND} differ (intermediate_size 32 would be right)" in finding.message
 
 
 def test_no_switch_is_named_that_asks_for_what_is_missing_anyway(tmp_path: Path) -> None:
@@ -585,7 +586,7 @@ def test_no_switch_is_named_that_asks_for_what_is_missing_anyway(tmp_path: Path)
 ALONE = {name: case.fix for name, case in CASES.items() if case.fix and " " not in case.codes}
 CURES = [(name, cure) for name, fix in ALONE.items() for cure in re.split(", or |; or, ", fix)]
 OF_TENSORS = re.compile(
-    "rows|Transpose|missing|Take|Add (it|them)|labels|Merge or |Save without|class that|Rename |Convert "
+    "rows|Transpose|missing|Use the config|Add (it|them)|labels|Merge or |Save without|class that|Rename |Convert "
 )
 """What is to be done to the tensors, not to the config or the names."""
 
@@ -594,7 +595,7 @@ OF_TENSORS = re.compile(
 def test_every_cure_cures(name: str, cure: str, tmp_path: Path) -> None:
     case = CASES[name]
     values, tensors = case.says or case.saved, case.spoil(stored(case.saved))
-    if "make text_config" in cure:
+    if "contents of text_config" in cure:
         values, tensors = values["text_config"] | {"dtype": "bfloat16"}, renamed("language_model.", "")(tensors)
     if "enumber" in cure:
         old = sorted({int(found[1]) for found in map(re.compile(r"layers\.(\d+)").search, tensors) if found})
@@ -606,7 +607,7 @@ def test_every_cure_cures(name: str, cure: str, tmp_path: Path) -> None:
     if "architectures to its class" in cure:
         head = HEAD.search(values["architectures"][0])
         values = values | {"architectures": [one for one in classes(values["model_type"]) if one.endswith(head[0])]}
-    if found := re.search(r"num_hidden_layers to (\d+), and give (\w+) as many entries", cure):
+    if found := re.search(r"num_hidden_layers to (\d+), and make (\w+) that long", cure):
         values = values | {found[2]: values[found[2]][: int(found[1])]}
     assert verified(values, tensors, tmp_path).verdict == "verified"
 

@@ -64,7 +64,7 @@ def test_an_end_without_a_row_is_never_met(tmp_path: Path) -> None:
     assert said(tmp_path, {"generation_config.json": {"eos_token_id": [50, 2]}}) == ["HF104"]
     (finding,) = hfcount.verify(str(tmp_path)).findings
     assert (finding.file, finding.severity, finding.observed) == ("generation_config.json", "note", 50)
-    assert finding.message.endswith("generate of transformers 5.23 never meets such an end.")
+    assert finding.message.endswith("generate of transformers 5.23 never produces that token.")
 
 
 @pytest.mark.parametrize(

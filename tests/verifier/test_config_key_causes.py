@@ -39,12 +39,12 @@ def messages(says: Json, tensors: Tensors) -> str:
         ("cohere", "num_key_value_heads", None, "num_key_value_heads is 4 by default, and 2 would fit."),
         ("rwkv", "attention_hidden_size", None, "attention_hidden_size is absent, and 20 would fit."),
         ("VQModel", "vq_embed_dim", None, "vq_embed_dim is absent, and 9 would fit."),
-        ("deit", "image_size", None, "image_size is 224 by default, and any from 112 to 127 would fit."),
-        ("deit", "num_attention_heads", 3, "num_attention_heads was read as 3, and several other values would fit"),
-        ("deit", "num_attention_heads", None, "num_attention_heads as the model that was saved had it, since no size"),
+        ("deit", "image_size", None, "image_size is 224 by default, but any from 112 to 127 would fit."),
+        ("deit", "num_attention_heads", 3, "num_attention_heads is 3, but several other values would fit"),
+        ("deit", "num_attention_heads", None, "num_attention_heads to the value of the model that was saved"),
         ("RefinedWeb", "n_head", 16, "n_head was read as 16, and 8 would fit"),
-        ("idefics", "cross_layer_interval", None, "cross_layer_interval is absent, and any from 4 to 8 would fit."),
-        ("video_llama_3", "vision_config", None, "vision_config is absent, so that defaults were taken for all its"),
+        ("idefics", "cross_layer_interval", None, "cross_layer_interval is absent, but any from 4 to 8 would fit."),
+        ("video_llama_3", "vision_config", None, "vision_config is absent, so defaults were used for all its"),
     ],
 )
 def test_a_key_that_is_absent_or_has_another_value(kind: str, key: str, new: Any, cause: str) -> None:
@@ -123,8 +123,8 @@ def test_projections_joined_under_other_names_are_related() -> None:
         values, gate_proj=("swiglu.w12", (48, 16)), up_proj=("", ()), down_proj=("swiglu.w3", (16, 24))
     )
     text = messages(values, tensors)
-    assert "hold as many elements as" in text
-    assert "most likely the same" in text
+    assert "have as many elements as" in text
+    assert "most likely they are the same" in text
 
 
 def test_packed_tensors_of_a_form_that_is_not_announced_are_related() -> None:

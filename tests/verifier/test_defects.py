@@ -162,7 +162,11 @@ VALUES: dict[str, dict[str, Any]] = {
     "model. before no name": {"expected": EMBED, "observed": EMBED.removeprefix("model."), "key": None},
     "key/value heads": {"expected": (24, 12), "observed": (12, 12), "key": "num_key_value_heads"},
     "transposed": {"expected": (12, 24), "observed": (24, 12), "key": None, "file": None},
-    "norms in float32": {**DTYPE, "observed": "F32", "fix": "Set dtype to what is stored, or convert them."},
+    "norms in float32": {
+        **DTYPE,
+        "observed": "F32",
+        "fix": "Set dtype in config.json to the stored dtype, or convert the weights.",
+    },
     "total_size is stale": {"expected": 2 * TOTAL, "observed": 2 * TOTAL - 10, "key": "metadata.total_size"},
     "total_size is 0": {"expected": None, "observed": 0, "key": "metadata.total_size", "file": INDEX},
     "total_size is negative": {"expected": "a whole number of bytes", "observed": "-1", "key": "metadata.total_size"},

@@ -77,7 +77,7 @@ def test_the_type_of_other_names_is_found() -> None:
 
 def test_what_was_not_tried_for_want_of_time_is_said() -> None:
     (finding, *_) = found(LLAMA, names({**LLAMA, "model_type": "gpt_neox"}), until=0.0).findings
-    assert finding.cause == "The cause was not looked for to the end: the time of --timeout is over."
+    assert finding.cause == "hfcount stopped looking for the cause: the time limit (--timeout) is reached."
 
 
 @pytest.mark.long
@@ -86,8 +86,7 @@ def test_what_was_not_tried_for_too_many_rows_is_said() -> None:
     (finding, *_) = found(LLAMA, listed).findings
     assert finding.code == "HF201"
     assert finding.cause == (
-        "The cause was not looked for to the end: 20,001 rows of names differ, and other configs are tried for at most"
-        " 20,000."
+        "hfcount stopped looking for the cause: 20,001 rows of names differ, more than the 20,000."
     )
 
 

@@ -51,7 +51,7 @@ def test_a_tensor_parallel_rank(values: Json, ranks: int, whole: tuple[str, ...]
 
 def test_a_part_that_may_be_pruned_is_given_no_cure(tmp_path: Path) -> None:
     said = _saved(LLAMA, _part(2, "embed_tokens", "lm_head"), tmp_path)
-    assert said.endswith("as one of 2 tensor-parallel ranks has them, unless heads and widths were pruned alike.")
+    assert said.endswith("like the file of one of 2 tensor-parallel ranks, unless heads and widths were pruned alike.")
 
 
 @pytest.mark.parametrize(
@@ -140,6 +140,6 @@ def test_a_rank_of_fsdp_that_wraps_layers(tmp_path: Path) -> None:
             held[name], left = (min(size, left),), left - min(size, left)
     root = {"model.embed_tokens.weight": (1_000,), "model.norm.weight": (0,), "lm_head.weight": (0,)}
     said = _saved(LLAMA, lambda name, shape: (held | root).get(name, shape), tmp_path)
-    assert "one rank of FSDP" in said
+    assert "One FSDP rank" in said
     held["model.layers.0.self_attn.q_proj.weight"] = (held["model.layers.0.self_attn.q_proj.weight"][0] - 1,)
     assert "FSDP" not in _saved(LLAMA, lambda name, shape: (held | root).get(name, shape), tmp_path / "another")

@@ -127,7 +127,7 @@ def test_a_hub_is_asked_for_the_ends(
     assert told(hfcount.Report.model_validate_json(json.dumps(online.report))) == (verdict, code, False)
     assert (online.report["depth"], online.report["depth_reason"]) == (
         "headers",
-        "a tied weight is stored, and may be no copy",
+        "a tied weight is stored; the index does not show whether it is a copy",
     )
     asked = [path for path in hub.paths() + hub.cdn.paths() if path.endswith(".safetensors")]
     assert len(asked) == 2 + 4  # a header each, and two ends of either tensor

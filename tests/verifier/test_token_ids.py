@@ -68,8 +68,8 @@ def test_ids_are_told_together(tmp_path: Path) -> None:
         ),
         (
             "note",
-            f"eos_token_id is 60, and {EMBED} has 50 rows: generate of transformers 5.23 never meets such an end, and"
-            " goes on to the limit of its length.",
+            f"eos_token_id is 60, but {EMBED} has 50 rows: generate of transformers 5.23 never produces that token, and"
+            " generates until the limit of its length.",
             "eos_token_id",
         ),
     ]

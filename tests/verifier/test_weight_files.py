@@ -330,7 +330,7 @@ CASES: dict[str, Case] = {
     "one file, and shards of an earlier save": Case(
         "mismatch",
         "HF006",
-        ("which transformers 5.24 reads alone", "vLLM 0.33 reads every"),
+        ("transformers 5.24 reads only model.safetensors", "vLLM 0.33 reads every"),
         asked=2,
         make=single,
         spoil=copied(OTHER[1], NORM, HEAD),
@@ -345,7 +345,7 @@ CASES: dict[str, Case] = {
     ),
     # Beside the index
     "shards of another save": Case(
-        "mismatch", "HF006", (*OTHER, "model has elsewhere", "mlx-lm"), asked=6, spoil=stale_files
+        "mismatch", "HF006", (*OTHER, "other files hold, too", "mlx-lm"), asked=6, spoil=stale_files
     ),
     "a copy that no loader takes": Case(
         "explained", "HF006", ("overlay.safetensors", EMBED), asked=5, spoil=copied("overlay.safetensors", EMBED)
@@ -371,7 +371,7 @@ CASES: dict[str, Case] = {
     "what the index omits": Case(
         "mismatch",
         "HF006",
-        (NORM, "transformers 5.24 and vLLM 0.33 follow the index, and lose them", "Write the index again"),
+        (NORM, "transformers 5.24 and vLLM 0.33 follow the index and lose them", "Write the index again"),
         asked=5,
         spoil=apart(NORM, to="norms.safetensors"),
     ),
@@ -568,14 +568,14 @@ WITHOUT_HEADERS: dict[str, tuple[str, str, str]] = {
     "all there": ("verified", "", ""),
     "one absent": ("mismatch", "HF005", SECOND),
     "cut in half": ("mismatch", "HF004", f"{SECOND} has"),
-    "cut by 400 bytes": ("mismatch", "HF004", "for the 10 tensors that the index puts there"),
-    "a Git LFS pointer": ("mismatch", "HF004", "A Git LFS pointer is about as small"),
+    "cut by 400 bytes": ("mismatch", "HF004", "for the 10 tensors that the index lists in it"),
+    "a Git LFS pointer": ("mismatch", "HF004", "A Git LFS pointer is about that small"),
     "2,000 bytes more": ("unverified", "", f"{SECOND} has"),
     "an index of other files": ("mismatch", "HF005", "3 of them"),
     "only the index is missing": ("mismatch", "HF007", "Write the index"),
     "one file": ("unverified", "", "--depth headers reads them"),
-    "one file beside, alike": ("unverified", "", "model.safetensors is there and the index does not name it"),
-    "shards of another save": ("unverified", "", f"{OTHER[0]} is there and the index does not name it"),
+    "one file beside, alike": ("unverified", "", "model.safetensors exists, but the index does not name it"),
+    "shards of another save": ("unverified", "", f"{OTHER[0]} exists, but the index does not name it"),
     "a variant beside": ("verified", "", ""),
     "an embedding model without its last layer": ("mismatch", "HF009", "2_Dense"),
 }
@@ -600,25 +600,24 @@ LOOKED: dict[str, tuple[str, Any, str]] = {
     "the index": (
         "all there",
         "index",
-        "names, bytes of total_size and sizes of 3 files; their headers were not opened (--depth headers reads them)",
+        "names, total size and sizes of 3 files; headers were not read (--depth headers reads them)",
     ),
     "headers": (
         "all there",
         "headers",
-        "names, shapes, dtypes, bytes of total_size and sizes of 3 files by their headers; data was not read",
+        "names, shapes, dtypes, total size and sizes of 3 files by their headers; values were not read",
     ),
-    "the config": ("all there", "config", "config.json alone"),
+    "the config": ("all there", "config", "config.json only"),
     "some files": (
         "one absent",
         "index",
-        "names, bytes of total_size and sizes of 2 of 3 files; their headers were not opened (--depth headers reads"
-        " them)",
+        "names, total size and sizes of 2 of 3 files; headers were not read (--depth headers reads them)",
     ),
-    "no file": ("all absent", "index", "names and bytes of total_size; none of its files is there"),
+    "no file": ("all absent", "index", "names and total size; no weight file is there"),
     "a file that is left alone": (
         "the author's own layout beside",
         "index",
-        "names, bytes of total_size and sizes of 3 files; their headers were not opened (--depth headers reads them);"
+        "names, total size and sizes of 3 files; headers were not read (--depth headers reads them);"
         " not opened: consolidated.safetensors (the author's own layout)",
     ),
 }

@@ -87,7 +87,7 @@ def _between(case: Case) -> str:
     gone = case.gone.layers if case.gone else {}
     ends = {stack: max(case.stored.numbers(stack).get((), {-1})) for stack in gone}
     if gone and all(min(numbers) < ends[stack] for stack, (numbers, _) in gone.items()):
-        return " though later layers are stored, so another number of layers would not fit"
+        return ", though later layers are stored, so another number of layers would not fit"
     return ""
 
 
