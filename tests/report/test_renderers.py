@@ -183,7 +183,7 @@ SENTENCES: dict[str, tuple[Json, Json | None, dict[str, Any], str]] = {
         TINY["llama"],
         index(TINY["llama"]),
         {},
-        "verified: 4,740 parameters, 9,480 bytes: all names and the total size match",
+        "verified: 4,740 parameters: all names and the total size match",
     ),
     "mismatch": (
         config("llama", num_hidden_layers=4),

@@ -122,9 +122,9 @@ def test_quiet_has_both_and_the_sum_counts_refusals(tmp_path: Path) -> None:
     lines = result.output.splitlines()
     assert result.return_value == 1
     assert lines[0] == (
-        "org/name: verified: 4,740 parameters, 9,480 bytes: all names, shapes and sizes match; 3 GPUs cannot share"
+        "org/name: verified: 4,740 parameters: all names, shapes and sizes match; 3 GPUs cannot share"
         " it; on 1 GPU it does not"
-        " fit in 8.79 KiB, of which vLLM uses 8.09 KiB: 9.26 KiB of weights"
+        " fit in 8.79 KiB, of which vLLM uses 8.09 KiB: 9.26 KiB weights"
     )
     assert lines[-1] == "2 models: 2 verified; 2 do not fit, 2 cannot be shared by that many"
 

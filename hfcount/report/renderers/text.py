@@ -23,7 +23,7 @@ def outcome(report: Report) -> str:
 
 
 def verdict(report: Report) -> str:
-    """The verdict in words, such as `verified: 8 parameters, 16 bytes: all names and the total size match`."""
+    """The verdict in words, such as `verified: 8 parameters: all names and the total size match`."""
     by = f" (names and shapes by {report.derived_with})" if report.derived_with else ""
     left = (
         ", ".join(other.kind for other in report.not_looked_at if other.kind not in (CODE, TRAINING, ORIGINALS))
@@ -253,12 +253,8 @@ def _because(report: Report) -> str:
         return _allowed(report)
     if report.container in HELD:
         return _contained(report)
-    size = report.evidence.total_size if report.evidence else None
     counted = f"{number(total)} parameters"
     if report.verdict == "verified":
-        exact = total is not None and size is not None and report.parameters and report.parameters.stored == total
-        if exact and total and size and size % total == 0:
-            counted += f", {size:,} bytes"
         return f"{counted}: {_MATCHES.get(report.depth or '', _MATCHES['headers'])}"
     return f"{counted}; {_explained(report)}"
 
