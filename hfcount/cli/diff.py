@@ -123,11 +123,11 @@ def command(
     outputs: list[OutputFile],
     debug: bool,
 ) -> int:
-    """Compare two checkpoints, and say what B is to A.
+    """Compare two checkpoints: how does B derive from A?
 
-    A and B are what `hfcount verify` takes: a folder, a repo or org/name@REV, a recording. Config keys are sorted by
-    what they change. Tensors are compared under the names of their architecture, however they are named, joined or
-    packed. Values are compared by the checksums that the Hub lists; --sample and --depth data compare the bytes.
+    A and B are folders, repos (org/name or org/name@REV) or recordings. Config keys are sorted by what they change.
+    Tensors match even if they are renamed, joined, split or quantised. Values are compared by the checksums that the
+    Hub lists; --sample and --depth data compare the bytes.
     """
     del debug  # whoever reports a crash looks for it
     if len(models) != 2:

@@ -13,7 +13,7 @@ Examples:
   hfcount Qwen/Qwen3-32B --revision refs/pr/1  a pull request
   hfcount ./my-checkpoint                      a local folder
   hfcount -r ./checkpoints                     every checkpoint in a folder
-  hfcount --offline Qwen/Qwen3-32B             only from the Hugging Face cache
+  hfcount --offline Qwen/Qwen3-32B             only the Hugging Face cache
   hfcount --fixtures fixtures --all            every recorded checkpoint
   hfcount --json A B | jq .verdict             one object per model and line
   hfcount A -o a.json -o a.sarif               several formats in one run

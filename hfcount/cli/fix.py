@@ -69,14 +69,14 @@ def command(
     base: str | None,
     debug: bool,
 ) -> int:
-    """Repair a checkpoint in the local folder PATH if the fix is proven.
+    """Repair a checkpoint in the local folder PATH where the repair is certain.
 
-    A repair is made if no loader loads the checkpoint as it is, exactly one config, index or renaming fits all that is
-    stored, and no stored or announced tensor is given up. Other repairs are shown with what they give up, and made
-    with --only or --set. Only the index, config.json and the headers of weight files are changed, never a weight; what
-    was there is kept in .cache/huggingface/hfcount of the folder, which no upload takes along, and --undo brings it
-    back. Without --write nothing is changed. Of a pipeline each model is repaired by itself; --set takes its folder
-    before the key, such as unet.in_channels=4.
+    Without --write, nothing is changed. --write makes a repair if no loader loads the checkpoint as it is, exactly one
+    config, index or renaming fits all stored tensors, and no tensor is lost by it. Other repairs are shown with what is
+    lost; --only or --set makes them. fix changes the index, config.json and the headers of weight files, never a
+    weight. The originals are kept in .cache/huggingface/hfcount in the folder, which uploads leave out; --undo restores
+    them. In a pipeline, each model is repaired by itself; --set takes its folder before the key, such as
+    unet.in_channels=4.
     """
     del debug  # whoever reports a crash looks for it
     if not paths:

@@ -33,9 +33,9 @@ _OTHERS = ("node_modules", "site-packages")
 def command(files: tuple[str, ...], *, depth: str, allow: Collection[str], strict: bool) -> int:
     """Verify the checkpoints that FILES belong to, for pre-commit.
 
-    A FILE belongs to the nearest folder, from its own up, that holds a config and weights or an index, an adapter, a
-    pipeline or GGUF files. Hidden folders are left out. Prints a line for each model and each finding; exits with 0 if
-    no FILE belongs to a checkpoint, and for an adapter that nothing speaks against but whose base is not here.
+    A FILE belongs to the nearest folder, its own or one above, with a config and weights or an index, an adapter, a
+    pipeline or GGUF files. Hidden folders are left out. Prints a line for each model and each finding. Exits with 0 if
+    no FILE belongs to a checkpoint, and for an adapter without findings whose base is not here.
     """
     folders = list(dict.fromkeys(folder for file in files for folder in _checkpoints(file)))
     if not folders:

@@ -20,9 +20,9 @@ _SETTINGS = {"help_option_names": ["-h", "--help"]}
 @click.command(cls=AnsweringCommand, context_settings=_SETTINGS)
 @click.argument("words", metavar="[CODE|WORD]...", nargs=-1, shell_complete=some_rule)
 @click.option("--all", "everything", is_flag=True, help="Explain all findings.")
-@click.option("--json", "as_json", is_flag=True, help="Print an object a finding and line.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, one object per finding and line.")
 def rules(words: tuple[str, ...], everything: bool, as_json: bool) -> None:
-    """Explain the finding of a CODE or name, or those that a WORD is found in; without one, list all.
+    """Explain findings by CODE, name or WORD; without one, list all.
 
     A CODE may be the beginning of several, such as HF3.
     """
@@ -38,7 +38,7 @@ def rules(words: tuple[str, ...], everything: bool, as_json: bool) -> None:
 @click.command(cls=AnsweringCommand, context_settings=_SETTINGS)
 @click.argument("words", metavar="[TYPE|WORD]...", nargs=-1, shell_complete=some_type)
 def types(words: tuple[str, ...]) -> None:
-    """Describe an architecture by its model_type, the name of a class or, for timm, timm/NAME; or find it by a WORD.
+    """Describe an architecture by its model_type, its class or timm/NAME, or find it by a WORD.
 
     Without one, list all.
     """
@@ -62,7 +62,7 @@ def loaders() -> None:
 @click.command(context_settings=_SETTINGS)
 @click.argument("of", metavar="[report|diff]", default="report", type=click.Choice(["report", "diff"]))
 def schema(of: str) -> None:
-    """Print the JSON Schema of --format json: of the reports of verify, or of what diff says."""
+    """Print the JSON Schema of --format json: of reports, or of hfcount diff."""
     for line in schema_lines() if of == "report" else _diff_schema():
         click.echo(line)
 
@@ -70,7 +70,7 @@ def schema(of: str) -> None:
 @click.command(context_settings=_SETTINGS)
 @click.argument("action", metavar="[clear]", default="show", type=click.Choice(["show", "clear"]))
 def cache(action: str) -> None:
-    """Show where hfcount keeps what it has read of the Hub, and how much that is; `clear` removes it."""
+    """Show the folder and the size of hfcount's cache of what it read from the Hub; `clear` empties it."""
     for line in cleared_lines() if action == "clear" else _cache_lines():
         click.echo(line)
 

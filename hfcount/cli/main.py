@@ -78,12 +78,12 @@ def main(
     strict: bool,
     debug: bool,
 ) -> int:
-    """Verify that a checkpoint holds exactly what its config says.
+    """Check a checkpoint against its config: every tensor, and no other.
 
-    Each MODEL is a local folder or file if there is one, else a repo on the Hugging Face Hub: org/name, org/name@REV,
-    hf://org/name@REV/DIR or the address of its page. Every tensor is derived from config.json, and compared with the
-    index, and with the headers of the weight files where the index does not settle it. Nothing is run, and no weights
-    are downloaded.
+    Each MODEL is a local folder or file if there is one, otherwise a repo on the Hugging Face Hub: org/name,
+    org/name@REV, hf://org/name@REV/DIR or the address of its page. hfcount derives every tensor from config.json, and
+    compares names, shapes and sizes with the index and, where needed, with the headers of the weight files. It runs no
+    code and downloads no weights.
     """
     del debug  # whoever reports a crash looks for it
     format, files = _printed(click.get_current_context(), [*outputs, *plot, *page])

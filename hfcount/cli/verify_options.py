@@ -111,7 +111,8 @@ _READ = (
 
 _LOOK = (
     shared_options.depth(
-        "How far to look: config only counts, index and headers compare, data also reads every value of local files."
+        "How far to look: config only counts; index compares names and sizes; headers also shapes and dtypes; data also"
+        " reads all values of local files."
     ),
     shared_options.DERIVE_WITH,
     click.option(
@@ -247,7 +248,7 @@ _OUTPUT = (
         "--save",
         type=click.Path(path_type=Path),
         metavar="DIR",
-        help="Record what was read in DIR, to read it later with --fixtures DIR.",
+        help="Save what was read to DIR, for --fixtures DIR.",
     ),
 )
 

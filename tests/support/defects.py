@@ -833,12 +833,12 @@ CASES: dict[str, Case] = {
     "a key that nobody reads": Case("verified", "HF102", ("num_towers",), spoil=says(num_towers=3)),
     # Files
     "truncated": Case(
-        "mismatch", "HF004", (SECOND, "7 are missing", "1 tensor lies"), spoil=file(lambda content: content[:-7])
+        "mismatch", "HF004", (SECOND, "7 bytes are missing", "1 tensor ends"), spoil=file(lambda content: content[:-7])
     ),
     "truncated to its header": Case(
         "mismatch", "HF004", (SECOND,), spoil=file(lambda content: content[: 8 + int.from_bytes(content[:8], "little")])
     ),
-    "pickled files of zeros": Case("mismatch", "HF003", ("zeros", "3 broken"), make=lambda: pickled(2_000)),
+    "pickled files of zeros": Case("mismatch", "HF003", ("zeros", "3 files are broken"), make=lambda: pickled(2_000)),
     "a pickled file that is cut off": Case(
         "mismatch", "HF004", (BIN, "is cut off", "at least"), make=lambda: saved(lambda tensors: boxed(tensors)[:-50])
     ),
@@ -857,7 +857,7 @@ CASES: dict[str, Case] = {
         ),
     ),
     "a state dict under a key": Case(
-        "mismatch", "HF702", ('["state_dict"], all that LlamaForCausalLM needs',), make=lambda: saved(nested)
+        "mismatch", "HF702", ('["state_dict"] (all that LlamaForCausalLM needs',), make=lambda: saved(nested)
     ),
     "a storage of two tensors": Case(
         "verified",
@@ -881,7 +881,7 @@ CASES: dict[str, Case] = {
     "a value in a state dict": Case(
         "explained",
         "HF707",
-        ("1 value in its state dict is no tensor: epoch",),
+        ("1 value in its state dict is not a tensor: epoch",),
         make=lambda: saved(lambda tensors: boxed(tensors, more={"epoch": pickles.number(3)})),
     ),
     "bytes behind a pickled file": Case(
@@ -890,15 +890,19 @@ CASES: dict[str, Case] = {
         ("100 bytes follow",),
         make=lambda: saved(lambda tensors: boxed(tensors) + bytes(100)),
     ),
-    "an index of pickled files that errs": Case("mismatch", "HF205", (EMBED, "in the wrong file"), make=misplaced),
-    "padded": Case("mismatch", "HF004", (SECOND, "512 too many"), spoil=file(lambda content: content + bytes(512))),
+    "an index of pickled files that errs": Case(
+        "mismatch", "HF205", (EMBED, "the wrong file for 1 tensor"), make=misplaced
+    ),
+    "padded": Case(
+        "mismatch", "HF004", (SECOND, "512 bytes too many"), spoil=file(lambda content: content + bytes(512))
+    ),
     "a shard is missing": Case("mismatch", "HF005", (SECOND,), spoil=file(None)),
     "all shards but one are missing": Case("mismatch", "HF005", (SECOND, THIRD), spoil=file(None, SECOND, THIRD)),
     "Git LFS pointer": Case("mismatch", "HF003", (SECOND, "Git LFS"), spoil=file(lambda content: LFS)),
     "Git LFS pointers": Case(
         "mismatch",
         "HF003",
-        ("30 broken files", "27 more", "git lfs pull"),
+        ("30 files are broken", "27 more", "git lfs pull"),
         make=one_each,
         spoil=lambda checkpoint: file(lambda content: LFS, *checkpoint.shards)(checkpoint),
     ),
@@ -1001,7 +1005,7 @@ CASES: dict[str, Case] = {
         spoil=beside("adapter_config.json"),
     ),
     "one file beside the shards": Case(
-        "mismatch", "HF008", ("It lacks 1 tensor of theirs",), spoil=one_file_beside(NORM), unlisted=(SINGLE,)
+        "mismatch", "HF008", ("lacks 1 tensor of the others",), spoil=one_file_beside(NORM), unlisted=(SINGLE,)
     ),
     "a module of sentence-transformers without its folder": Case(
         "mismatch", "HF009", ("4 modules", "2_Dense is missing"), make=single, spoil=embedding("2_Dense")
@@ -1032,28 +1036,28 @@ CASES: dict[str, Case] = {
     "a module whose weights have another shape": Case(
         "mismatch",
         "HF803",
-        ("linear.weight as 4×12", "has 5×12"),
+        ("linear.weight as 4×12", "needs 5×12"),
         make=single,
         spoil=embedding(dense=DENSE | {"out_features": 5}),
     ),
     "a module that reads another width": Case(
         "mismatch",
         "HF804",
-        ("2_Dense reads 12 features (in_features)", "1_Pooling gives 24"),
+        ("2_Dense reads 12 features (in_features)", "1_Pooling writes 24"),
         make=single,
         spoil=embedding(pooling=POOLING | {"pooling_mode_cls_token": True}),
     ),
     "a module that reads what nobody writes": Case(
         "mismatch",
         "HF805",
-        ("2_Dense reads sentence_embedding", "there is token_embeddings"),
+        ("2_Dense reads sentence_embedding", "they write: token_embeddings"),
         make=single,
         spoil=embedding(kinds={"1_Pooling": "Normalize", "2_Dense": "Dense"}),
     ),
     "a pooling that says another width": Case(
         "explained",
         "HF806",
-        ("1_Pooling/config.json says 16 for embedding_dimension", "gives 12"),
+        ("1_Pooling/config.json has embedding_dimension 16", "are 12 wide"),
         make=single,
         spoil=embedding(pooling=POOLING | {"word_embedding_dimension": 16}),
     ),
@@ -1101,7 +1105,7 @@ CASES: dict[str, Case] = {
     "a policy whose processor lacks its statistics": Case(
         "mismatch",
         "HF847",
-        ("policy_preprocessor.json names step_1.safetensors, which is not there",),
+        ("policy_preprocessor.json names step_1.safetensors, which is missing",),
         make=lambda: policy({}, **{"policy_preprocessor.json": {"steps": [{"state_file": "step_1.safetensors"}]}}),
     ),
     # Names
@@ -1121,12 +1125,12 @@ CASES: dict[str, Case] = {
     "the last layer is missing": Case(
         "mismatch",
         "HF201",
-        ("num_hidden_layers was read as 3, and 2 layers are stored",),
+        ("num_hidden_layers is 3, but the checkpoint has 2 layers",),
         spoil=without("model.layers.2."),
     ),
     "a layer within is missing": Case("mismatch", "HF201", ("model.layers.1.",), spoil=without(LAYER)),
     "a layer too many": Case(
-        "mismatch", "HF202", ("num_hidden_layers was read as 3, and 4 layers are stored",), spoil=another_layer
+        "mismatch", "HF202", ("num_hidden_layers is 3, but the checkpoint has 4 layers",), spoil=another_layer
     ),
     "an expert is missing": Case(
         "mismatch",
@@ -1166,7 +1170,7 @@ CASES: dict[str, Case] = {
     "a T5 without the head that it should have": Case(
         "unverified",
         "HF214",
-        ("lm_head.weight", "600 elements", "ties it to the embedding whatever the config says"),
+        ("lm_head.weight", "600 elements", "ties the head to the embedding whatever the config says"),
         make=lambda: text_to_text(tie_word_embeddings=False),
         spoil=without("lm_head."),
     ),
@@ -1241,7 +1245,7 @@ CASES: dict[str, Case] = {
     ),
     "prediction layers": Case("explained", "HF208", ("32 tensors",), make=lambda: predicting(True)),
     "prediction layers that are announced": Case(
-        "explained", "HF207", ("none is stored",), make=lambda: predicting(False)
+        "explained", "HF207", ("no tensor of it is stored",), make=lambda: predicting(False)
     ),
     "another head beside": Case(
         "explained",
@@ -1274,7 +1278,7 @@ CASES: dict[str, Case] = {
     "only the head of a tied pair": Case(
         "explained",
         "HF212",
-        (HEAD, EMBED, "whichever is there"),
+        (HEAD, EMBED, "loads either"),
         make=tied,
         spoil=lambda checkpoint: checkpoint.rename(lambda name: HEAD if name == EMBED else name),
     ),
@@ -1289,27 +1293,27 @@ CASES: dict[str, Case] = {
     "key/value heads": Case(
         "mismatch",
         "HF301",
-        ("num_key_value_heads was read as 4, and 2 would fit",),
+        ("num_key_value_heads is 4, but 2 would fit",),
         spoil=says(num_key_value_heads=4),
     ),
     "rows of the vocabulary": Case(
-        "mismatch", "HF301", ("vocab_size was read as 56, and 50 rows are stored",), spoil=says(vocab_size=56)
+        "mismatch", "HF301", ("vocab_size is 56, but the checkpoint has 50 rows",), spoil=says(vocab_size=56)
     ),
     "head width": Case(
         "mismatch",
         "HF301",
-        ("head_dim was read as 8, and 6 would fit",),
+        ("head_dim is 8, but 6 would fit",),
         make=lambda: sharded("qwen3"),
         spoil=says(head_dim=8),
     ),
     "heads": Case(
         "mismatch",
         "HF301",
-        ("num_attention_heads was read as 6, and 4 would fit",),
+        ("num_attention_heads is 6, but 4 would fit",),
         spoil=says(num_attention_heads=6),
     ),
     "width of the feed-forward network": Case(
-        "mismatch", "HF301", ("intermediate_size was read as 24, and 20 would fit",), spoil=says(intermediate_size=24)
+        "mismatch", "HF301", ("intermediate_size is 24, but 20 would fit",), spoil=says(intermediate_size=24)
     ),
     "width of the model": Case(
         "mismatch", "HF301", ("hidden_size was read as 16, and 12 would fit",), spoil=says(hidden_size=16)
@@ -1317,7 +1321,7 @@ CASES: dict[str, Case] = {
     "one file, and another width": Case(
         "mismatch",
         "HF301",
-        ("intermediate_size was read as 24, and 20 would fit",),
+        ("intermediate_size is 24, but 20 would fit",),
         make=single,
         spoil=says(intermediate_size=24),
     ),
@@ -1369,7 +1373,7 @@ CASES: dict[str, Case] = {
     "a placeholder for the tied head": Case(
         "mismatch",
         "HF003",
-        ("lm_head.weight has no dtype and no data: a placeholder", f"tied to {EMBED}", "drop the file"),
+        ("lm_head.weight has no dtype and no data: a placeholder", f"tied to {EMBED}", "remove the file"),
         make=tied,
         spoil=placeholder,
     ),
@@ -1378,8 +1382,8 @@ CASES: dict[str, Case] = {
         "mismatch", "HF401", (f"{2 * TOTAL - 10:,}", f"{2 * TOTAL:,}"), spoil=claims(total_size=2 * TOTAL - 10)
     ),
     "total_size is of float32": Case("mismatch", "HF401", (f"{4 * TOTAL:,}",), spoil=claims(total_size=4 * TOTAL)),
-    "total_size is 0": Case("explained", "HF402", ("gives 0",), spoil=claims(total_size=0)),
-    "no total_size": Case("explained", "HF402", ("no metadata.total_size",), spoil=claims(total_size=None)),
+    "total_size is 0": Case("explained", "HF402", ("metadata.total_size is 0",), spoil=claims(total_size=0)),
+    "no total_size": Case("explained", "HF402", ("metadata.total_size is missing",), spoil=claims(total_size=None)),
     "no metadata": Case(
         "mismatch",
         "HF402",
@@ -1452,7 +1456,7 @@ CASES: dict[str, Case] = {
     "FP8 in blocks, and a module is dense": Case(
         "mismatch",
         "HF502",
-        ("1 module is stored dense", "model.layers.1.mlp.up_proj.weight", "FP8 in blocks of 16×16"),
+        ("1 module is not quantised", "model.layers.1.mlp.up_proj.weight", "FP8 in blocks of 16×16"),
         spoil=both(in_blocks, without(SCALE), into_one("model.layers.1.mlp.up_proj.weight", "BF16", (20, 12))),
     ),
     "FP8 in blocks, and the head is packed": Case(
@@ -1551,7 +1555,7 @@ CASES: dict[str, Case] = {
     "no model_type": Case(
         "mismatch",
         "HF108",
-        ("counted as llama", 'Add "model_type": "llama"'),
+        ("counted it as llama", 'Add "model_type": "llama"'),
         spoil=lambda checkpoint: checkpoint.config.pop("model_type"),
     ),
     "no model_type, and code of its own": Case(
@@ -1592,7 +1596,7 @@ CASES: dict[str, Case] = {
     "a base of rotary positions that version 4 does not see": Case(
         "verified",
         "HF113",
-        ("take 500,000.0 for rope_parameters.rope_theta", "takes 10,000.0", "hfcount fix --only HF113"),
+        ("use 500,000.0 for rope_parameters.rope_theta", "uses 10,000.0", "hfcount fix --only HF113"),
         make=lambda: sharded(rope_parameters={"rope_type": "default", "rope_theta": 500_000.0}),
     ),
     "a scaling of positions that needs a width of heads": Case(
@@ -1626,7 +1630,7 @@ CASES: dict[str, Case] = {
     ),
     "no hidden_size": Case("mismatch", "HF101", ("hidden_size",), spoil=says(hidden_size=None)),
     "a token without a row": Case("mismatch", "HF105", ("<|im_end|> the id 50",), spoil=adds({"<|im_end|>": 50})),
-    "padding without a row": Case("explained", "HF105", ("<pad> the id 50",), spoil=adds({"<pad>": 50, "<s>": 1})),
+    "padding without a row": Case("explained", "HF105", ("<pad> has the id 50",), spoil=adds({"<pad>": 50, "<s>": 1})),
     "tokens with rows": Case("verified", spoil=adds({"<|im_end|>": 49})),
     "a placeholder without a row": Case("mismatch", "HF104", ("image_token_id is 50",), spoil=says(image_token_id=50)),
     "a turn that ends with another token": Case(
@@ -1680,7 +1684,7 @@ CASES: dict[str, Case] = {
     "an adapter with names wrapped twice": Case(
         "mismatch",
         "HF722",
-        ("more than once", "applies nothing"),
+        ("more than once", "has no effect"),
         make=adapter,
         spoil=renaming("base_", "base_model.model.base_"),
     ),
@@ -1728,7 +1732,11 @@ CASES: dict[str, Case] = {
         spoil=adding(score__weight=(3, 12)),
     ),
     "an adapter with a setting that PEFT refuses": Case(
-        "mismatch", "HF733", ("lora_alpha is null", "a number"), make=adapter, spoil=setting(lora_alpha=None)
+        "mismatch",
+        "HF733",
+        ("lora_alpha in adapter_config.json is null", "a number"),
+        make=adapter,
+        spoil=setting(lora_alpha=None),
     ),
     "an adapter of mlx-lm": Case("verified", make=mlx_adapter),
     "an adapter of mlx-lm for more layers": Case(
@@ -1740,7 +1748,7 @@ CASES: dict[str, Case] = {
     "an adapter of mlx-lm for fewer layers": Case(
         "mismatch",
         "HF736",
-        ("layers.0", "leaves those modules as they are"),
+        ("layers.0", "leaves those modules unchanged"),
         make=mlx_adapter,
         spoil=setting(num_layers=3),
     ),
@@ -1785,7 +1793,7 @@ CASES: dict[str, Case] = {
     "a GGUF file": Case("verified", make=lambda: gguf()),
     "a GGUF file in parts": Case("verified", make=lambda: gguf(files=split())),
     "a GGUF file that lacks a tensor": Case(
-        "mismatch", "HF710", ("missing: blk.1.ffn_up.weight;",), make=lambda: gguf(lost="blk.1.ffn_up.weight")
+        "mismatch", "HF710", ("blk.1.ffn_up.weight is missing:",), make=lambda: gguf(lost="blk.1.ffn_up.weight")
     ),
     "a GGUF file that lacks a layer": Case(
         "mismatch", "HF710", ("counts 3 layers, and 2 are stored",), make=lambda: gguf(pairs={"qwen3.block_count": 3})
@@ -1793,7 +1801,7 @@ CASES: dict[str, Case] = {
     "a split GGUF file of which a part is missing": Case(
         "mismatch",
         "HF711",
-        ("m-00002-of-00003.gguf missing",),
+        ("missing: m-00002-of-00003.gguf",),
         make=lambda: gguf(files={name: raw for name, raw in split().items() if "-00002-" not in name}),
     ),
     "a GGUF projector of another model": Case(

@@ -324,7 +324,7 @@ VALUED: Mapping[str, Valued] = {
     "a matrix that was scaled twice": Valued(
         "mismatch",
         "HF911",
-        (f"The root mean square of {UP} in {THIRD} is", "and of the same tensor in other layers 0.0"),
+        (f"The root mean square of {UP} in {THIRD} is", "in other layers it is 0.0"),
         spoil=times(UP, 2.0**40),
     ),
     "bits of F16 in a matrix of BF16": Valued(
@@ -354,6 +354,6 @@ VALUED: Mapping[str, Valued] = {
         "mismatch", "HF907", (THIRD, "the Hub listed"), spoil=steps(downloaded(), put(UP, 7, 0x3C00))
     ),
     "a download that was written into since": Valued(
-        "explained", "HF907", ("written after it was downloaded",), spoil=steps(downloaded(60), put(UP, 7, 0x3C00))
+        "explained", "HF907", ("changed after the download",), spoil=steps(downloaded(60), put(UP, 7, 0x3C00))
     ),
 }

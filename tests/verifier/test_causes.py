@@ -150,13 +150,13 @@ CASES = {
     "a padded vocabulary": Case(
         config("llama", vocab_size=128),
         LLAMA,
-        cause="and 128 rows are stored: 50 rounded up to a multiple of 128, as Megatron and other trainers pad it.",
+        cause="but the checkpoint has 128 rows: 50 rounded up to a multiple of 128, as Megatron and other trainers pad it.",
         fix="Set vocab_size to 128, or cut the rows from 50 on.",
     ),
     "more positions, which nobody pads": Case(
         recorded("bert", max_position_embeddings=1024),
         recorded("bert"),
-        cause="and 1,024 rows are stored.",
+        cause="but the checkpoint has 1,024 rows.",
         fix="Set max_position_embeddings to 1024.",
     ),
     "the head was not resized": Case(
@@ -178,7 +178,7 @@ CASES = {
         LLAMA,
         codes="HF202",
         cause="config.json is from another model: vocab_size is 50, but the checkpoint has 60 rows; hidden_size is"
-        " 12, but 20 would fit; intermediate_size is 20, but 33 would fit; num_hidden_layers was read as 3, but the"
+        " 12, but 20 would fit; intermediate_size is 20, but 33 would fit; num_hidden_layers is 3, but the"
         " checkpoint has 5 layers.",
         fix="Use the config.json of the model that was saved.",
     ),

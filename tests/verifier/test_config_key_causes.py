@@ -32,10 +32,10 @@ def messages(says: Json, tensors: Tensors) -> str:
 @pytest.mark.parametrize(
     ("kind", "key", "new", "cause"),
     [
-        ("jamba", "num_hidden_layers", None, "num_hidden_layers is 32 by default, and 5 layers are stored."),
+        ("jamba", "num_hidden_layers", None, "num_hidden_layers is 32 by default, but the checkpoint has 5 layers."),
         ("rwkv", "num_hidden_layers", None, "Add what is missing, or add num_hidden_layers: 3."),
-        ("switch_transformers", "num_layers", None, "num_layers is 12 by default, and 6 layers are stored."),
-        ("longt5", "num_decoder_layers", None, "num_decoder_layers is 4 by default, and 3 layers are stored."),
+        ("switch_transformers", "num_layers", None, "num_layers is 12 by default, but the checkpoint has 6 layers."),
+        ("longt5", "num_decoder_layers", None, "num_decoder_layers is 4 by default, but the checkpoint has 3 layers."),
         ("cohere", "num_key_value_heads", None, "num_key_value_heads is 4 by default, and 2 would fit."),
         ("rwkv", "attention_hidden_size", None, "attention_hidden_size is absent, and 20 would fit."),
         ("VQModel", "vq_embed_dim", None, "vq_embed_dim is absent, and 9 would fit."),

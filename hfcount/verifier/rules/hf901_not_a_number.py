@@ -20,5 +20,5 @@ class NotANumber(ValueFinding):
 
     @property
     def text(self) -> str:
-        many = "is NaN" if self.values == 1 else f"is the first of {self.values:,} NaN values"
+        many = "is NaN" if self.values == 1 else f"is the first of {self.values:,} that are NaN"
         return f"{self.place} {many}, {self.of} (bits {self.observed}).{self.others}"

@@ -20,5 +20,5 @@ class Infinite(ValueFinding):
 
     @property
     def text(self) -> str:
-        many = "is infinite" if self.values == 1 else f"is the first of {self.values:,} infinite values"
+        many = "is infinite" if self.values == 1 else f"is the first of {self.values:,} that are infinite"
         return f"{self.place} {many}, {self.of} (bits {self.observed}).{self.others}"

@@ -26,9 +26,5 @@ class ScaleUnusable(ValueFinding):
         if self.index is None:
             every = f"All {sides(self.shape)} elements of {self.place}, a scale of packed weights,"
             return f"{every} are {self.observed}.{self.others}"
-        some = (
-            f"is {self.observed}"
-            if self.values < 2
-            else f"is the first of {self.values:,} values that are {self.observed}"
-        )
+        some = f"is {self.observed}" if self.values < 2 else f"is the first of {self.values:,} that are {self.observed}"
         return f"{self.place} {some}, {self.of}; it is a scale of packed weights.{self.others}"
