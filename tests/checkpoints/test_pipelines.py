@@ -307,7 +307,7 @@ def test_a_fix_of_each_part(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     (tmp_path / "vae/config.json").write_text(json.dumps({**config, "latent_channels": 8}))
     assert fix(tmp_path) == 1
     said = capsys.readouterr().out
-    assert "unet: mismatch" in said and "Rename 208 tensors" in said and "latent_channels was read as 8" in said
+    assert "unet: mismatch" in said and "Rename 208 tensors" in said and "latent_channels is 8" in said
     assert "text_encoder" not in said.partition("a pipeline of 3 models: mismatch")[0]
     assert "unet.in_channels is 4, and vae.latent_channels is 8" in said
     with pytest.raises(click.UsageError, match="names no part"):

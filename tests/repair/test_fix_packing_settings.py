@@ -45,25 +45,25 @@ def written(folder: Path, settings: Json, tensors: Tensors) -> Path:
 GROUPS = "config_groups.group_0.weights"
 
 WRONG = {
-    "groups": (GPTQ | {"group_size": 128}, GPTQ, "group_size was read as 128, and 32 would fit", "group_size to 32"),
-    "bits": (GPTQ | {"bits": 8}, GPTQ, "bits was read as 8, and 4 would fit", "bits to 4"),
-    "groups of AWQ": (AWQ | {"group_size": 64}, AWQ, "group_size was read as 64, and 32 would fit", "group_size to 32"),
+    "groups": (GPTQ | {"group_size": 128}, GPTQ, "group_size is 128, but 32 would fit", "group_size to 32"),
+    "bits": (GPTQ | {"bits": 8}, GPTQ, "bits is 8, but 4 would fit", "bits to 4"),
+    "groups of AWQ": (AWQ | {"group_size": 64}, AWQ, "group_size is 64, but 32 would fit", "group_size to 32"),
     "blocks": (
         FP8 | {"weight_block_size": [128, 128]},
         FP8,
-        "weight_block_size was read as [128, 128], and [32, 32] would fit",
+        "weight_block_size is [128, 128], but [32, 32] would fit",
         "weight_block_size to [32, 32]",
     ),
     "groups of one of several schemes": (
         compressed(strategy="group", group_size=64),
         compressed(strategy="group", group_size=32),
-        f"{GROUPS}.group_size was read as 64, and 32 would fit",
+        f"{GROUPS}.group_size is 64, but 32 would fit",
         f"{GROUPS}.group_size to 32",
     ),
     "bits and groups": (
         GPTQ | {"bits": 8, "group_size": 128},
         GPTQ,
-        "bits was read as 8, and 4 would fit and quantization_config.group_size was read as 128, and 32 would fit",
+        "bits is 8, but 4 would fit and quantization_config.group_size is 128, but 32 would fit",
         "bits to 4 and quantization_config.group_size to 32",
     ),
 }

@@ -150,7 +150,8 @@ CASES = {
     "a padded vocabulary": Case(
         config("llama", vocab_size=128),
         LLAMA,
-        cause="but the checkpoint has 128 rows: 50 rounded up to a multiple of 128, as Megatron and other trainers pad it.",
+        cause="but the checkpoint has 128 rows: 50 rounded up to a multiple of 128, as Megatron and other"
+        " trainers pad it.",
         fix="Set vocab_size to 128, or cut the rows from 50 on.",
     ),
     "more positions, which nobody pads": Case(

@@ -80,11 +80,11 @@ def test_every_key_that_would_give_a_derived_size() -> None:
 @pytest.mark.parametrize(
     ("hint", "text"),
     [
-        (Hint("hidden_size", 12, 1600, "hidden_size"), "hidden_size was read as 12, and 1,600 would fit"),
-        (Hint("head_dim", 128, 5, "head_dim, by default"), "head_dim is 128 by default, and 5 would fit"),
-        (Hint("head_dim", 3, 5, "d / h"), "head_dim is derived as d / h = 3, and 5 would fit"),
-        (Hint("n_layer", 3, 1, "n_layer", "layer"), "n_layer was read as 3, and 1 layer is stored"),
-        (Hint("n", 8, 6, "n", "expert"), "n was read as 8, and 6 experts are stored in every layer"),
+        (Hint("hidden_size", 12, 1600, "hidden_size"), "hidden_size is 12, but 1,600 would fit"),
+        (Hint("head_dim", 128, 5, "head_dim, by default"), "head_dim is 128 by default, but 5 would fit"),
+        (Hint("head_dim", 3, 5, "d / h"), "head_dim is derived as d / h = 3, but 5 would fit"),
+        (Hint("n_layer", 3, 1, "n_layer", "layer"), "n_layer is 3, but the checkpoint has 1 layer"),
+        (Hint("n", 8, 6, "n", "expert"), "n is 8, but the checkpoint has 6 experts in every layer"),
     ],
 )
 def test_a_hint_in_words(hint: Hint, text: str) -> None:
