@@ -2,9 +2,12 @@
 
 import csv
 import json
+import re
 from dataclasses import replace
 from io import StringIO
 from pathlib import Path
+from typing import Any
+from unittest.mock import ANY
 from xml.etree import ElementTree
 
 import pytest
@@ -17,7 +20,7 @@ from hfcount import Report
 from hfcount.checkpoints.inspect import Options, failed, inspect
 from hfcount.errors import FetchError
 from hfcount.fetcher import Request
-from hfcount.report.renderers import OUTPUTS, brief, concise, csv_long, github, junit, markdown, sarif
+from hfcount.report.renderers import OUTPUTS, badge, brief, concise, csv_long, github, gitlab, junit, markdown, sarif
 from hfcount.report.renderers import csv as csv_report
 from hfcount.serving.cost import Workload
 from hfcount.version import PAGES, REPOSITORY
@@ -138,6 +141,74 @@ def test_sarif_has_what_code_scanning_asks_for(reports: list[Report]) -> None:
     assert len({*marks}) == len({(one["ruleId"], one["message"]["text"]) for one in run["results"]})
     again = json.loads(sarif.render(reports[::-1]))["runs"][0]["results"]
     assert {*marks} == {one["partialFingerprints"]["primaryLocationLineHash"] for one in again}
+
+
+def _quality(reports: list[Report]) -> list[dict[str, Any]]:
+    entries: list[dict[str, Any]] = json.loads(gitlab.render(reports))
+    return entries
+
+
+def test_code_quality_has_the_fields_that_gitlab_reads(reports: list[Report]) -> None:
+    entries = _quality(reports)
+    for entry in entries:
+        assert entry.keys() == {"description", "check_name", "fingerprint", "severity", "location"}
+        assert entry["severity"] in ("info", "minor", "major", "critical", "blocker")
+        assert entry["location"].keys() == {"path", "lines"}
+        assert not entry["location"]["path"].startswith(("/", "./"))
+        assert entry["location"]["lines"]["begin"] >= 1
+        assert entry["description"] and re.fullmatch("[0-9a-f]{16}", entry["fingerprint"])
+    marks = [entry["fingerprint"] for entry in entries]
+    assert len({*marks}) == len(marks)
+    assert [(entry["check_name"], entry["severity"]) for entry in entries] == [
+        ("HF201 missing-tensor", "critical"),
+        ("HF102 unread-key", "info"),
+        ("HF102 unread-key", "info"),
+        ("NoSuchRepo", "major"),
+    ]
+
+
+def test_code_quality_knows_a_finding_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However the folder is spelt, and at whatever line the key is by then."""
+    folder = tmp_path / "models" / "m"
+    save(folder, values := config("llama", num_towers=3), index(TINY["llama"]))
+    monkeypatch.chdir(tmp_path)
+
+    def entry(model: str) -> dict[str, Any]:
+        entries = _quality([inspect(Request(model), Options())])
+        return next(entry for entry in entries if entry["check_name"] == "HF102 unread-key")
+
+    first, second = entry("models/m"), entry(str(folder))
+    (folder / "config.json").write_text(json.dumps({"num_towers": 3, **values}, indent=3))
+    moved = entry("./models/m")
+    assert first["fingerprint"] == second["fingerprint"] == moved["fingerprint"]
+    assert first["location"] == second["location"] == {"path": "models/m/config.json", "lines": {"begin": ANY}}
+    assert moved["location"]["lines"] != first["location"]["lines"]
+
+
+def test_an_empty_code_quality_report_is_an_array(reports: list[Report]) -> None:
+    assert _quality(reports[:1]) == []
+
+
+def test_a_badge_is_what_shields_reads(reports: list[Report]) -> None:
+    verified, mismatch, _, counted, gone = ([report] for report in reports)
+    texts = [json.loads(badge.render(some)) for some in (verified, mismatch, counted, gone, reports)]
+    assert [(one["message"], one["color"], one.get("isError", False)) for one in texts] == [
+        ("verified", "brightgreen", False),
+        ("mismatch", "red", True),
+        ("counted", "blue", False),
+        ("unverified", "lightgrey", False),
+        ("5 models: 2 verified, 1 mismatch, 1 unverified, 1 counted", "red", True),
+    ]
+    for one in texts:
+        assert (one["schemaVersion"], one["label"]) == (1, "hfcount")
+
+
+def test_a_badge_of_what_does_not_fit_is_red(tmp_path: Path) -> None:
+    save(tmp_path / "m", TINY["llama"], index(TINY["llama"]))
+    report = inspect(Request("m", fixtures=tmp_path), Options(load=Workload(memory=1)))
+    assert report.verdict == "verified"
+    shown = json.loads(badge.render([report]))
+    assert (shown["message"], shown["color"]) == ("verified; does not fit", "red")
 
 
 @pytest.mark.parametrize("below", [True, False], ids=["below the working directory", "elsewhere"])

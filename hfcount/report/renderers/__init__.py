@@ -38,9 +38,11 @@ FORMATS: Mapping[str, Format] = {
     "concise": Format("concise", "for logs, a line for each model and finding, with file and line"),
     "sarif": Format("sarif", "for code scanning"),
     "junit": Format("junit", "for CI"),
+    "gitlab": Format("gitlab", "for GitLab's code quality report"),
     "csv": Format("csv", "for spreadsheets, a row a model"),
     "csv-long": Format("csv_long", "a row a component"),
     "html": Format("html", "a page"),
+    "badge": Format("badge", "the JSON of a badge of shields.io"),
 }
 
 ALIASES: Mapping[str, str] = {"md": "markdown", "xml": "junit", "jsonl": "json", "ndjson": "json", "htm": "html"}
@@ -95,9 +97,13 @@ OUTPUTS: Mapping[str, Output] = {
     "md": Output("markdown"),
     "xml": Output("junit"),
     "sarif": Output("sarif"),
+    "gitlab": Output("gitlab"),
     "csv": Output("csv"),
     "csv-long": Output("csv_long"),
     "html": Output("html", ("jinja2", "html")),
+    "badge": Output("badge"),
     **dict.fromkeys(("svg", "png", "pdf"), Output("plots", ("matplotlib", "plot"))),
 }
-"""Files by their suffix; JSON is one object a line, XML is JUnit's, and `csv-long:FILE.csv` has a row a component."""
+"""Files by their suffix; JSON is one object a line, XML is JUnit's, `csv-long:FILE.csv` has a row a component.
+
+`gitlab:FILE.json` is a code quality report, `badge:FILE.json` a badge."""

@@ -3,7 +3,6 @@
 It has what GitHub's code scanning asks for besides the standard: a region with a line, help of each rule, fingerprints.
 """
 
-import hashlib
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import PurePath
@@ -11,6 +10,7 @@ from typing import Any
 from urllib.parse import quote
 
 from hfcount.report.model import Report, ReportedFinding
+from hfcount.report.renderers.fingerprints import fingerprint
 from hfcount.report.renderers.paths import line, path
 from hfcount.report.renderers.text import verdict
 from hfcount.verifier.finding import Finding
@@ -68,14 +68,8 @@ def _results(report: Report, codes: Sequence[str]) -> Iterator[Json]:
             "level": finding.severity,
             "message": {"text": f"{report.label}: {finding.message}"},
             "locations": [{"physicalLocation": place} | ({"logicalLocations": names} if names else {})],
-            "partialFingerprints": {"primaryLocationLineHash": _fingerprint(report, finding)},
+            "partialFingerprints": {"primaryLocationLineHash": f"{fingerprint(report.label, finding)}:1"},
         }
-
-
-def _fingerprint(report: Report, finding: ReportedFinding) -> str:
-    """The same for the same finding in later runs, wherever its line is by then, and another for every other one."""
-    facts = (report.label, finding.code, finding.variant, finding.file, finding.key, *finding.rows)
-    return f"{hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:16]}:1"
 
 
 def _uri(report: Report, finding: ReportedFinding) -> str:
