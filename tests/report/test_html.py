@@ -30,6 +30,7 @@ from hfcount.options import Extra
 from hfcount.report.figures import TensorRow
 from hfcount.report.renderers.colours import COLOURS
 from hfcount.report.renderers.html import ROWS, render
+from hfcount.report.renderers.selection import failing_first
 from hfcount.report.renderers.text import share, verdict
 from hfcount.report.renderers.treemap import Box, squarify
 from hfcount.text import printable
@@ -144,6 +145,37 @@ def test_a_page_asks_for_nothing_and_allows_nothing(pages: Pages) -> None:
             " base-uri 'none'; form-action 'none'"
         )
         assert len(page.all("style")) == len(page.all("script")) == 1
+
+
+def _table(text: str) -> list[list[str]]:
+    """The cells of the summary, without their markup."""
+    body = re.search(r"<table class=\"summary sizes\">.*?<tbody>(.*?)</tbody>", text, re.DOTALL)
+    assert body
+    rows = re.findall(r"<tr>(.*?)</tr>", body[1], re.DOTALL)
+    return [[re.sub("<.*?>", "", cell).strip() for cell in re.findall(r"<t[hd].*?</t[hd]>", row)] for row in rows]
+
+
+def test_many_models_have_the_failing_first_with_their_findings(pages: Pages) -> None:
+    text = render(pages["all"])
+    rows = _table(text)
+    outcomes = [row[1] for row in rows]
+    assert outcomes == sorted(outcomes, key=lambda one: ("mismatch", "unverified").index(one) if one in FAILING else 2)
+    failing = [report for report in pages["all"] if report.verdict == "mismatch"]
+    assert [row[2] for row in rows[: len(failing)]] == [
+        " ".join(dict.fromkeys(finding.code for finding in report.findings if finding.severity == "error"))
+        for report in failing
+    ]
+    assert ["org/name", "unverified", "GatedRepo"] in [row[:3] for row in rows]
+    assert f"{len(failing)} of {len(rows)} fail: HF" in text
+
+
+FAILING = ("mismatch", "unverified")
+
+
+def test_models_without_findings_have_no_column_of_them(pages: Pages) -> None:
+    text = render([*pages[DENSE], *pages[MOE]])
+    assert '<th scope="col">findings</th>' not in text
+    assert '<p class="outcome">2 verified</p>' in text
 
 
 def test_the_same_reports_make_the_same_page(pages: Pages) -> None:
@@ -357,7 +389,7 @@ def _expected(report: dict[str, Any]) -> dict[str, Any]:
 
 def test_the_page_shows_what_the_json_says(browser: Browser, pages: Pages) -> None:
     browser.show(pages["all"])
-    for report, shown in zip(pages["all"], browser.run(_READ), strict=True):
+    for report, shown in zip(failing_first(pages["all"]), browser.run(_READ), strict=True):
         for row in shown["components"]:
             row[0] = row[0].partition(" ")[0]  # where a component is, is in words
         assert shown.pop("outcome") == verdict(report)
@@ -366,6 +398,7 @@ def test_the_page_shows_what_the_json_says(browser: Browser, pages: Pages) -> No
 
 def test_the_summary_leads_to_every_model(browser: Browser, pages: Pages) -> None:
     browser.show(pages["all"])
+    reports = failing_first(pages["all"])
     rows = browser.run(
         "return [...document.querySelectorAll('.sizes tbody tr')].map(row => [row.querySelector('a').hash,"
         " ...[...row.children].map(cell => cell.textContent.trim())])"
@@ -376,16 +409,16 @@ def test_the_summary_leads_to_every_model(browser: Browser, pages: Pages) -> Non
             report.label,
             "counted" if report.depth == "config" and report.exit_code == 0 else report.verdict,
         )
-        for place, report in enumerate(pages["all"], 1)
+        for place, report in enumerate(reports, 1)
     ]
-    for report, row in zip(pages["all"], rows, strict=True):
+    for report, row in zip(reports, rows, strict=True):
         counts = report.parameters
-        assert row[3:5] == ([_number(counts.total), _number(counts.active)] if counts else ["", ""])
+        assert row[4:6] == ([_number(counts.total), _number(counts.active)] if counts else ["", ""])
     shown = browser.run(
         "return [...document.querySelectorAll('.shares tbody tr')].map(row =>"
         " [...row.children].map(cell => cell.textContent.trim()))"
     )
-    for report, row in zip([report for report in pages["all"] if report.components], shown, strict=True):
+    for report, row in zip([report for report in reports if report.components], shown, strict=True):
         shares = [share(part.total, sum(part.total for part in report.components)) for part in report.components]
         assert (row[0], sorted(filter(None, row[2:]))) == (report.label, sorted(shares))
 

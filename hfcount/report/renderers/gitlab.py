@@ -1,7 +1,7 @@
 """Renders reports as GitLab's code quality report: a JSON array with an object for each finding.
 
-The fields are those that GitLab reads (docs.gitlab.com/ci/testing/code_quality, "Import code quality results from a CI/CD
-job"): description, check_name, fingerprint, severity, location.path and location.lines.begin.
+The fields are those that GitLab reads (docs.gitlab.com/ci/testing/code_quality, "Code Quality report format"):
+description, check_name, fingerprint, severity, location.path and location.lines.begin.
 """
 
 import hashlib

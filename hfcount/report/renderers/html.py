@@ -19,12 +19,15 @@ from hfcount.report.renderers.amounts import binary
 from hfcount.report.renderers.colours import COLOURS, role
 from hfcount.report.renderers.comparison import compared
 from hfcount.report.renderers.depth import looked
+from hfcount.report.renderers.selection import deciding, failing_first
 from hfcount.report.renderers.text import number, origin, outcome, part_rows, remarks, serving, share, verdict
 from hfcount.report.renderers.tiles import FRAME, ComponentPart, Treemap, active_of, deeper, drawn, parts
 from hfcount.text import plural
 
 ROWS = 500
 """The most rows of a list; the page shows the number of others."""
+_NAMED = 6
+"""The most findings that the line above the table names."""
 
 _SYMBOL = re.compile(r"([^A-Za-z]*)([A-Za-z]*)(_?)(\w*)")  # what is before it, letter, underscore, index: `2·h_kv`
 
@@ -41,14 +44,16 @@ class ModelSection(NamedTuple):
 
 
 def render(reports: Sequence[Report]) -> str:
-    """The page of one or several models; the same reports give the same text."""
+    """The page of one or several models, of which the failing are first; the same reports give the same text."""
+    changed = _what_if(reports)
+    reports = reports if changed else failing_first(reports)
     models = [modelled(f"m{place}", report) for place, report in enumerate(reports, 1)]
     style = Markup(
         resource("page.css") + "".join(fills()) + "".join(rule for model in models for rule in _places(model))
     )
     script = Markup(resource("page.js"))
     alone = reports[0] if len(reports) == 1 else None
-    heading, tally = _headed(reports)
+    heading, tally = _changed(reports) if changed else _headed(reports)
     page = environment().get_template("page.html.jinja")
     return page.render(
         models=models,
@@ -62,14 +67,30 @@ def render(reports: Sequence[Report]) -> str:
     )
 
 
+def _what_if(reports: Sequence[Report]) -> bool:
+    """Whether the reports are one model and what ifs of it."""
+    return any(report.overrides for report in reports) and len({report.model for report in reports}) == 1
+
+
+def _changed(reports: Sequence[Report]) -> tuple[str, str]:
+    """The heading and tally of what ifs."""
+    many = plural(len(reports) - 1, "what-if")
+    return f"What if? {reports[0].model}", f"As published, and {many}: counted, not compared with anything."
+
+
 def _headed(reports: Sequence[Report]) -> tuple[str, str]:
-    """The heading and tally of several models."""
-    names = {report.model for report in reports}
-    if any(report.overrides for report in reports) and len(names) == 1:
-        many = plural(len(reports) - 1, "what-if")
-        return f"What if? {names.pop()}", f"As published, and {many}: counted, not compared with anything."
+    """The heading and tally of several models: `3 of 44 fail: HF301 shape-differs in 2, HF201 missing-tensor in 1.`"""
     counts = Counter(map(outcome, reports))
-    return plural(len(reports), "checkpoint"), ", ".join(f"{count:,} {name}" for name, count in counts.items())
+    tally = ", ".join(f"{count:,} {name}" for name, count in counts.items())
+    heading = plural(len(reports), "checkpoint")
+    failing = [report for report in reports if report.exit_code == 1]
+    if not failing:
+        return heading, tally
+    found = Counter(f"{finding.code} {finding.name}" for report in failing for finding in deciding(report))
+    codes = ", ".join(f"{name} in {count:,}" for name, count in found.most_common(_NAMED))
+    others = f" and {plural(len(found) - _NAMED, 'other finding')}" if len(found) > _NAMED else ""
+    many = f"{len(failing):,} of {len(reports):,} {'fails' if len(failing) == 1 else 'fail'}"
+    return heading, f"{tally}. {many}: {codes}{others}." if codes else f"{tally}. {many}."
 
 
 def _outcome(report: Report) -> tuple[str, str]:
@@ -89,6 +110,7 @@ def environment() -> Environment:
     environment = pages.environment("hfcount.report.renderers")
     environment.filters |= {
         "number": number,
+        "deciding": deciding,
         "binary": lambda size: "unknown" if size is None else binary(size),
         "plural": plural,
         "real": pages.real,
@@ -100,7 +122,7 @@ def environment() -> Environment:
         "cure": headline.cure, "origin": origin, "remarks": remarks, "share": share, "serving": serving,
         "part_rows": part_rows, "loader_line": loaders.line, "loader_rows": loaders.rows,
         "bar": _bar, "ROWS": ROWS, "outcome_of": _outcome, "because": _because,
-        "drawing": values.drawing, "WIDTH": values.WIDTH, "HEIGHT": values.HEIGHT,
+        "deciding": deciding, "drawing": values.drawing, "WIDTH": values.WIDTH, "HEIGHT": values.HEIGHT,
     }  # fmt: skip
     return environment
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from hfcount.report.model import Report
+from hfcount.report.model import Report, ReportedFinding
 
 
 def judged(reports: Sequence[Report]) -> bool:
@@ -23,3 +23,15 @@ def sparse(reports: Sequence[Report]) -> bool:
 def comparable(reports: Sequence[Report]) -> bool:
     """Whether to compare models: several were counted."""
     return sum(bool(report.components) for report in reports) > 1
+
+
+def deciding(report: Report) -> list[ReportedFinding]:
+    """The findings that the verdict is about: errors, or notes if there are none; the first of each code."""
+    notes = [finding for finding in report.findings if not finding.rule.informational]
+    errors = [finding for finding in notes if finding.severity == "error"]
+    return list({finding.code: finding for finding in reversed(errors or notes)}.values())[::-1]
+
+
+def failing_first(reports: Sequence[Report]) -> list[Report]:
+    """The reports as they are read: what exits with 1, then what could not be verified, then the others in order."""
+    return sorted(reports, key=lambda report: (1, 3, 0).index(report.exit_code))

@@ -10,7 +10,7 @@ from hfcount.report.model import Report
 from hfcount.report.renderers.amounts import short
 from hfcount.report.renderers.columns import COLOURS, apart, fitting
 from hfcount.report.renderers.comparison import amount, compared
-from hfcount.report.renderers.selection import comparable, judged
+from hfcount.report.renderers.selection import comparable, deciding, judged
 from hfcount.report.renderers.text import number, outcome, verdict
 from hfcount.report.serving import Memory
 
@@ -93,9 +93,7 @@ def _shown(count: int | None, show: Callable[[int], str]) -> str:
 
 def _codes(report: Report) -> str:
     """The codes of what the verdict is about."""
-    notes = [finding for finding in report.findings if not finding.rule.informational]
-    errors = [finding for finding in notes if finding.severity == "error"]
-    codes = " ".join(dict.fromkeys(finding.code for finding in errors or notes))
+    codes = " ".join(finding.code for finding in deciding(report))
     return codes or (report.error.kind if report.error else "")
 
 
