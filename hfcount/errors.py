@@ -3,6 +3,7 @@
     HfcountError
     ├── FetchError            the documents cannot be read: no network, no access, nothing there
     ├── UnknownArchitecture   no family describes this config
+    │   ├── BrokenPlugin      the package that describes it cannot be used
     │   └── UnknownClass      the class that it names is code of the repo's own; carries a rule's code
     ├── DocumentError         a document is not what it must be; carries a rule's code
     ├── ConfigError           the config lacks a key or contradicts itself; carries a rule's code
@@ -62,6 +63,12 @@ class UnknownArchitecture(HfcountError):
     """No family describes the config's `model_type` and `architectures`."""
 
     kind = "UnknownArchitecture"
+
+
+class BrokenPlugin(UnknownArchitecture):
+    """The installed package that describes the type cannot be used; the text says which, and why."""
+
+    kind = "BrokenPlugin"
 
 
 class BrokenRule(HfcountError):

@@ -4,13 +4,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Literal, NamedTuple
 
+from hfcount.architectures.family import Family
 from hfcount.architectures.registry import (
-    Family,
     all_types,
     described,
     everyone,
     file,
     find,
+    here,
     of_class,
     together,
     unknown,
@@ -37,6 +38,7 @@ __all__ = [
     "everyone",
     "file",
     "find",
+    "here",
     "of_class",
     "of_speculators",
     "part",
@@ -65,9 +67,9 @@ def read(c: Config, known_as: str = "") -> Spec:
     if family is None:
         raise UnknownArchitecture(f"{c.where}: {unknown(model_type)}{own_code(c)}")
     first = next(iter(c.strs("architectures")), "")
-    if not (c.nested or known_as or first in ("", *classes(model_type)) or described(first, model_type)) and (
-        other := variant(first)
-    ):
+    fixed = c.nested or known_as or family.package
+    named = first in ("", *classes(model_type)) or described(first, model_type)
+    if not (fixed or named) and (other := variant(first)):
         return read(c, other)
     c.family, c.ignored = model_type, family.ignored
     spec = family.spec(c)
@@ -241,7 +243,7 @@ def around(s: Spec) -> str | None:
     The type is the model's own without `_text`, and the class is named alike.
     """
     stem = s.family.removesuffix("_text")
-    if stem == s.family or find(stem) is None:
+    if stem == s.family or here(stem) is None:
         return None
     known = s.architecture.replace("ForCausalLM", "ForConditionalGeneration") if s.architecture else ""
     return f"{known} (model_type {stem})" if known.endswith("ForConditionalGeneration") else f"model_type {stem}"

@@ -1,61 +1,34 @@
 """Finds the file that describes a model_type or a class, by reading the files without importing them."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from functools import cache, lru_cache
 from importlib import import_module
 from pathlib import Path
-from typing import Any, NamedTuple
 
-from hfcount.mapper import Config
+from hfcount.architectures.family import Family, family_of
 from hfcount.mapper.unknown_types import type_of_class, unknown_type
-from hfcount.spec import Spec
-from hfcount.spec.tree.nodes import Block
 
 _HERE = Path(__file__).parent / "models"
 
 
-class Family(NamedTuple):
-    """The description of an architecture: the contents of its file, or an entry of PARTS in the whole model's file."""
+@lru_cache(2048)
+def find(model_type: str) -> Family | None:
+    """The family that describes `model_type`, or that of an installed package where none here does.
 
-    types: tuple[str, ...]
-    spec: Callable[[Config], Spec[Any]]
-    blueprint: Callable[[Spec[Any]], Block]
-    description: str | None = None
-    ignored: tuple[str, ...] = ()
-    classes: tuple[str, ...] = ()
-    retyped: Mapping[str, tuple[str, str | None, str]] = {}
-    spellings: Mapping[str, str] = {}
-    headed: Mapping[str, Mapping[str, str]] = {}
-    within: Mapping[str, tuple[str, str]] = {}
-    merged: Mapping[str, tuple[str, ...]] = {}
-    converted: tuple[str, ...] | None = None
-    transposed: tuple[str, ...] = ()
-    replaces_placeholders: bool = False
+    Raises:
+        BrokenPlugin: that package cannot be used.
+    """
+    if (family := here(model_type)) is not None:
+        return family
+    from hfcount.architectures import plugins  # for a type that is not known here alone
 
-    @property
-    def summary(self) -> str:
-        """One line about it: the docstring of its file, or of a part's spec()."""
-        return " ".join((self.description or self.spec.__doc__ or "").split())
-
-
-_OPTIONAL = (
-    "IGNORED",
-    "CLASSES",
-    "RETYPED",
-    "SPELLINGS",
-    "HEADED",
-    "WITHIN",
-    "MERGED",
-    "CONVERTED",
-    "TRANSPOSED",
-    "REPLACES_PLACEHOLDERS",
-)
+    return plugins.find(model_type)
 
 
 @lru_cache(2048)
-def find(model_type: str) -> Family | None:
-    """The family that describes `model_type`."""
+def here(model_type: str) -> Family | None:
+    """The family in models/ that describes `model_type`."""
     name = _named(model_type)
     return None if name is None else next(family for family in _load(name) if model_type in family.types)
 
@@ -69,7 +42,7 @@ def _named(model_type: str) -> str | None:
 
 
 def file(model_type: str) -> Path:
-    """The path of the file that describes a type, which must be known."""
+    """The path of the file that describes a type, which must be known here."""
     return _HERE / f"{_named(model_type)}.py"
 
 
@@ -124,8 +97,7 @@ _TEXT = re.compile(rb'"([^"]+)"')
 def _load(name: str) -> tuple[Family, ...]:
     """The families of a file: the whole model first, then its parts."""
     module = import_module(f"{__package__}.models.{name}")
-    optional = {key.lower(): getattr(module, key) for key in _OPTIONAL if hasattr(module, key)}
-    family = Family(module.MODEL_TYPES, module.spec, module.blueprint, module.__doc__, **optional)
+    family = family_of(module)
     return (family, *getattr(module, "PARTS", ()))
 
 

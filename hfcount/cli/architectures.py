@@ -7,8 +7,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from hfcount.architectures import families
-from hfcount.errors import UnknownArchitecture
+from hfcount.architectures import families, plugins
+from hfcount.errors import BrokenPlugin, UnknownArchitecture
 from hfcount.mapper.class_defaults import declared, version
 from hfcount.mapper.classes import HEAD
 from hfcount.verifier.loaders.facts import facts, versions
@@ -29,6 +29,8 @@ KINDS = (
     "parts of other models",
 )
 
+_INSTALLED = "Described by installed packages, not checked here"
+
 _READ = "from source only: "
 """Prefix of a type's record if its tensors were read from source and never compared."""
 
@@ -47,6 +49,19 @@ def everything() -> Iterator[str]:
                 judges = dict.fromkeys(catalogue[type_]["judge"].partition(": ")[0] for type_ in named)
                 others = "; ".join(judge for judge in judges if not judge.endswith(usual))
                 yield f"  {', '.join(named)}: {family.summary}{f' [{others}]' if others else ''}"
+    if further := plugins.types():
+        yield f"\n{_INSTALLED} ({len(further):,})"
+        yield from map(_plugged, further)
+
+
+def _plugged(model_type: str) -> str:
+    """A line about a type that an installed package describes, or about why it cannot."""
+    try:
+        family = families.find(model_type)
+    except BrokenPlugin as error:
+        return f"  {model_type}: {error}"
+    assert family is not None
+    return f"  {model_type}: {family.summary} [{family.package}]"
 
 
 def having(text: str) -> Iterator[str]:
@@ -57,21 +72,26 @@ def having(text: str) -> Iterator[str]:
         line = f"{', '.join(family.types)}: {family.summary}"
         if words and all(word in f"{line} {classes}".lower() for word in words):
             yield line
+    yield from (line.strip() for line in map(_plugged, plugins.types()) if all(word in line.lower() for word in words))
 
 
 def one(model_type: str) -> Iterator[str]:
     """One architecture, by model_type or class: its layers, keys and source.
 
     Raises:
-        UnknownArchitecture: there is no family for it.
+        UnknownArchitecture: there is no family for it, or the installed package that describes it cannot be used.
     """
     family = families.find(model_type)
     if family is None and HEAD.search(model_type[:200]) and (named := families.of_class(model_type[:200])):
         model_type, family = named, families.find(named)
     if family is None:
         raise UnknownArchitecture(families.unknown(model_type))
-    entry = _catalogue().get(model_type, {})
     yield f"{model_type}: {family.summary}"
+    if family.package:
+        yield f"  judged by nobody here: {family.package} describes it"
+        yield f"  file      {plugins.file(model_type)}"
+        return
+    entry = _catalogue().get(model_type, {})
     class_ = declared(model_type)
     keys = {key: _default(key, class_.keys) for key in entry.get("keys", ())}
     rows = {

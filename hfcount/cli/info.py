@@ -8,7 +8,7 @@ import click
 
 from hfcount.cli.option_groups import AnsweringCommand
 from hfcount.cli.option_types import some_rule, some_type
-from hfcount.errors import UnknownArchitecture
+from hfcount.errors import BrokenPlugin, UnknownArchitecture
 from hfcount.text import printable
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ def type_lines(name: str) -> Iterator[str]:
             return
         yield from architectures.one(name) if name else architectures.everything()
     except UnknownArchitecture as error:
-        if lines := [*architectures.having(name)]:
+        if not isinstance(error, BrokenPlugin) and (lines := [*architectures.having(name)]):
             yield from lines
             return
         raise click.BadParameter(str(error)) from None

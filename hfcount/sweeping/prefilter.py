@@ -55,9 +55,10 @@ def _has_safetensors(files: Sequence[str]) -> bool:
 
 @cache
 def _types() -> frozenset[str]:
+    from hfcount.architectures import plugins
     from hfcount.architectures.families import all_types
 
-    return frozenset(all_types())
+    return frozenset((*all_types(), *plugins.types()))
 
 
 @cache

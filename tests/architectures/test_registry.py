@@ -161,6 +161,8 @@ def test_an_unknown_type_imports_no_module() -> None:
     script = """
 import difflib, sys
 from hfcount import UnknownArchitecture, blueprint
+from hfcount.architectures import plugins
+plugins.types()
 before = set(sys.modules)
 for model_type in ("lama", "os", "../x", "qwen3.py", "hfcount.architectures.models.qwen3", "_spec"):
     try:
