@@ -88,7 +88,7 @@ def one(model_type: str) -> Iterator[str]:
         raise UnknownArchitecture(families.unknown(model_type))
     yield f"{model_type}: {family.summary}"
     if family.package:
-        yield f"  judged by nobody here: {family.package} describes it"
+        yield f"  not checked here: {family.package} describes it"
         yield f"  file      {plugins.file(model_type)}"
         return
     entry = _catalogue().get(model_type, {})

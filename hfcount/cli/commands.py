@@ -36,6 +36,7 @@ COMMANDS: Mapping[str, Command] = {
     "architectures": Command("architectures [TYPE|WORD]", "list known model types, or describe one", "info:types"),
     "loaders": Command("loaders", "list the libraries that --for can name", "info:loaders"),
     "schema": Command("schema [diff]", "print the JSON Schema of --format json", "info:schema"),
+    "skill": Command("skill", "print the skill for agents (SKILL.md)", "skill:command"),
     "cache": Command("cache [clear]", "show or empty the cache of hfcount", "info:cache"),
     "help": Command("help [COMMAND]", "show this, or the options of a command", "help:command"),
     "version": Command("version", "show the version", "info:version"),

@@ -50,8 +50,7 @@ def short_help(context: click.Context) -> str:
     """The usual options of a command."""
     path = context.command_path
     name = context.command.name if context.command.name in _USUAL else "verify"
-    params = {param.name: param for param in context.command.params}
-    rows = [(_spelled(params[name]), _TEXTS[name]) for name in _USUAL[name or "verify"].split()]
+    rows = usual_options(context.command)
     width = max(len(spelled) for spelled, _ in rows)
     commands = ["size", "serve", "gate", "diff", "fix", "sweep", "rules", "architectures", "loaders"]
     others = ", ".join(other for other in commands if other != name)
@@ -68,6 +67,13 @@ def short_help(context: click.Context) -> str:
             f"{others}.",
         ]
     )
+
+
+def usual_options(command: click.Command) -> list[tuple[str, str]]:
+    """The usual options of a command, as they are typed, and what each is for."""
+    name = command.name if command.name in _USUAL else "verify"
+    params = {param.name: param for param in command.params}
+    return [(_spelled(params[option]), _TEXTS[option]) for option in _USUAL[name or "verify"].split()]
 
 
 def _spelled(param: click.Parameter) -> str:

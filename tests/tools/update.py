@@ -2,10 +2,10 @@
 
 In the order in which one reads what another wrote: the address of the repository (address.py), the names of each type's
 modules, by which a checkpoint that differs is held against types (modules.py), the lines of all architectures
-(catalogue.py), the schemas of the JSON (hfcount/docs/*.schema.json), what the commands of the tutorials print
-(tutorials.py), the generated parts of README.md and the pages (readme.py), and a digest of every report (guard.py
---record). The extra `test` is enough, unless a type of transformers is new or its classes change: then the extra
-`oracle` is needed, and what runs says so.
+(catalogue.py), the schemas of the JSON (hfcount/docs/*.schema.json), the skill for agents (SKILL.md), what the commands
+of the tutorials print (tutorials.py), the generated parts of README.md and the pages (readme.py), and a digest of every
+report (guard.py --record). The extra `test` is enough, unless a type of transformers is new or its classes change: then
+the extra `oracle` is needed, and what runs says so.
 
 `--transformers` first records what the installed version of transformers declares (classes.py, reference.py, values.py
 readers.py, defaults.py and loaders.py): for a new version of it, or a type that it did not have before.
@@ -19,9 +19,19 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 TOOLS = Path(__file__).parent
+SKILL = ROOT / "hfcount" / ".agents" / "skills" / "hfcount" / "SKILL.md"
 
 DECLARED = ("classes.py", "reference.py", "values.py", "readers.py", "defaults.py", "loaders.py")
-GENERATED = ("address.py", "modules.py", "catalogue.py", "schema", "tutorials.py", "readme.py", "guard.py --record")
+GENERATED = (
+    "address.py",
+    "modules.py",
+    "catalogue.py",
+    "schema",
+    "skill",
+    "tutorials.py",
+    "readme.py",
+    "guard.py --record",
+)
 
 
 def changed(steps: tuple[str, ...]) -> Iterator[Path]:
@@ -36,6 +46,8 @@ def changed(steps: tuple[str, ...]) -> Iterator[Path]:
         if step == "schema":
             for of in ("report", "diff"):
                 (ROOT / "hfcount" / "docs" / f"{of}.schema.json").write_bytes(_run("-m", "hfcount", "schema", of))
+        elif step == "skill":
+            SKILL.write_bytes(_run("-m", "hfcount", "skill"))
         else:
             name, *arguments = step.split()
             _run(str(TOOLS / name), *arguments)
@@ -54,7 +66,8 @@ def _texts() -> dict[Path, bytes]:
     )
     suffixes = ("md", "json", "svg", "txt")
     pages = ("*.md", ".github/*.md", *(f"hfcount/docs/**/*.{suffix}" for suffix in suffixes))
-    return {path: path.read_bytes() for pattern in (*folders, *pages) for path in ROOT.glob(pattern)}
+    paths = (path for pattern in (*folders, *pages) for path in ROOT.glob(pattern))
+    return {path: path.read_bytes() for path in (*paths, SKILL)}
 
 
 def _run(*arguments: str) -> bytes:
