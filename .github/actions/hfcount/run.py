@@ -17,6 +17,8 @@ import sys
 import tempfile
 
 HOME = os.path.abspath(os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "..", ".."))
+SOURCE = os.path.join(os.path.dirname(os.path.realpath(__file__)), "source.txt")
+"""What to install, where the action has a repository of its own: a requirement with the address of a release."""
 OLDEST = (3, 11)
 ORDER = ("mismatch", "unverified", "allowed", "explained", "verified")
 WINDOWS = os.name == "nt"
@@ -61,10 +63,24 @@ def script(environment, name, windows=WINDOWS):
     return os.path.join(environment, "Scripts", name + ".exe") if windows else os.path.join(environment, "bin", name)
 
 
+def source():
+    """What pip installs: the requirement beside this file, or else the source around the action."""
+    if not os.path.exists(SOURCE):
+        return HOME
+    with open(SOURCE, encoding="utf-8") as file:
+        return file.read().strip()
+
+
+def named():
+    """The text that another version of hfcount or of its dependencies has changed."""
+    path = SOURCE if os.path.exists(SOURCE) else os.path.join(HOME, "pyproject.toml")
+    with open(path, "rb") as file:
+        return file.read()
+
+
 def digest():
     """What is installed: another one for another version of hfcount or its dependencies, or another Python."""
-    with open(os.path.join(HOME, "pyproject.toml"), "rb") as file:
-        facts = file.read(), HOME.encode(), sys.version.encode(), sys.executable.encode()
+    facts = named(), HOME.encode(), sys.version.encode(), sys.executable.encode()
     return hashlib.sha256(b"\0".join(facts)).hexdigest()[:16]
 
 
@@ -94,7 +110,7 @@ def install():
     if not os.path.exists(done):
         subprocess.run([sys.executable, "-m", "venv", "--clear", place], check=True)
         pip = [script(place, "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-        subprocess.run([*pip, "--cache-dir", cache(), HOME], check=True)
+        subprocess.run([*pip, "--cache-dir", cache(), source()], check=True)
         open(done, "w").close()
     append("GITHUB_PATH", os.path.dirname(command))
     return command
@@ -133,8 +149,7 @@ def fail(text):
 
 def prepare():
     """Sets where pip's cache is and its key."""
-    with open(os.path.join(HOME, "pyproject.toml"), "rb") as file:
-        wanted = hashlib.sha256(file.read()).hexdigest()[:16]
+    wanted = hashlib.sha256(named()).hexdigest()[:16]
     system = "-".join((platform.system(), platform.machine(), platform.python_version())).lower()
     write({"cache": cache(), "key": f"hfcount-pip-{system}-{wanted}"})
     return 0
