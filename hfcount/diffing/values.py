@@ -24,6 +24,7 @@ from hfcount.spec.tree.leaves import split
 from hfcount.text import printable
 from hfcount.verifier.folded_names import fold
 from hfcount.verifier.values import index_of
+from hfcount.version import missing
 
 if TYPE_CHECKING:
     from hfcount.checkpoints.data.compare import Span
@@ -35,7 +36,6 @@ PAGE = 65_536
 
 _MOST = 2_000  # tensors that are sampled
 _ROWS = 500
-_NUMPY = "numpy is not installed, which --depth data needs: pip install 'hfcount[data]'"
 
 
 @dataclass
@@ -89,7 +89,7 @@ class _Pair(NamedTuple):
 def all_values(a: LoadedSide, b: LoadedSide, matched: Matches, options: Options) -> Gaps:
     """Compares every value of local files."""
     if find_spec("numpy") is None:
-        return Gaps(reason=_NUMPY)
+        return Gaps(reason=missing("--depth data", "numpy").rstrip("."))
     try:
         sides = local(a), local(b)
     except FetchError as error:
