@@ -18,7 +18,7 @@ sys.path.append(str(root / "tests" / "support"))
 from loopback import Hub, write_checkpoint  # noqa: E402 - of the source
 
 FIXTURES = ["--fixtures", str(root / "fixtures")]
-OUTPUTS = ("json", "md", "xml", "sarif", "csv", "html", "svg", "png", "pdf")
+OUTPUTS = ("json", "md", "xml", "sarif", "gitlab", "csv", "html", "badge", "svg", "png", "pdf")
 
 
 def run(*given: str, code: int = 0, script: str = "hfcount", **environment: str) -> str:

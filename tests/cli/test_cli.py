@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 
@@ -489,7 +490,7 @@ def test_serving_by_context_batch_and_dtype(command: Command, alone: str) -> Non
 def test_an_extra_that_is_not_installed_is_named(
     command: Command, alone: str, monkeypatch: pytest.MonkeyPatch, option: str, file: str, module: str
 ) -> None:
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == module else find_spec(name))
     result = command(alone, option, file)
     assert (result.code, f"{module} is not installed" in result.err, f"pip install {module}" in result.err) == (
         2,
