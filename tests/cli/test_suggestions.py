@@ -333,7 +333,14 @@ def test_completion_offers_commands_first() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "hfcount"], env=os.environ | shell, capture_output=True, encoding="utf-8"
     )
-    assert done.stdout.splitlines() == ["plain,size", "plain,serve", "plain,sweep", "plain,schema", "file,s"]
+    assert done.stdout.splitlines() == [
+        "plain,size",
+        "plain,serve",
+        "plain,sweep",
+        "plain,schema",
+        "plain,skill",
+        "file,s",
+    ]
 
 
 @pytest.mark.parametrize("name", COMMANDS)
