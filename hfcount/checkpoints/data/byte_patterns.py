@@ -1,11 +1,12 @@
-"""Patterns in the bytes of a chunk that no sum shows: runs of zeros, rows that repeat, text.
+"""Patterns in the bytes of a chunk that no sum shows: runs of zeros, rows and blocks that repeat, text.
 
 What is dense is passed over in a few microseconds: runs are looked for only where two words in a row of a coarse sample
-are zero, rows are compared only in the first chunk of each piece of a tensor, and text is looked for where values are
-huge or have no sign.
+are zero, rows are compared in full in the first chunk of each piece of a tensor and by their first words in the others,
+blocks by words of the same sample, and text is looked for where values are huge or have no sign.
 """
 
 import re
+from math import log2
 from typing import NamedTuple
 
 import numpy as np
@@ -33,6 +34,11 @@ _TEXT = re.compile(rb"[\t\n\r -~]{96,}")
 _WORDS_LEAST = 4  # with space between them
 _LETTERS = 12  # different characters of a text, at least
 _WORDS = re.compile(rb"[A-Za-z]{3,}")
+_CLOSE = 256 // _WORD  # words between two that are sampled of a small tensor
+_APART = 512  # bytes between two rows whose first words are compared, at least
+_CHANCE = 40.0  # bits that a row has to hold, so that no chance makes another one like it
+_PAIRS = 4  # of blocks that may be the same, of a piece
+_MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
 class RowSample(NamedTuple):
@@ -67,6 +73,14 @@ class RowSample(NamedTuple):
         )
 
 
+class Blocks(NamedTuple):
+    """Two places of a tensor that may hold the same block of bytes: where they begin, and how many bytes are alike."""
+
+    first: int
+    second: int
+    size: int
+
+
 class Patterns:
     """Looks at the chunks of a piece of a tensor, before they are counted.
 
@@ -83,6 +97,8 @@ class Patterns:
         self.zero_runs: list[Span] = []
         self.rows: RowSample | None = None
         self.text: Span | None = None
+        self._sample: list[Words] = []
+        self._step = _SPARSE
 
     def look(self, raw: Bytes, start: int) -> None:
         """Looks at a chunk.
@@ -92,10 +108,14 @@ class Patterns:
         """
         begin = self._begin + start
         words = raw[: raw.size // _WORD * _WORD].view(np.uint64)
-        if raw.size <= _SMALL or np.count_nonzero(sample := words[::_SPARSE]) < sample.size - 1:
+        sample = words[::_SPARSE]
+        if raw.size <= _SMALL or np.count_nonzero(sample) < sample.size - 1:
             self._zeros(words, begin)
-        if not start and self._row:
-            self.rows = sampled(raw, self._row, self._width, begin)
+        if self._row:
+            self._look_at_rows(raw, words, start)
+            if not start and raw.size <= _SMALL:
+                self._step, sample = _CLOSE, words[::_CLOSE]
+            self._sample.append(sample.copy())
         if self._plain and self.text is None and _signless(words):
             self.read_text(raw, start)
 
@@ -106,6 +126,39 @@ class Patterns:
             if 2 * letters > len(match[0]) and len(match[0].split()) >= _WORDS_LEAST and len({*match[0]}) >= _LETTERS:
                 self.text = Span(self._begin + start + match.start(), self._begin + start + match.end())
                 return
+
+    def repeated_blocks(self) -> list[Blocks]:
+        """Places that may hold the same bytes, by two sampled words in a row that are there twice."""
+        if not self._sample:
+            return []
+        sample = np.concatenate(self._sample)
+        pairs = sample[:-1] * _MIX ^ sample[1:]
+        ordered = np.sort(pairs)
+        if not (ordered[1:] == ordered[:-1]).any():
+            return []
+        order = np.argsort(pairs, kind="stable")
+        same = (pairs[order][1:] == pairs[order][:-1]) & (sample[order[1:]] != 0) & (sample[order[1:] + 1] != 0)
+        step = self._step * _WORD
+        return [
+            Blocks(self._begin + int(order[place]) * step, self._begin + int(order[place + 1]) * step, step + _WORD)
+            for place in np.flatnonzero(same)[:_PAIRS]
+        ]
+
+    def _look_at_rows(self, raw: Bytes, words: Words, start: int) -> None:
+        """Compares the first rows of a piece, and in its other chunks those whose first words are the same."""
+        begin, row = self._begin + start, self._row
+        if not start:
+            self.rows = sampled(raw, row, self._width, begin)
+        if row % _WORD or begin % _WORD or (self.rows and self.rows.repeated):
+            return
+        offset, step = -begin % row, -(-_APART // row) * row
+        heads = words[offset // _WORD :: step // _WORD]
+        same = heads[1:] == heads[:-1]
+        if same.any() and (places := np.flatnonzero(same & (heads[1:] != 0))).size:
+            begins = offset + int(places[0]) * step
+            rows = sampled(raw[begins:], row, self._width, begin + begins)
+            if rows and rows.repeated:
+                self.rows = self.rows.added(rows) if self.rows else rows
 
     def _zeros(self, words: Words, begin: int) -> None:
         """Adds the runs of zero words that are long, or may go on in the next chunk."""
@@ -151,12 +204,19 @@ def sampled(raw: Bytes, row: int, width: int, begin: int) -> RowSample | None:
     twins = (heads[:, ::2] == heads[:, 1::2]).all(axis=1) & filled & ~constant
     for number in np.flatnonzero(repeated):
         repeated[number] = (rows[number + 1] == rows[number]).all()
+    if repeated.any() and _bits(rows[1:][repeated].view(f"u{width}")) < _CHANCE:
+        repeated[:] = False
     for flags, whole in ((constant, _is_constant), (twins, _has_twins)):
         for number in np.flatnonzero(flags):
             flags[number] = whole(rows[number].view(f"u{width}"))
     some = [int(flags.argmax()) + shift for flags, shift in ((repeated, 1), (constant, 0), (twins, 0)) if flags.any()]
     first = (begin + offset) // row + min(some) if some else None
     return RowSample(count - 1, int(repeated.sum()), int(filled.sum()), int(constant.sum()), int(twins.sum()), first)
+
+
+def _bits(rows: NDArray[np.unsignedinteger]) -> float:
+    """How many bits each of some rows holds, at most: of ternary weights few."""
+    return np.count_nonzero(rows) / len(rows) * log2(np.unique(rows).size)
 
 
 def _is_constant(row: NDArray[np.unsignedinteger]) -> bool:

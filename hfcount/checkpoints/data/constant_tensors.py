@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from hfcount.checkpoints.data import adapter_zeros
+from hfcount.checkpoints.data.experts import idle_experts
 from hfcount.checkpoints.data.initial_values import Beginnings, constant, zero
 from hfcount.checkpoints.data.subjects import Subject, Subjects
 from hfcount.verifier.findings import Outcome
@@ -21,10 +22,11 @@ Groups = Sequence[Sequence[Subject]]
 
 
 class Constants(NamedTuple):
-    """The tensors that were lost, and the zero tensors of added layers that are not trained yet."""
+    """Tensors that were lost, zero ones of added layers that are not trained yet, and those of pruned experts."""
 
     lost: list[Subject]
     begun: list[Subject]
+    pruned: list[Subject]
 
 
 def constants(subjects: Subjects, loaded: Sequence[Subject], outcome: Outcome) -> Constants:
@@ -41,10 +43,13 @@ def constants(subjects: Subjects, loaded: Sequence[Subject], outcome: Outcome) -
     wrong = {tensor.name: tensor for tensor in Beginnings(subjects, groups).doubtful()}
     layers, branches = _layers(wrong, groups), _branches(wrong, groups, subjects)
     begun = layers | branches if wrong.keys() == layers | branches else layers  # where more was lost, so were branches
-    lost = [tensor for name, tensor in wrong.items() if name not in begun]
+    matrices = [tensor for group in groups for tensor in group if tensor.matrix]
+    pruned = idle_experts(matrices, list(filter(zero, wrong.values())))
+    lost = [tensor for name, tensor in wrong.items() if name not in begun | pruned]
     lost += [tensor for tensor in loaded if _zero_in_gguf(tensor) or _no_variance(tensor)]
     lost += _codes(loaded, outcome) + adapter_zeros.zeros(subjects, loaded)
-    return Constants(lost, [wrong[name] for name in wrong if name in begun])
+    named = [[wrong[name] for name in wrong if name in names] for names in (begun - pruned, pruned)]
+    return Constants(lost, *named)
 
 
 def _layers(wrong: Mapping[str, Subject], groups: Groups) -> set[str]:

@@ -5,6 +5,7 @@ copies of one another (`copy.deepcopy` of a layer), so that nothing is said of a
 where all of its layers are the same.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -24,7 +25,7 @@ class _Copies:
     """Tensors that are copies, by what differs in their names.
 
     Args:
-        siblings: of another tensor of their module, with the name of that.
+        siblings: of another tensor of their module or of their stack of layers, with the name of that.
         layers: by the two layers, the later one first.
         experts: by the two experts, the later one first.
     """
@@ -36,17 +37,23 @@ class _Copies:
 
 def copied_weights(loaded: Sequence[Subject], source: Source) -> Iterator[CopiedWeights]:
     """The weights that are copies."""
-    matrices = [tensor for tensor in loaded if tensor.varied and tensor.tally.count >= _LEAST]
+    matrices = [
+        tensor for tensor in loaded if tensor.varied and tensor.tally.count >= _LEAST and not _is_diagonal(tensor)
+    ]
     norms = [tensor for tensor in loaded if tensor.norm]
     fresh = bool(norms) and all(map(constant, norms))
     copies = _Copies()
     for copy, other in _same(matrices, source):
         _sort(copies, copy, other)
-    for copy, name in copies.siblings:
-        yield from reported(CopiedWeights, [copy], {"kind": "tensor", "expected": name})
+    yield from _of_siblings(copies.siblings, matrices)
     yield from _of_layers(copies.layers, matrices, fresh)
     stacked = {tensor.name: _stacked(tensor, source) for tensor in matrices if _is_stack(tensor)}
     yield from _of_experts(copies.experts, stacked, matrices)
+
+
+def _is_diagonal(tensor: Subject) -> bool:
+    """Whether it has no more values than a diagonal, as an identity that a model begins with."""
+    return tensor.tally.count - tensor.tally.zeros <= max(tensor.shape)
 
 
 def _same(matrices: Sequence[Subject], source: Source) -> Iterator[tuple[Subject, Subject]]:
@@ -55,7 +62,7 @@ def _same(matrices: Sequence[Subject], source: Source) -> Iterator[tuple[Subject
     for tensor in matrices:
         figures, entry = tensor.tally, tensor.place.entry
         sums = figures.zeros, figures.least, figures.most, figures.total, figures.squares
-        alike.setdefault((entry.dtype, entry.shape, sums), []).append(tensor)
+        alike.setdefault((entry.dtype, tensor.tally.count, sums), []).append(tensor)
     for group in alike.values():
         for number, tensor in enumerate(group):
             for other in group[:number]:
@@ -70,8 +77,12 @@ def _same_values(tensor: Subject, other: Subject, source: Source) -> bool:
 
 
 def _related(tensor: Subject, other: Subject) -> bool:
-    """Whether they are the same tensor of two layers or experts, or two tensors of one module."""
-    return split(tensor.name)[0] == split(other.name)[0] or _module(tensor.name) == _module(other.name)
+    """Whether they are the same tensor of two layers or experts, or two tensors of one module or stack of layers.
+
+    Whole stacks begin as copies of others, as a decoder of its encoder.
+    """
+    text, there = split(tensor.name)[0], split(other.name)[0]
+    return text == there or _module(tensor.name) == _module(other.name) or (len(text) > 1 and text[0] == there[0])
 
 
 def _module(name: str) -> str:
@@ -92,6 +103,17 @@ def _sort(copies: _Copies, copy: Subject, other: Subject) -> None:
         copies.experts.setdefault(names, []).append(copy)
     else:
         copies.layers.setdefault(names, []).append((copy, other))
+
+
+def _of_siblings(siblings: Sequence[tuple[Subject, str]], matrices: Sequence[Subject]) -> Iterator[CopiedWeights]:
+    """Tensors that hold the values of another one; a note if a whole module does, which may have begun as that."""
+    pairs = [(_module(copy.name), _module(other)) for copy, other in siblings]
+    sizes = Counter(_module(tensor.name) for tensor in matrices)
+    for (copy, other), pair in zip(siblings, pairs, strict=True):
+        facts: dict[str, object] = {"kind": "tensor", "expected": other}
+        if pair[0] != pair[1] and pairs.count(pair) == sizes[pair[0]] > 1:
+            facts |= {"severity": "note", "fix": CopiedWeights.meant}
+        yield from reported(CopiedWeights, [copy], facts)
 
 
 def _up_to(name: str, place: int) -> str:

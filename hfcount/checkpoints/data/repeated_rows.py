@@ -1,9 +1,9 @@
-"""Finds weight matrices whose rows, columns or parts repeat to the bit."""
+"""Finds weight matrices whose rows, columns, parts or blocks repeat to the bit."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from hfcount.checkpoints.data.byte_patterns import RowSample
+from hfcount.checkpoints.data.byte_patterns import Blocks, RowSample
 from hfcount.checkpoints.data.findings import reported
 from hfcount.checkpoints.data.source import Source, counts_up
 from hfcount.checkpoints.data.subjects import Subject
@@ -18,20 +18,33 @@ _LEAST = 64  # elements of a matrix in which a part that repeats means something
 _SHARED = ("k_proj", "v_proj", "key", "value", "k", "v", "attn_k", "attn_v", "wk", "wv")
 """Matrices with a part for each head of keys or values, which may stand in several places for as many heads."""
 
+_JOINED = ("qkv", "query_key_value", "c_attn", "in_proj", "kv")
+"""Parts of the names of matrices that have such parts among others."""
+
+_VARIED = 16  # different bytes of a block, and values that are not zero, at least
+
 
 def repeated_rows(loaded: Sequence[Subject], source: Source) -> Iterator[RepeatedRows]:
     """The matrices in which something repeats."""
     matrices = [tensor for tensor in loaded if tensor.varied and not (tensor.blocks or counts_up(tensor.place, source))]
     by_kind: dict[Repeated, list[Subject]] = {}
     parts: dict[str, int] = {}
+    blocks: dict[str, Blocks] = {}
     for tensor in matrices:
         kind = _kind(tensor.tally.rows) if tensor.tally.rows else None
         if kind is None and (count := _equal_parts(tensor, source)):
             kind, parts[tensor.name] = "parts", count
+        if kind is None and (block := _equal_blocks(tensor, source)):
+            kind, blocks[tensor.name] = "blocks", block
         if kind:
             by_kind.setdefault(kind, []).append(tensor)
     for kind, tensors in by_kind.items():
-        yield from reported(RepeatedRows, tensors, _facts(kind, tensors[0], parts))
+        if kind == "blocks":
+            first, second, size = blocks[tensors[0].name]
+            facts: Mapping[str, Any] = {"kind": kind, "observed": size, "among": second - first}
+        else:
+            facts = _facts(kind, tensors[0], parts)
+        yield from reported(RepeatedRows, tensors, facts)
 
 
 def _kind(rows: RowSample) -> Repeated | None:
@@ -49,6 +62,19 @@ def _facts(kind: Repeated, tensor: Subject, parts: Mapping[str, int]) -> Mapping
     observed = {"rows": rows.repeated, "columns": rows.constant, "pairs of columns": rows.twins}[kind]
     index = (rows.first, 0) if rows.first is not None and kind == "rows" else None
     return {"kind": kind, "observed": observed, "among": rows.pairs if kind == "rows" else rows.rows, "index": index}
+
+
+def _equal_blocks(tensor: Subject, source: Source) -> Blocks | None:
+    """The first block that is there twice; None if there is none, or it is of heads that were repeated."""
+    last, row = tensor.name.removesuffix(".weight").rpartition(".")[2], tensor.place.row
+    heads = last in _SHARED or any(part in last.lower() for part in _JOINED)
+    for block in tensor.tally.blocks:
+        if heads and not (block.second - block.first) % row:
+            continue
+        raw, again = source.parts(tensor.place, [block.first, block.second], block.size)
+        if raw == again and len({*raw}) > _VARIED and len(raw) - raw.count(0) > _VARIED * 4:
+            return block
+    return None
 
 
 def _equal_parts(tensor: Subject, source: Source) -> int:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from hfcount.checkpoints.data.decode import decoded
+from hfcount.checkpoints.data.experts import idle_experts
 from hfcount.checkpoints.data.findings import reported
 from hfcount.checkpoints.data.float_formats import FLOATS
 from hfcount.checkpoints.data.source import Source
@@ -38,7 +39,7 @@ _DISTINCT = 100  # values of a sample that are no codes
 
 def implausible(loaded: Sequence[Subject], subjects: Subjects, source: Source) -> Iterator[Any]:
     """The findings about sizes."""
-    swapped = [tensor for tensor in loaded if tensor.varied and tensor.place.entry.dtype in _SWAPPED]
+    swapped = [tensor for tensor in loaded if tensor.varied and tensor.place.entry.dtype in _OTHERS]
     seen = {tensor.name: facts for tensor in swapped if (facts := _other_dtype(tensor, source))}
     yield from _of_dtypes(swapped, seen)
     sized = [tensor for tensor in loaded if tensor.name not in seen and _sized(tensor)]
@@ -63,11 +64,18 @@ def _odd(sized: Sequence[Subject]) -> Iterator[ImplausibleSize]:
     groups: dict[tuple[str, ...], list[Subject]] = {}
     for tensor in sized:
         groups.setdefault(split(tensor.name)[0], []).append(tensor)
-    for group in groups.values():
-        odd = [tensor for tensor in group if _is_odd(tensor, _usual(tensor, group), len(group) > _TWO)]
-        if odd:
-            usual = _usual(odd[0], group)
-            yield from reported(ImplausibleSize, odd, {"observed": size(odd[0]), "expected": usual})
+    odd_of = [
+        [tensor for tensor in group if _is_odd(tensor, _usual(tensor, group), len(group) > _TWO)]
+        for group in groups.values()
+    ]
+    idle = idle_experts(sized, [tensor for odd in odd_of for tensor in odd if size(tensor) < _LARGE])
+    for group, odd in zip(groups.values(), odd_of, strict=True):
+        working, rest = [tensor for tensor in odd if tensor.name not in idle], [t for t in odd if t.name in idle]
+        for tensors, note in ((working, False), (rest, True)):
+            if tensors:
+                facts: dict[str, object] = {"observed": size(tensors[0]), "expected": _usual(tensors[0], group)}
+                facts |= {"severity": "note", "fix": ImplausibleSize.idle} if note else {}
+                yield from reported(ImplausibleSize, tensors, facts)
 
 
 def _usual(tensor: Subject, group: Sequence[Subject]) -> float | None:
@@ -97,20 +105,42 @@ def _is_odd(tensor: Subject, usual: float | None, several: bool) -> bool:
     return (here > _APART * usual and here > _LARGE) or (_APART * here < usual and several and not begun_small)
 
 
-_SWAPPED = {"BF16": "F16", "F16": "BF16"}
+_OTHERS = {"BF16": ("F16",), "F16": ("BF16",), "F32": ("BF16", "F16")}
+"""Dtypes whose bits a tensor of another dtype may hold."""
+
+Other = tuple[str, Mapping[str, float]]
+"""The dtype that bits are of, and the medians under both."""
 
 
-def _other_dtype(tensor: Subject, source: Source) -> Mapping[str, float] | None:
-    """The medians under both dtypes, if the bits are of the other one."""
+def _other_dtype(tensor: Subject, source: Source) -> Other | None:
+    """The dtype that the bits are of, if that is another one."""
     dtype = tensor.place.entry.dtype
-    begin = tensor.place.size // 4 * 2
-    (raw,) = source.parts(tensor.place, [begin // 2], _SAMPLED)
-    codes = np.frombuffer(raw[: len(raw) // 2 * 2], np.uint8)
-    here, there = _spread(dtype, codes), _spread(_SWAPPED[dtype], codes)
-    if here is None or there is None or not _SOUND[0] < there[1] < _SOUND[1]:
-        return None
-    wrong = here[1] > _SPREAD[0] if dtype == "BF16" else here[1] < _SPREAD[1]
-    return {"median": here[0], "other": there[0]} if wrong and _SMALLEST < there[0] < _LARGEST else None
+    begin = tensor.place.size // 16 * 4
+    (raw,) = source.parts(tensor.place, [begin], _SAMPLED)
+    codes = np.frombuffer(raw[: len(raw) // 4 * 4], np.uint8)
+    here = _spread(dtype, codes)
+    for other in _OTHERS[dtype]:
+        there = _spread(other, codes)
+        if here is None or there is None or not _is_sound(there):
+            continue
+        if dtype == "F32":
+            wrong = _holds_pairs(other, codes)
+        else:
+            wrong = here[1] > _SPREAD[0] if dtype == "BF16" else here[1] < _SPREAD[1]
+        if wrong:
+            return other, {"median": here[0], "other": there[0]}
+    return None
+
+
+def _is_sound(spread: tuple[float, float]) -> bool:
+    """Whether a median and a deviation are those of weights."""
+    return _SOUND[0] < spread[1] < _SOUND[1] and _SMALLEST < spread[0] < _LARGEST
+
+
+def _holds_pairs(dtype: str, raw: "np.typing.NDArray[np.uint8]") -> bool:
+    """Whether the lower halves of 32-bit floats, which are noise or zeros, spread as weights of a dtype do."""
+    lower = _spread(dtype, np.ascontiguousarray(raw.view(np.uint16)[::2]).view(np.uint8))
+    return lower is not None and _is_sound(lower)
 
 
 def _spread(dtype: str, raw: "np.typing.NDArray[np.uint8]") -> tuple[float, float] | None:
@@ -122,11 +152,15 @@ def _spread(dtype: str, raw: "np.typing.NDArray[np.uint8]") -> tuple[float, floa
     return float(np.median(values)), float(np.log2(values).std())
 
 
-def _of_dtypes(swapped: Sequence[Subject], seen: Mapping[str, Mapping[str, float]]) -> Iterator[BitsOfAnotherDtype]:
-    for dtype, other in _SWAPPED.items():
-        tensors = [tensor for tensor in swapped if tensor.name in seen and tensor.place.entry.dtype == dtype]
+def _of_dtypes(swapped: Sequence[Subject], seen: Mapping[str, Other]) -> Iterator[BitsOfAnotherDtype]:
+    for dtype, other in ((dtype, other) for dtype, others in _OTHERS.items() for other in others):
+        tensors = [
+            tensor
+            for tensor in swapped
+            if tensor.place.entry.dtype == dtype and tensor.name in seen and seen[tensor.name][0] == other
+        ]
         if tensors:
-            facts = {"expected": other, "observed": dtype, **seen[tensors[0].name]}
+            facts = {"expected": other, "observed": dtype, **seen[tensors[0].name][1]}
             yield from reported(BitsOfAnotherDtype, tensors, facts)
 
 

@@ -1,8 +1,9 @@
 """Pairs each tensor whose values were read with its leaf in the blueprint."""
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from hfcount.blueprints.blueprint import Blueprint
 from hfcount.checkpoints.data.locations import TensorLocation
@@ -11,6 +12,7 @@ from hfcount.checkpoints.inspection import Inspection
 from hfcount.formats.dtypes import BITS
 from hfcount.formats.gguf.types import BLOCKS
 from hfcount.report.figures import TensorStatistics
+from hfcount.spec import Spec
 from hfcount.spec.tree.leaves import Finder, Leaf
 from hfcount.text import printable
 from hfcount.verifier.findings import Outcome
@@ -20,6 +22,12 @@ _SCALES = ("scale", "absmax")
 _TABLES = ("embedding", "router")
 _GGUF_TABLES = ("token_embd", "output", "position_embd", "token_types", "per_layer_token_embd", "rope_freqs")
 _WEIGHTS = (".weight", ".qweight", ".weight_packed")
+
+_CENTRED = re.compile(
+    r"(recurrent_|vault|t5)?gemma\d?(_text)?|qwen3_next|qwen3_5(_moe)?(_text)?|qwen4_exp(_text)?|step3p7|minimax_m3_vl|muse_\w+"
+)
+"""Types whose norms begin with zeros, to which one is added (transformers 5.24: classes of norms in modeling_gemma.py,
+modeling_qwen3_next.py and so on that have `self.weight = nn.Parameter(torch.zeros(dim))`)."""
 
 
 class Subject(NamedTuple):
@@ -121,9 +129,14 @@ class Subject(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Subjects:
-    """All tensors that were read, by name."""
+    """All tensors that were read, by name.
+
+    Args:
+        centred: whether norms of the model begin with zeros.
+    """
 
     by_name: Mapping[str, Subject]
+    centred: bool = False
 
     def __iter__(self) -> Iterator[Subject]:
         return iter(self.by_name.values())
@@ -141,7 +154,15 @@ def subjects(places: Mapping[str, TensorLocation], tallies: Mapping[str, Tally],
     for name, place in places.items():
         leaf = finder.find(expected.get(name, name)) if finder else None
         by_name[name] = Subject(name, place, tallies[name], leaf)
-    return Subjects(by_name)
+    spec = inspection.blueprint.spec if inspection.blueprint else None
+    return Subjects(by_name, spec is not None and any(map(_CENTRED.fullmatch, _types(spec))))
+
+
+def _types(spec: Spec[Any]) -> Iterator[str]:
+    """The types of a model and of its parts."""
+    yield spec.family
+    for part in spec.parts.values():
+        yield from _types(part)
 
 
 def _leaves(blueprint: Blueprint | None, outcome: Outcome) -> tuple[Finder | None, Mapping[str, str]]:

@@ -5,7 +5,7 @@ from math import inf, isfinite, sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from hfcount.checkpoints.data.byte_patterns import Patterns, RowSample
+    from hfcount.checkpoints.data.byte_patterns import Blocks, Patterns, RowSample
     from hfcount.checkpoints.data.byte_span import Span
 
 
@@ -30,6 +30,7 @@ class Tally:
         zero_runs: bytes of the tensor that are zero, of long runs.
         rows: how some rows compare with those before them; None if none were compared.
         text: bytes of the tensor that are text; None if none are known to be.
+        blocks: places of the tensor that may hold the same bytes.
     """
 
     count: int = 0
@@ -46,6 +47,7 @@ class Tally:
     zero_runs: "list[Span]" = field(default_factory=list)
     rows: "RowSample | None" = None
     text: "Span | None" = None
+    blocks: "list[Blocks]" = field(default_factory=list)
 
     def add(self, other: "Tally", start: int = 0) -> None:
         """Adds the tally of further values, the first of which is number `start`."""
@@ -64,6 +66,7 @@ class Tally:
     def take(self, patterns: "Patterns") -> None:
         """Keeps the patterns of the same values."""
         self.zero_runs, self.rows, self.text = patterns.zero_runs, patterns.rows, patterns.text
+        self.blocks = patterns.repeated_blocks()
 
     def _add_patterns(self, other: "Tally") -> None:
         for run in other.zero_runs:
@@ -73,6 +76,7 @@ class Tally:
                 self.zero_runs.append(run)
         self.rows = self.rows.added(other.rows) if self.rows and other.rows else self.rows or other.rows
         self.text = self.text or other.text
+        self.blocks += other.blocks
 
     @property
     def range(self) -> tuple[float | int, float | int] | None:

@@ -1,16 +1,18 @@
 """Finds parts of weight matrices that are zero because nothing was written there.
 
-Pruning zeroes values here and there, or whole rows. A hole begins and ends where pages of a disk do, or reaches to the
-end of the tensor, and lost parts are halves: no chance makes runs as long among values that are not zero.
+Pruning zeroes values here and there, whole rows or columns. A hole begins and ends where pages of a disk do, reaches
+to the end of the tensor, or is longer than a row and begins or ends within one; lost parts are halves. No chance makes
+runs as long among values that are not zero.
 """
 
 from collections.abc import Iterator, Sequence
-from math import inf, log
+from math import inf, log, prod
 
 from hfcount.checkpoints.data.byte_patterns import PAGE
 from hfcount.checkpoints.data.byte_span import Span
 from hfcount.checkpoints.data.findings import ranged
 from hfcount.checkpoints.data.float_formats import FLOATS
+from hfcount.checkpoints.data.source import Source
 from hfcount.checkpoints.data.subjects import Subject
 from hfcount.formats.dtypes import BITS
 from hfcount.spec.tree.leaves import split
@@ -22,11 +24,16 @@ _FEW = 16  # elements of a run, at least
 _CODES = ("qweight", "weight_packed", "weight")
 _PRUNED = 0.05  # share of zeros around a run of rows, above which it is pruning
 _SLACK = 8  # bytes by which a run may be shorter than a hole, or longer
+_ROWS = 8  # rows that are looked at beside a run, to see whether pruning zeroed the same columns
 
 
-def zeros_in_part(loaded: Sequence[Subject]) -> Iterator[ZerosInPart]:
-    """The matrices of which a part was never written."""
-    broken = {tensor.name: run for tensor in loaded if _may_lack(tensor) if (run := _lost(tensor)) is not None}
+def zeros_in_part(loaded: Sequence[Subject], source: Source) -> Iterator[ZerosInPart]:
+    """The matrices of which a part was never written.
+
+    Raises:
+        FetchError: a file cannot be read again.
+    """
+    broken = {tensor.name: run for tensor in loaded if _may_lack(tensor) if (run := _lost(tensor, source)) is not None}
     alike: dict[tuple[str, ...], list[Subject]] = {}
     for tensor in loaded:
         if tensor.weights:
@@ -48,12 +55,14 @@ def _is_plain(tensor: Subject) -> bool:
     return tensor.place.entry.dtype in FLOATS or tensor.name.rpartition(".")[2] in _CODES
 
 
-def _lost(tensor: Subject) -> Span | None:
+def _lost(tensor: Subject, source: Source) -> Span | None:
     """The longest run that was never written, if there is one."""
     runs = [run for run in tensor.tally.zero_runs if _is_long(tensor, run)]
     holes = [run for run in runs if _is_hole(tensor, run)]
     if 2 * len(holes) > len(runs):
         return max(holes, key=lambda run: run.end - run.begin)
+    if broken := [run for run in tensor.tally.zero_runs if _breaks_rows(tensor, run, source)]:
+        return max(broken, key=lambda run: run.end - run.begin)
     halves = [run for run in runs if run.end - run.begin >= _LOST * tensor.place.size]
     return halves[0] if halves and _zeros_around(tensor, halves[0]) < _PRUNED else None
 
@@ -66,6 +75,41 @@ def _is_long(tensor: Subject, run: Span) -> bool:
         return False
     each = -log(around) if around else inf
     return elements * each > log(max(tensor.tally.count, 2)) + _UNLIKELY
+
+
+def _breaks_rows(tensor: Subject, run: Span, source: Source) -> bool:
+    """Whether a run of more than a row begins or ends within one, and not where columns are zero in other rows, too."""
+    row = tensor.place.size // prod(tensor.shape[:-1])
+    if run.end - run.begin <= row or row <= 2 * _SLACK or tensor.tally.constant is not None:
+        return False
+    size = tensor.place.size
+    head, tail = (-run.begin % row, run.end % row if run.end < size - _SLACK else 0)
+    parts = [(row - head, row)] if head else []
+    parts += [(0, tail)] if tail else []
+    return any(
+        _is_unlikely(tensor, end - begin) and not _is_zero_beside(tensor, run, (begin, end), source)
+        for begin, end in parts
+    )
+
+
+def _is_unlikely(tensor: Subject, size: int) -> bool:
+    """Whether chance does not make so many bytes zero beside a row of zeros."""
+    share = tensor.tally.zeros / tensor.tally.count
+    elements = size * 8 // BITS[tensor.place.entry.dtype]
+    return elements >= _FEW and elements * -log(share) > _UNLIKELY if share else True
+
+
+def _is_zero_beside(tensor: Subject, run: Span, part: tuple[int, int], source: Source) -> bool:
+    """Whether the same columns are zero in some of the rows that are looked at."""
+    row = tensor.place.size // prod(tensor.shape[:-1])
+    rows = tensor.place.size // row
+    beside = [
+        number for number in range(0, rows, max(rows // _ROWS, 1)) if not run.begin - row < number * row < run.end
+    ]
+    begin, end = part
+    return any(
+        not any(raw) for raw in source.parts(tensor.place, [number * row + begin for number in beside], end - begin)
+    )
 
 
 def _elements(tensor: Subject, run: Span) -> int:

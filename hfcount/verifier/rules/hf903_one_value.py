@@ -23,6 +23,8 @@ class OneValue(ValueFinding):
     remedy = "Save the weights again, and check the steps before the save: this file has lost the values."
     training: ClassVar[str] = "Train these layers: until then they have no effect."
 
+    idle: ClassVar[str] = "Nothing needs to be done where these experts were pruned."
+
     observed: int | float
     begun: bool = False
 
