@@ -8,7 +8,7 @@ AskedDepth = Literal["auto", "config", "index", "headers", "data"]
 Depth = Literal["config", "index", "headers", "data"]
 """How far a run looked."""
 
-Expected = Literal["same", "finetune", "cast", "quantised", "merge"]
+Expected = Literal["same", "finetune", "cast", "quantised", "merge", "mergeable"]
 """Expected relations of a checkpoint to another."""
 
 Extra = Literal["tensors", "formula", "layers"]

@@ -9,6 +9,7 @@ import click
 
 from hfcount.cli import option_types as read
 from hfcount.cli import requests, shared_options
+from hfcount.cli.cards import CARD, CardFile, command_line
 from hfcount.cli.option_groups import GroupedCommand, grouped
 from hfcount.cli.output import ReaderGone, said, written
 from hfcount.cli.output_files import OutputFile, output_file
@@ -18,6 +19,9 @@ from hfcount.fetcher.interface import early
 from hfcount.options import AskedDepth, DerivedWith, Expected
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from hfcount.checkpoints.data.difference import Difference
     from hfcount.diffing.model import Diff
 
 _KINDS = ("json", "md", "html")
@@ -30,6 +34,8 @@ Examples:
   hfcount diff org/base ./merged --expect merge --adapter ./adapter
   hfcount diff org/name@v1 org/name@main          two revisions
   hfcount diff ./before ./after --depth data      every value of local files
+  hfcount diff ./before ./after --card card.yaml  what a pull request shows
+  hfcount diff A B C --expect mergeable           can mergekit merge them?
 
 \b
 Exit codes: 0 the same structure, and with --depth data the same values; or it is
@@ -56,7 +62,8 @@ _LOOK = (
         "--expect",
         type=click.Choice(get_args(Expected)),
         help="Exit with 0 only if B is that: same (the same values), finetune (same structure, other values), cast,"
-        " quantised, or merge (only the tensors that --adapter changes differ).",
+        " quantised, merge (only the tensors that --adapter changes differ), or mergeable (mergekit merges B, and each"
+        " further model, with A).",
     ),
     click.option("--adapter", metavar="MODEL", help="The PEFT adapter that was merged into A, for --expect merge."),
     click.option(
@@ -91,6 +98,7 @@ _SHOW = (
         callback=_outputs,
         help=f"Also write a file, by its suffix or as FORMAT:FILE (repeatable): {', '.join(_KINDS)}.",
     ),
+    CARD,
 )
 _OTHER = (shared_options.DEBUG,)
 
@@ -100,7 +108,7 @@ _OTHER = (shared_options.DEBUG,)
     epilog=_EPILOG,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-@click.argument("models", nargs=-1, metavar="A B", shell_complete=read.some_file)
+@click.argument("models", nargs=-1, metavar="A B [C]...", shell_complete=read.some_file)
 @grouped({"What to read": _READ, "How far to look": _LOOK, "What to show": _SHOW, "Other": _OTHER})
 def command(
     models: tuple[str, ...],
@@ -121,6 +129,7 @@ def command(
     as_json: bool,
     quiet: bool,
     outputs: list[OutputFile],
+    card: CardFile | None,
     debug: bool,
 ) -> int:
     """Compare two checkpoints: how does B derive from A?
@@ -130,35 +139,75 @@ def command(
     Hub lists; --sample and --depth data compare the bytes.
     """
     del debug  # whoever reports a crash looks for it
-    if len(models) != 2:
-        raise click.UsageError("diff needs two: name A and B, such as two folders or org/name.")
+    _check(models, expect, adapter, scale)
     if as_json and style not in ("table", "json"):
         raise click.UsageError(f"--json means --format json, but --format {style} is also given. Leave one out.")
-    if (adapter is None) is (expect == "merge"):
-        raise click.UsageError("--expect merge and --adapter MODEL go together. Use both or neither.")
-    if scale is not None and expect != "merge":
-        raise click.UsageError("--scale needs --expect merge.")
     if allow_nan and expect is None:
         raise click.UsageError("--allow-nan needs --expect.")
     if quiet and (as_json or style != "table"):
         raise click.UsageError("--quiet does not go with --format or --json.")
+    if card and card.printed and (as_json or quiet or style != "table"):
+        raise click.UsageError("--card - prints the card. With another printed format, name a file: --card card.yaml.")
+    if len(models) > 2 and (outputs or card):
+        raise click.UsageError("-o and --card are for two checkpoints. Compare A with each of the others by itself.")
     where = None, None, fixtures, offline, timeout, not no_cache
     sides = [_side(Request(model, *where, headers=early(depth))) for model in models]
     from hfcount.checkpoints.inspection import Options
     from hfcount.diffing.run import DiffOptions, diff
+    from hfcount.report.model import worst
     from hfcount.report.renderers.progress import Bar
 
-    with Bar(2) as bar:
+    totals: list[Difference] = []
+    with Bar(len(models)) as bar:
         options = Options(depth, progress=bar.files, reading=bar.bytes, derive_with=derive_with)
-        result = diff(
-            sides[0], sides[1], options, DiffOptions(sample, expect, adapter, None, structure, allow_nan, scale)
-        )
-    there = said(partial(_text, "json" if as_json else "brief" if quiet else style, result))
+        wanted = DiffOptions(sample, expect, adapter, None, structure, allow_nan, scale, _adding(totals))
+        results = [diff(sides[0], side, options, wanted) for side in sides[1:]]
+    make_card = partial(_card, results[0], totals)
+    shown = "json" if as_json else "brief" if quiet else style
+    there = bool(card and card.printed) or said(lambda: _SEPARATORS[shown].join(_text(shown, one) for one in results))
+    if card:
+        there = card.write(make_card) and there
     for output in outputs:
-        written(output.path, partial(_file, output.kind, result))
+        written(output.path, partial(_file, output.kind, results[0]))
     if not there:
         raise ReaderGone
-    return result.exit_code
+    return worst([result.exit_code for result in results])
+
+
+_SEPARATORS = {"json": "\n", "brief": "\n", "table": "\n\n", "markdown": "\n\n"}
+"""What stands between several comparisons."""
+
+
+def _check(models: Sequence[str], expect: Expected | None, adapter: str | None, scale: float | None) -> None:
+    """Raises click.UsageError for arguments that do not go together."""
+    if len(models) < 2 or (len(models) > 2 and expect != "mergeable"):
+        raise click.UsageError(
+            "diff compares two: name A and B, such as two folders or org/name. Only --expect mergeable takes more."
+        )
+    if (adapter is None) is (expect == "merge"):
+        raise click.UsageError("--expect merge and --adapter MODEL go together. Use both or neither.")
+    if scale is not None and expect != "merge":
+        raise click.UsageError("--scale needs --expect merge.")
+
+
+def _adding(totals: "list[Difference]") -> "Callable[[Iterable[Difference]], None]":
+    """What adds differences up, as one in a list that is empty at first."""
+
+    def add(differences: "Iterable[Difference]") -> None:
+        from hfcount.checkpoints.data.difference import Difference
+
+        if not totals:
+            totals.append(Difference())
+        for difference in differences:
+            totals[0].add(difference)
+
+    return add
+
+
+def _card(result: "Diff", totals: "Sequence[Difference]", as_markdown: bool) -> str:
+    from hfcount.diffing.card import text
+
+    return text(result, totals[0] if totals else None, command_line(), as_markdown)
 
 
 def _side(request: Request) -> Request | HfcountError:

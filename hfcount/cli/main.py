@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -9,6 +10,7 @@ import click
 
 from hfcount.cli import option_types as read
 from hfcount.cli import requests as asked
+from hfcount.cli.cards import CardFile, command_line
 from hfcount.cli.examples import EPILOG
 from hfcount.cli.option_groups import GroupedCommand, grouped
 from hfcount.cli.output import ReaderGone, crashed, ended, show, summarised
@@ -72,6 +74,7 @@ def main(
     plot: "list[OutputFile]",
     dark: bool,
     page: "list[OutputFile]",
+    card: CardFile | None,
     save: Path | None,
     loaders: "Sequence[Loader]",
     allow: frozenset[str],
@@ -87,6 +90,7 @@ def main(
     """
     del debug  # whoever reports a crash looks for it
     format, files = _printed(click.get_current_context(), [*outputs, *plot, *page])
+    format = _of_card(card, format, click.get_current_context())
     models = (*asked.spelled_out(models, recorded=fixtures is not None), *listed)
     try:
         named = asked.models(models, below, fixtures, everything, bool(revision or subfolder))
@@ -130,11 +134,29 @@ def main(
     shown.end()
     _not_applied(shown.reports, formula)
     shown.write(files, pages, dark)
+    if card and not card.write(partial(_cards, shown.reports)):
+        shown.gone = True
     if format is FORMATS["github"]:
         summarised(shown.reports)
     if shown.gone:
         raise ReaderGone
     return worst([report.exit_code for report in shown.reports])
+
+
+def _of_card(card: CardFile | None, format: Format, context: click.Context) -> Format:
+    """The format of what is printed; nothing if that is the card."""
+    if card is None or not card.printed:
+        return format
+    if format is not FORMATS["table"] or context.obj:
+        raise click.UsageError("Two formats are to be printed. Name a file for the card, as in --card card.yaml.")
+    return _SILENT
+
+
+def _cards(reports: "Sequence[Report]", as_markdown: bool) -> str:
+    from hfcount.report.renderers import card
+
+    made = [card.of_report(report, command_line()) for report in reports]
+    return card.documents(made, as_markdown, [report.label for report in reports])
 
 
 def _check(named: Sequence[object], dark_alone: bool, draft_changed: bool) -> None:

@@ -8,6 +8,7 @@ import click
 
 from hfcount.cli import option_types as read
 from hfcount.cli import output_files, shared_options
+from hfcount.cli.cards import CARD
 from hfcount.cli.option_groups import Decorator
 from hfcount.cli.serving import serving
 from hfcount.report.renderers import ALIASES, FORMATS, OUTPUTS
@@ -244,6 +245,7 @@ _OUTPUT = (
         shell_complete=read.some_file,
         help="Write a self-contained HTML page.",
     ),
+    CARD,
     click.option(
         "--save",
         type=click.Path(path_type=Path),

@@ -17,12 +17,17 @@ Judgement = tuple[bool | None, str]
 
 
 def expectation(
-    expected: Expected, diff: Diff, merged: Callable[[], Judgement] | None = None, allow_nan: bool = False
+    expected: Expected,
+    diff: Diff,
+    merged: Callable[[], Judgement] | None = None,
+    allow_nan: bool = False,
+    mergeable: Callable[[], Judgement] | None = None,
 ) -> Expectation:
     """Checks an expectation against a diff.
 
     Args:
         merged: checks whether an adapter was merged.
+        mergeable: checks whether mergekit merges both.
         allow_nan: whether B may hold NaN and infinite values that A does not have.
     """
     checks: Mapping[Expected, Callable[[Diff], Judgement]] = {
@@ -35,6 +40,9 @@ def expectation(
         met, reason = False, broken
     elif "order" in _kinds(diff):
         met, reason = False, "its layers or experts are in another order than A's"
+    elif expected == "mergeable":
+        reason = "one is a pipeline, but mergekit merges single models with a config.json"
+        met, reason = mergeable() if mergeable else (False, reason)
     elif diff.same_structure is None:
         met, reason = None, _untold(diff)
     elif expected == "merge":

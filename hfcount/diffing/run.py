@@ -1,12 +1,13 @@
 """Compares two checkpoints, from their names to a Diff."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
+from hfcount.checkpoints.data.difference import Difference
 from hfcount.checkpoints.inspection import Options
 from hfcount.diffing import configs, listing, lora_merge, pipelines
 from hfcount.diffing.comparison import Comparison
@@ -40,6 +41,11 @@ _APART = ("spelling", "tie", "reading")
 """Kinds of relations, besides those of contents, under which the structure is the same."""
 
 
+def unmeasured(differences: Iterable[Difference]) -> None:
+    """The default of `DiffOptions.measured`, which takes note of nothing."""
+    del differences
+
+
 class DiffOptions(NamedTuple):
     """The options of a diff that Options lacks.
 
@@ -51,6 +57,7 @@ class DiffOptions(NamedTuple):
         structure: whether the exit code goes by the structure even where all values are compared.
         allow_nan: whether NaN and infinite values that B alone has may be in what is expected.
         scale: how many times the adapter's delta was added on purpose, for the expectation `merge`.
+        measured: called with the differences of tensors whose values were all compared; of a pipeline once a part.
     """
 
     sample: bool = False
@@ -60,6 +67,7 @@ class DiffOptions(NamedTuple):
     structure: bool = False
     allow_nan: bool = False
     scale: float | None = None
+    measured: Callable[[Iterable[Difference]], None] = unmeasured
 
 
 def diff(a: Request | HfcountError, b: Request | HfcountError, options: Options, wanted: DiffOptions) -> Diff:
@@ -71,7 +79,7 @@ def diff(a: Request | HfcountError, b: Request | HfcountError, options: Options,
     with ThreadPoolExecutor(2) as pool:
         contents = tuple(pool.map(known, (a, b)))
     files = compare(*contents)
-    by_files = _by_files((a, b), contents, files, options)
+    by_files = _by_files((a, b), contents, files, options) if wanted.expected != "mergeable" else None
     if by_files is not None:
         expected = wanted.expected
         return by_files if expected is None else replace(by_files, expectation=expectation(expected, by_files))
@@ -92,6 +100,8 @@ def diff(a: Request | HfcountError, b: Request | HfcountError, options: Options,
                 lambda part, a, b: diff(a, b, options, wanted._replace(part=part)),
                 wanted.allow_nan,
             )
+            if wanted.expected == "mergeable":
+                result = replace(result, expectation=expectation(wanted.expected, result))
             return replace(result, judged_by=_judged_by(options, wanted))
         return _differing(first, other, files, options, wanted)
 
@@ -122,6 +132,7 @@ def _differing(a: LoadedSide, b: LoadedSide, files: FileSums | None, options: Op
     if gaps is not None and matched is not None:
         c, gaps, matched = _ordered(c, gaps, matched, options)
         c = replace(c, gaps=gaps, values=shown(gaps, matched))
+        wanted.measured(gap.by for gap in gaps.by_key.values() if gap.by)
     related = relations(c) if container is None else container.beside(c.values)
     result = Diff(
         a=side(a, c.inventories[0]),
@@ -140,7 +151,8 @@ def _differing(a: LoadedSide, b: LoadedSide, files: FileSums | None, options: Op
     )
     if wanted.expected is None:
         return result
-    judgement = expectation(wanted.expected, result, partial(_merged, c, result, wanted), wanted.allow_nan)
+    checks = partial(_merged, c, result, wanted), wanted.allow_nan, partial(_mergeable, c)
+    judgement = expectation(wanted.expected, result, *checks)
     if wanted.expected == "merge" and judgement.met:
         return _with_merge(c, result, judgement, _times(c, options, wanted), wanted.scale)
     return replace(result, expectation=judgement)
@@ -217,6 +229,12 @@ def _merged(c: Comparison, diff: Diff, wanted: DiffOptions) -> Judgement:
         return None, str(error).rstrip(".")
     same = {key: not gap.other for key, gap in c.gaps.by_key.items()} if c.gaps else {}
     return merged(targets, allowed, same, diff)
+
+
+def _mergeable(c: Comparison) -> Judgement:
+    from hfcount.diffing.mergeable import mergeable  # which reads what mergekit defines
+
+    return mergeable(c)
 
 
 def _gaps(c: Comparison, matched: Matches | None, options: Options, wanted: DiffOptions) -> Gaps | None:

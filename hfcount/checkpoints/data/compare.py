@@ -225,9 +225,11 @@ def _part_differs(difference: Difference, start: int, spans: tuple[Span, Span], 
         difference.beyond += int(np.count_nonzero(beyond))
         lost = np.isfinite(x) & ~np.isfinite(y)
         difference.introduced += int(np.count_nonzero(lost.reshape(len(apart), -1).any(axis=1)))
-        largest, squares = _squares(gap[finite])
+        gap = gap[finite]
+        largest, squares = _squares(gap)
         x, y = x[finite], y[finite]
     difference.largest, difference.squares = max(difference.largest, largest), difference.squares + squares
+    difference.absolute += float(np.add.reduce(np.abs(gap, out=gap), dtype=np.float64))
     most, base = _squares(x)
     difference.base += base
     plain = _NARROW[0] < most < _NARROW[1] and largest < _NARROW[1]  # then squares of y do not overflow either

@@ -19,6 +19,7 @@ class Difference:
         beyond: how many of these are NaN or infinite on either side; they are in none of the following figures.
         introduced: how many of these are NaN or infinite in the second tensor alone.
         largest: the largest absolute difference.
+        absolute: the sum of the absolute differences.
         squares: the sum of the squares of differences.
         base: the sum of the squares of the first tensor's values, of those chunks in which something differs.
         based: how many values that sum is of.
@@ -35,6 +36,7 @@ class Difference:
     beyond: int = 0
     introduced: int = 0
     largest: float = 0.0
+    absolute: float = 0.0
     squares: float = 0.0
     base: float = 0.0
     based: int = 0
@@ -89,6 +91,7 @@ class Difference:
         self.beyond += other.beyond
         self.introduced += other.introduced
         self.largest = max(self.largest, other.largest)
+        self.absolute += other.absolute
         self.squares += other.squares
         self.base += other.base
         self.based += other.based
