@@ -22,6 +22,7 @@ ROUTER = LAYER.format(1) + "mlp.experts.{}.up_proj.weight"
 SIZES = {"hidden_size": 24, "intermediate_size": 800, "num_hidden_layers": 4}
 LLAMA, MOE = config("llama", **SIZES), config("qwen3_moe")
 ONE = 0x3F80  # in BF16
+GEMMA2 = {"model_type": "gemma2", "architectures": ["Gemma2ForCausalLM"], "head_dim": 6, "tie_word_embeddings": True}
 
 
 def _model(folder: Path, values: dict[str, Any]) -> Path:
@@ -98,6 +99,40 @@ def _zero(first: int, last: int) -> Callable[[np.ndarray], np.ndarray]:
     return change
 
 
+def _block(first: int, second: int, size: int = 4096) -> Callable[[np.ndarray], np.ndarray]:
+    """Gives some bytes the values of others."""
+
+    def change(codes: np.ndarray) -> np.ndarray:
+        raw = codes.reshape(-1).view("u1")
+        raw[second : second + size] = raw[first : first + size].copy()
+        return codes
+
+    return change
+
+
+def _whole_expert(layer: int, expert: int, change: Callable[[str], Spoil]) -> Spoil:
+    """Changes all matrices of an expert."""
+    names = (f"{LAYER.format(layer)}mlp.experts.{expert}.{part}_proj.weight" for part in ("gate", "up", "down"))
+    return steps(*map(change, names))
+
+
+def _eye(codes: np.ndarray) -> np.ndarray:
+    made = np.zeros_like(codes)
+    np.fill_diagonal(made, ONE)
+    return made
+
+
+def _zeroed(name: str) -> Spoil:
+    return changed(name, np.zeros_like)
+
+
+def _columns_and_rows(codes: np.ndarray) -> np.ndarray:
+    """As heads and rows that are pruned."""
+    codes[:, :200] = 0
+    codes[3:6] = 0
+    return codes
+
+
 # The model, what becomes of it, the findings and the severity of the first, and words of its message
 ROWS: dict[str, tuple[dict[str, Any], Spoil, str, str]] = {
     "values of chance": (LLAMA, steps(), "", ""),
@@ -110,6 +145,31 @@ ROWS: dict[str, tuple[dict[str, Any], Spoil, str, str]] = {
         "",
     ),
     "a page in the middle": (LLAMA, with_hole(UP, 3, 4), "HF915 error", "the file has a hole there"),
+    "a hole that ends within a row": (LLAMA, changed(DOWN, _zero(1700, 4200)), "HF908 error", "is zero in rows 2 to 5"),
+    "columns and rows pruned": (LLAMA, changed(DOWN, _columns_and_rows), "", ""),
+    "a block that was written again": (LLAMA, changed(UP, _block(4096, 16384)), "HF909 error", "bytes or more twice"),
+    "a block behind itself": (LLAMA, changed(DOWN, _block(8192, 12288)), "HF909 error", "4,096 bytes after the first"),
+    "blocks of heads of keys": (LLAMA, changed(KEYS, _block(0, 288, 288)), "", ""),
+    "rows that repeat far behind": (
+        LLAMA,
+        changed(UP, lambda codes: np.concatenate([codes[:600], np.repeat(codes[600:601], 200, 0)])),
+        "HF909 error",
+        "repeats rows",
+    ),
+    "a matrix of another kind and layer": (
+        LLAMA,
+        copied(UP, UP.replace("s.1.", "s.2.").replace("up_", "gate_")),
+        "HF910 error",
+        "nothing ties them",
+    ),
+    "identities": (LLAMA, steps(*(changed(KEYS.replace("s.1.", f"s.{n}."), _eye) for n in (1, 2))), "", ""),
+    "an expert that nothing reaches": (
+        MOE,
+        _whole_expert(1, 2, lambda name: times(name, 1e-5)),
+        "HF911 note",
+        "root mean square",
+    ),
+    "one matrix of an expert": (MOE, times(ROUTER.format(2), 1e-5), "HF911 error", "root mean square"),
     "a few rows": (LLAMA, changed(UP, _zero(4800, 5280)), "", ""),
     "rows of padding": (LLAMA, changed("model.embed_tokens.weight", _zero(600, 1200)), "", ""),
     "half of the values pruned": (LLAMA, _pruned(0.5), "", ""),
@@ -148,6 +208,42 @@ def test_what_was_lost_is_found_and_what_is_meant_is_not(name: str, tmp_path: Pa
     found = [one for one in report.findings if "HF908" <= one.code <= "HF919"]
     assert " ".join(dict.fromkeys(f"{one.code} {one.severity}" for one in found)) == expected
     assert not found or words in found[0].message
+
+
+def test_an_expert_that_was_pruned_is_a_note(tmp_path: Path) -> None:
+    folder = _model(tmp_path / "m", MOE)
+    _whole_expert(1, 2, _zeroed)(folder)
+    found = hfcount.verify(folder, depth="data").findings
+    assert [(one.code, one.severity) for one in found] == [("HF903", "note")]
+    _zeroed(ROUTER.format(3))(folder)
+    assert ("HF903", "error") in [(one.code, one.severity) for one in hfcount.verify(folder, depth="data").findings]
+
+
+@pytest.mark.parametrize(("kind", "verdict"), [("gemma2", "verified"), ("llama", "mismatch")])
+def test_norms_of_gemma_may_still_be_zero(kind: str, verdict: str, tmp_path: Path) -> None:
+    folder = _model(tmp_path / "m", config(kind, **SIZES) if kind == "llama" else LLAMA | GEMMA2)
+    _zeroed(NORM)(folder)
+    assert hfcount.verify(folder, depth="data").verdict == verdict
+
+
+def test_float32_that_holds_pairs_of_bfloat16_is_seen(tmp_path: Path) -> None:
+    random = np.random.default_rng(0)
+    folder = tmp_path / "m"
+    folder.mkdir()
+    values = LLAMA | {"dtype": "float32"}
+    (folder / "config.json").write_text(json.dumps(values))
+    shapes = {one.name: one.shape for one in hfcount.blueprint(values).tensors()}
+    (folder / "model.safetensors").write_bytes(shard(shapes, "F32", 4))
+    filled(folder / "model.safetensors", 1)
+    assert hfcount.verify(folder, depth="data").verdict == "verified"
+    noise = random.standard_normal((800, 24, 2)).astype(np.float32) / 50
+    pairs = (noise.view(np.uint32) >> 16).astype("<u2").view("<u4")[..., 0]
+    tensors, start = header(folder / "model.safetensors")
+    with (folder / "model.safetensors").open("r+b") as stream:
+        stream.seek(start + tensors[UP]["data_offsets"][0])
+        stream.write(pairs.tobytes())
+    (found,) = hfcount.verify(folder, depth="data").findings
+    assert (found.code, "its bits are BF16" in found.message) == ("HF912", True)
 
 
 @pytest.mark.parametrize("depth", ["auto", "headers", "data"])

@@ -68,7 +68,8 @@ def _odd(sized: Sequence[Subject]) -> Iterator[ImplausibleSize]:
         [tensor for tensor in group if _is_odd(tensor, _usual(tensor, group), len(group) > _TWO)]
         for group in groups.values()
     ]
-    idle = idle_experts(sized, [tensor for odd in odd_of for tensor in odd if size(tensor) < _LARGE])
+    small = [tensor for group in groups.values() for tensor in group if _is_small(tensor, _usual(tensor, group))]
+    idle = idle_experts(sized, small)
     for group, odd in zip(groups.values(), odd_of, strict=True):
         working, rest = [tensor for tensor in odd if tensor.name not in idle], [t for t in odd if t.name in idle]
         for tensors, note in ((working, False), (rest, True)):
@@ -76,6 +77,10 @@ def _odd(sized: Sequence[Subject]) -> Iterator[ImplausibleSize]:
                 facts: dict[str, object] = {"observed": size(tensors[0]), "expected": _usual(tensors[0], group)}
                 facts |= {"severity": "note", "fix": ImplausibleSize.idle} if note else {}
                 yield from reported(ImplausibleSize, tensors, facts)
+
+
+def _is_small(tensor: Subject, usual: float | None) -> bool:
+    return usual is not None and _APART * size(tensor) < usual
 
 
 def _usual(tensor: Subject, group: Sequence[Subject]) -> float | None:
