@@ -10,6 +10,7 @@ from hfcount.text import plural
 
 _FORM = ("spelling", "container", "same-structure", "same-values", "same-files")
 _LOOK = "values were not compared (--sample or --depth data compares them)"
+_PIPELINE = "one is a pipeline, but mergekit merges single models with a config.json"
 _FEW = 3
 
 Judgement = tuple[bool | None, str]
@@ -36,13 +37,13 @@ def expectation(
         "cast": _cast,
         "quantised": _quantised,
     }
+    met: bool | None
     if not allow_nan and (broken := introduced(diff)):
         met, reason = False, broken
     elif "order" in _kinds(diff):
         met, reason = False, "its layers or experts are in another order than A's"
     elif expected == "mergeable":
-        reason = "one is a pipeline, but mergekit merges single models with a config.json"
-        met, reason = mergeable() if mergeable else (False, reason)
+        met, reason = mergeable() if mergeable else (False, _PIPELINE)
     elif diff.same_structure is None:
         met, reason = None, _untold(diff)
     elif expected == "merge":

@@ -101,8 +101,8 @@ def _of_classes(c: Comparison) -> Iterator[str]:
         return
     for name, classes in zip(_SIDES, named, strict=True):
         if len(classes) != 1:
-            several = "classes" if len(classes) > 1 else "class"
-            yield f"the config of {name} names {len(classes) or 'no'} {several}, and {_by('classes')} takes one"
+            many = f"{len(classes)} classes" if classes else "no class"
+            yield f"the config of {name} names {many}, and {_by('classes')} takes one"
     if any(len(classes) != 1 for classes in named):
         return
     first, second = (printable(classes[0]) for classes in named)

@@ -35,10 +35,10 @@ _WORDS_LEAST = 4  # with space between them
 _LETTERS = 12  # different characters of a text, at least
 _WORDS = re.compile(rb"[A-Za-z]{3,}")
 _CLOSE = 256 // _WORD  # words between two that are sampled of a small tensor
+_PASSED = 8  # chunks, of which rows are compared in the first
 _APART = 512  # bytes between two rows whose first words are compared, at least
 _CHANCE = 40.0  # bits that a row has to hold, so that no chance makes another one like it
 _PAIRS = 4  # of blocks that may be the same, of a piece
-_MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
 class RowSample(NamedTuple):
@@ -74,7 +74,7 @@ class RowSample(NamedTuple):
 
 
 class Blocks(NamedTuple):
-    """Two places of a tensor that may hold the same block of bytes: where they begin, and how many bytes are alike."""
+    """Two places of a tensor that may lie in the same block of bytes, and how many bytes before or behind are alike."""
 
     first: int
     second: int
@@ -98,7 +98,7 @@ class Patterns:
         self.rows: RowSample | None = None
         self.text: Span | None = None
         self._sample: list[Words] = []
-        self._step = _SPARSE
+        self._step = 2 * _SPARSE
 
     def look(self, raw: Bytes, start: int) -> None:
         """Looks at a chunk.
@@ -114,8 +114,8 @@ class Patterns:
         if self._row:
             self._look_at_rows(raw, words, start)
             if not start and raw.size <= _SMALL:
-                self._step, sample = _CLOSE, words[::_CLOSE]
-            self._sample.append(sample.copy())
+                self._step = _CLOSE
+            self._sample.append(words[:: self._step].copy())
         if self._plain and self.text is None and _signless(words):
             self.read_text(raw, start)
 
@@ -128,27 +128,28 @@ class Patterns:
                 return
 
     def repeated_blocks(self) -> list[Blocks]:
-        """Places that may hold the same bytes, by two sampled words in a row that are there twice."""
+        """Places that may hold the same bytes, by sampled words that are there twice: each page has one."""
         if not self._sample:
             return []
         sample = np.concatenate(self._sample)
-        pairs = sample[:-1] * _MIX ^ sample[1:]
-        ordered = np.sort(pairs)
-        if not (ordered[1:] == ordered[:-1]).any():
+        ordered = np.sort(sample)
+        if not ((ordered[1:] == ordered[:-1]) & (ordered[1:] != 0)).any():
             return []
-        order = np.argsort(pairs, kind="stable")
-        same = (pairs[order][1:] == pairs[order][:-1]) & (sample[order[1:]] != 0) & (sample[order[1:] + 1] != 0)
+        order = np.argsort(sample, kind="stable")
+        same = (sample[order][1:] == sample[order][:-1]) & (sample[order[1:]] != 0)
         step = self._step * _WORD
         return [
-            Blocks(self._begin + int(order[place]) * step, self._begin + int(order[place + 1]) * step, step + _WORD)
+            Blocks(self._begin + int(order[place]) * step, self._begin + int(order[place + 1]) * step, step // 2)
             for place in np.flatnonzero(same)[:_PAIRS]
         ]
 
     def _look_at_rows(self, raw: Bytes, words: Words, start: int) -> None:
-        """Compares the first rows of a piece, and in its other chunks those whose first words are the same."""
+        """Compares the first rows of a piece, and in some of its chunks those whose first words are the same."""
         begin, row = self._begin + start, self._row
         if not start:
             self.rows = sampled(raw, row, self._width, begin)
+        elif start // raw.size % _PASSED:
+            return
         if row % _WORD or begin % _WORD or (self.rows and self.rows.repeated):
             return
         offset, step = -begin % row, -(-_APART // row) * row

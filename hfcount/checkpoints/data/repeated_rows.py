@@ -71,9 +71,10 @@ def _equal_blocks(tensor: Subject, source: Source) -> Blocks | None:
     for block in tensor.tally.blocks:
         if heads and not (block.second - block.first) % row:
             continue
-        raw, again = source.parts(tensor.place, [block.first, block.second], block.size)
-        if raw == again and len({*raw}) > _VARIED and len(raw) - raw.count(0) > _VARIED * 4:
-            return block
+        for back in (0, min(block.first, block.size)):
+            raw, again = source.parts(tensor.place, [block.first - back, block.second - back], block.size)
+            if raw == again and len({*raw}) > _VARIED and len(raw) - raw.count(0) > _VARIED * 4:
+                return block
     return None
 
 
