@@ -1,9 +1,8 @@
 """What differs between two checkpoints, in a versioned schema that every rendering shows."""
 
 import json
-from dataclasses import asdict, dataclass, field, fields
 from functools import cache
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from hfcount.diffing.pieces import (
     Cell,
@@ -17,7 +16,7 @@ from hfcount.diffing.pieces import (
     Tensors,
     Values,
 )
-from hfcount.report.figures import Part
+from hfcount.report.part import Part, as_json
 from hfcount.report.renderings import DIFF_RENDERINGS
 from hfcount.version import SCHEMA
 
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Diff(Part):
     """What differs between two checkpoints.
 
@@ -35,7 +33,9 @@ class Diff(Part):
     `parts` are those of pipelines, by name. `judged_by` is what the exit code goes by where nothing is expected.
     """
 
-    schema_version: Literal[1] = field(default=1, metadata={"alias": "schema"})
+    _aliases: ClassVar[dict[str, str]] = {"schema_version": "schema"}
+
+    schema_version: Literal[1] = 1
     a: Side
     b: Side
     summary: str
@@ -98,11 +98,16 @@ class Diff(Part):
 
     def to_json(self) -> str:
         """The same as one line of ASCII JSON; `parts` is left out where there are none."""
-        return json.dumps(_fields(self), default=_fields)
+        return json.dumps(as_json(self), default=as_json)
 
     def model_dump(self) -> dict[str, Any]:
         """The same as nested dicts, by the names of its fields."""
+        from dataclasses import asdict
+
         return asdict(self)
+
+    def _as_json(self) -> dict[str, Any]:
+        return {name: value for name, value in super()._as_json().items() if name != "parts" or value is not None}
 
     @classmethod
     def model_validate_json(cls, text: str | bytes) -> "Diff":
@@ -115,11 +120,6 @@ class Diff(Part):
         dialect = "https://json-schema.org/draft/2020-12/schema"
         address = SCHEMA.replace("report.schema.json", "diff.schema.json")
         return {"$schema": dialect, "$id": address, **_adapter().json_schema()}
-
-
-def _fields(part: Any) -> dict[str, Any]:
-    values = {field.metadata.get("alias", field.name): getattr(part, field.name) for field in fields(part)}
-    return {name: value for name, value in values.items() if name != "parts" or value is not None}
 
 
 @cache

@@ -1,11 +1,11 @@
 """The parts of a Diff: sides, relations, config keys, tensors, files, values."""
 
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from hfcount.fetcher.location import SourceName
 from hfcount.options import Expected
-from hfcount.report.figures import Failure, Part
+from hfcount.report.figures import Failure
+from hfcount.report.part import Part
 from hfcount.report.model import Verdict
 
 Effect = Literal["tensors", "storage", "reading", "training", "none", "unknown"]
@@ -49,7 +49,6 @@ DiffDepth = Literal["listing", "config", "index", "headers", "samples", "data"]
 """How far both were compared: contents by the checksums of listings, or up to values."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Side(Part):
     """One of the two.
 
@@ -74,7 +73,6 @@ class Side(Part):
     error: Failure | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Relation(Part):
     """One thing that B is to A, and the words for it."""
 
@@ -82,7 +80,6 @@ class Relation(Part):
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class ConfigKey(Part):
     """A config key with another effective value: `absent` names the side whose value is a default, if one is.
 
@@ -99,7 +96,6 @@ class ConfigKey(Part):
     readers: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Held(Part):
     """A tensor on one side: its stored names, folded; its shape in elements; its dtype, or how it is packed."""
 
@@ -108,7 +104,6 @@ class Held(Part):
     dtype: str | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class TensorPair(Part):
     """Tensors that differ only in numbers of their names; null on the side that lacks them."""
 
@@ -119,7 +114,6 @@ class TensorPair(Part):
     b: Held | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Stack(Part):
     """Layers or experts of which the sides have different numbers, `layers` or `experts` by `name`."""
 
@@ -129,7 +123,6 @@ class Stack(Part):
     b: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Tensors(Part):
     """How the tensors compare: `alike` have one shape and dtype; of them `renamed` have other names or layouts.
 
@@ -145,7 +138,6 @@ class Tensors(Part):
     stacks: tuple[Stack, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class FileSums(Part):
     """Files by the sha256 that listings have: how many are the same, those that differ, and those of one side alone.
 
@@ -161,7 +153,6 @@ class FileSums(Part):
     of: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class ValueRow(Part):
     """Values of tensors that differ only in numbers of their names: how many tensors were compared, how many differ.
 
@@ -188,7 +179,6 @@ class ValueRow(Part):
     first: tuple[int, ...] | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Values(Part):
     """Values of tensors that both have: those that were compared, and those that differ, by component and by name.
 
@@ -209,7 +199,6 @@ class Values(Part):
     rows: tuple[ValueRow, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Cell(Part):
     """The tensors of one component in one layer: `stack` names the list of layers, `number` is null outside of all.
 
@@ -229,7 +218,6 @@ class Cell(Part):
     relative: float | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Expectation(Part):
     """What was expected, whether it holds, and why not; null where it cannot be told."""
 

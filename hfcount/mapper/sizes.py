@@ -5,7 +5,7 @@ from typing import Any, Literal, ParamSpec, Protocol, TypeVar, cast, dataclass_t
 
 from hfcount.mapper.reader import MAX_LAYERS, MAX_SIZE, Config
 from hfcount.mapper.tracking import REQUIRED
-from hfcount.spec.record import Reader, Record
+from hfcount.record import Reader, Record
 from hfcount.spec.tree.dims import Dim
 
 T = TypeVar("T")

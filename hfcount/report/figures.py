@@ -1,33 +1,11 @@
 """Parts of a report that hold numbers: counts, formulas, storage, files, places."""
 
-from dataclasses import dataclass, field, fields
-from typing import Any, ClassVar, Literal
+from typing import Literal
+
+from hfcount.record import made
+from hfcount.report.part import Part
 
 
-class Part:
-    """Base class of report parts, which compares and shows them: for each class apart that would cost a third more.
-
-    Unknown fields are rejected when parsing.
-    """
-
-    __slots__ = ()
-    __pydantic_config__: ClassVar[dict[str, Any]] = {"extra": "forbid", "validate_by_name": True}
-
-    def _values(self) -> dict[str, Any]:
-        part: Any = self  # a dataclass
-        return {attribute.name: getattr(self, attribute.name) for attribute in fields(part)}
-
-    def __eq__(self, other: object) -> bool:
-        return self._values() == other._values() if isinstance(other, type(self)) else NotImplemented
-
-    def __hash__(self) -> int:
-        return hash(tuple(self._values().values()))
-
-    def __repr__(self) -> str:
-        return f"{type(self).__qualname__}({', '.join(f'{name}={value!r}' for name, value in self._values().items())})"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Parameters(Part):
     """Numbers of parameters, in elements.
 
@@ -40,7 +18,6 @@ class Parameters(Part):
     stored: int | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class ComponentCount(Part):
     """Parameters of one component, in elements; `active` is null where names and shapes are all that is known."""
 
@@ -49,7 +26,6 @@ class ComponentCount(Part):
     active: int | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class TensorRow(Part):
     """All tensors of the blueprint whose names differ only in indices; `shape` is of one, `elements` of all."""
 
@@ -61,7 +37,6 @@ class TensorRow(Part):
     elements: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class FormulaPart(Part):
     """The closed form of one component or of the total: in symbols, in numbers, and its value in elements."""
 
@@ -71,7 +46,6 @@ class FormulaPart(Part):
     value: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class ClosedForm(Part):
     """The formula of every component, the total last, and the value of each symbol.
 
@@ -96,10 +70,9 @@ class ClosedForm(Part):
     active: tuple[FormulaPart, ...] = ()
     layers: tuple[FormulaPart, ...] = ()
     active_layers: tuple[FormulaPart, ...] = ()
-    keys: dict[str, str] = field(default_factory=dict)
+    keys: dict[str, str] = made(factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class LayerKind(Part):
     """Layers that have the same parameters.
 
@@ -113,7 +86,6 @@ class LayerKind(Part):
     components: tuple[ComponentCount, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Storage(Part):
     """How quantised weights are stored, by the headers, else by the names, else by what announces it.
 
@@ -133,7 +105,6 @@ class Storage(Part):
     unpacked_bytes: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class ModuleRow(Part):
     """A module that sentence-transformers puts around the model: its folder, and the name of its class.
 
@@ -150,7 +121,6 @@ class ModuleRow(Part):
     width: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class WeightsFile(Part):
     """One of several forms of a model in the same repo, such as a GGUF file in one mixture of types.
 
@@ -171,7 +141,6 @@ class WeightsFile(Part):
     largest_context: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class AdapterFigures(Part):
     """What an adapter adds to its base.
 
@@ -188,7 +157,6 @@ class AdapterFigures(Part):
     bytes: int | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Location(Part):
     """Where a finding stands: a file of the checkpoint, and its line, from 1; null where no line of a text shows it."""
 
@@ -196,7 +164,6 @@ class Location(Part):
     line: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Failure(Part):
     """Why a run could not look."""
 
@@ -204,7 +171,6 @@ class Failure(Part):
     message: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class TensorStatistics(Part):
     """The values of a tensor, all of which were read; `shape` and `elements` are in elements.
 

@@ -2,14 +2,14 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, fields
 from functools import cache
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from hfcount.errors import NotVerified
 from hfcount.fetcher.location import SourceName
 from hfcount.mapper.whatif import written
 from hfcount.options import Depth
+from hfcount.record import made
 from hfcount.report.figures import (
     AdapterFigures,
     ClosedForm,
@@ -18,12 +18,12 @@ from hfcount.report.figures import (
     LayerKind,
     ModuleRow,
     Parameters,
-    Part,
     Storage,
     TensorRow,
     TensorStatistics,
     WeightsFile,
 )
+from hfcount.report.part import Part, as_json
 from hfcount.report.pieces import (
     Allowed,
     Beside,
@@ -46,7 +46,6 @@ __all__ = ["Allowed", "Beside", "Evidence", "Files", "PipelinePart", "Report", "
 __all__ += ["ReportedLoader", "Verdict", "worst"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Report(Part):
     """What hfcount says of one checkpoint.
 
@@ -63,7 +62,9 @@ class Report(Part):
     or one that gives something up (`offered`).
     """
 
-    schema_version: Literal[1] = field(default=1, metadata={"alias": "schema"})
+    _aliases: ClassVar[dict[str, str]] = {"schema_version": "schema"}
+
+    schema_version: Literal[1] = 1
     model: str
     revision: str | None = None
     source: SourceName | None = None
@@ -76,7 +77,7 @@ class Report(Part):
     verdict: Verdict
     parameters: Parameters | None = None
     components: tuple[ComponentCount, ...] = ()
-    auxiliary: dict[str, int] = field(default_factory=dict)
+    auxiliary: dict[str, int] = made(factory=dict)
     evidence: Evidence | None = None
     not_looked_at: tuple[Beside, ...] = ()
     checks: tuple[ReportedCheck, ...] = ()
@@ -167,11 +168,13 @@ class Report(Part):
 
     def to_json(self) -> str:
         """The report as one line of ASCII JSON; rare fields are left out if they are null."""
-        values = {name: value for name, value in _fields(self).items() if value is not None or name not in _RARE}
-        return json.dumps(values, default=_fields)
+        values = {name: value for name, value in as_json(self).items() if value is not None or name not in _RARE}
+        return json.dumps(values, default=as_json)
 
     def model_dump(self) -> dict[str, Any]:
         """The report as nested dicts, by the names of its fields."""
+        from dataclasses import asdict
+
         return asdict(self)
 
     @classmethod
@@ -197,12 +200,6 @@ class Report(Part):
 
 _RARE = "container variants adapter overrides asides tensors formula layers error".split()
 _RARE += "derived_with serving modules parts statistics target read_for repair".split()
-
-
-def _fields(part: Any) -> dict[str, Any]:
-    return {
-        attribute.metadata.get("alias", attribute.name): getattr(part, attribute.name) for attribute in fields(part)
-    }
 
 
 @cache

@@ -1,10 +1,10 @@
 """Pieces of a report: what was looked at, what was compared, what was found, and the parts of a pipeline."""
 
-from dataclasses import dataclass, field
-from typing import Literal
+from typing import ClassVar, Literal
 
 from hfcount.errors import Value, Variant
 from hfcount.options import Depth
+from hfcount.record import made
 from hfcount.report.figures import (
     ClosedForm,
     ComponentCount,
@@ -12,10 +12,10 @@ from hfcount.report.figures import (
     LayerKind,
     Location,
     Parameters,
-    Part,
     Storage,
     TensorRow,
 )
+from hfcount.report.part import Part
 from hfcount.report.serving import Memory
 from hfcount.verifier.finding import Finding
 from hfcount.verifier.loaders.loader import Basis, ReadingOutcome
@@ -24,7 +24,6 @@ from hfcount.verifier.rules import RULES
 Verdict = Literal["verified", "explained", "allowed", "mismatch", "unverified"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Files(Part):
     """How far a run looked at the weight files.
 
@@ -36,10 +35,9 @@ class Files(Part):
     found: int | None = None
     sized: int = 0
     opened: int = 0
-    apart: dict[str, str] = field(default_factory=dict)
+    apart: dict[str, str] = made(factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Beside(Part):
     """Files of one kind that lie beside the model and were not opened: how many, and the paths of the first 100."""
 
@@ -48,7 +46,6 @@ class Beside(Part):
     files: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Evidence(Part):
     """What was published.
 
@@ -66,7 +63,6 @@ class Evidence(Part):
     files: Files | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class ReportedCheck(Part):
     """One number as expected and as observed; `text` says how the expected one was computed.
 
@@ -82,7 +78,6 @@ class ReportedCheck(Part):
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class ReportedFinding(Part):
     """One difference: `count` tensors, their names folded into rows, their `parameters` (elements) and `bytes`.
 
@@ -126,7 +121,6 @@ class ReportedFinding(Part):
         return RULES[self.code]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class ReportedLoader(Part):
     """What one loader, a library in a version, makes of the checkpoint.
 
@@ -147,7 +141,6 @@ class ReportedLoader(Part):
     source: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Allowed(Part):
     """Errors that --allow let through: their rule, and how many findings it has."""
 
@@ -156,7 +149,6 @@ class Allowed(Part):
     count: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class PipelinePart(Part):
     """What model_index.json lists: a model of a pipeline, or what holds no weights, such as a tokenizer.
 
@@ -165,9 +157,11 @@ class PipelinePart(Part):
     whole, which name it.
     """
 
+    _aliases: ClassVar[dict[str, str]] = {"class_name": "class"}
+
     name: str
     library: str
-    class_name: str = field(metadata={"alias": "class"})
+    class_name: str
     verdict: Verdict | None = None
     container: str | None = None
     family: str | None = None

@@ -1,12 +1,10 @@
 """What a report shows of serving: memory, cache, multiply-adds, and the answers to what was asked about them."""
 
-from dataclasses import dataclass
 from typing import Literal
 
-from hfcount.report.figures import Part
+from hfcount.report.part import Part
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class CachePart(Part):
     """What one layer of this kind caches.
 
@@ -24,7 +22,6 @@ class CachePart(Part):
     merged: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class RankMemory(Part):
     """Memory of each of `ranks` ranks that share a model, in bytes; the fields are those of Memory.
 
@@ -44,7 +41,6 @@ class RankMemory(Part):
     largest_context: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Memory(Part):
     """Memory for serving, in bytes.
 
@@ -79,7 +75,6 @@ class Memory(Part):
     ranks_why: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Answer(Part):
     """The answer to a question about serving: whether `ranks` ranks can share the model (`tp`), or whether it fits.
 
@@ -102,7 +97,6 @@ class Answer(Part):
         return 0 if self.allowed else {"yes": 0, "no": 1, "unknown": 3}[self.answer]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class EngineMemory(Part):
     """What an engine uses of `available_bytes`, on each of `ranks` ranks.
 
@@ -118,7 +112,6 @@ class EngineMemory(Part):
     largest_context: int | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Serving(Part):
     """What was asked about serving, and the answers: they stand beside the verdict, and do not change it.
 
@@ -137,7 +130,6 @@ class Serving(Part):
     context_limit_source: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Compute(Part):
     """Multiply-adds of a forward pass for one token; each is two floating-point operations.
 

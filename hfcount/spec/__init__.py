@@ -23,4 +23,4 @@ from hfcount.spec.components import (
 )
 from hfcount.spec.layers import Entries, Lacking, Layer, Layers, Window
 from hfcount.spec.model import Head, Spec
-from hfcount.spec.record import Record
+from hfcount.record import Record

@@ -3,7 +3,7 @@
 from typing import Annotated, ClassVar, Literal, dataclass_transform, get_args
 
 from hfcount.spec.nesting import Nested
-from hfcount.spec.record import Record
+from hfcount.record import Record
 from hfcount.spec.tree.dims import Dim
 
 

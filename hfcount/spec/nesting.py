@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeVar, cast
 
-from hfcount.spec.record import Record
+from hfcount.record import Record
 from hfcount.spec.tree.dims import Dim
 
 T = TypeVar("T")

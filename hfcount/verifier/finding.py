@@ -5,7 +5,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from hfcount.errors import Value, Variant
-from hfcount.spec.record import Record
+from hfcount.record import Record
 from hfcount.text import printable
 from hfcount.version import explained
 

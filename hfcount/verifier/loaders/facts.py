@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from hfcount.mapper import json_lines
-from hfcount.spec.record import Record
+from hfcount.record import Record
 from hfcount.verifier.loaders import recorded
 
 LIBRARY = "transformers"

@@ -9,7 +9,7 @@ from hfcount.blueprints.blueprint import Blueprint
 from hfcount.formats.index import Index
 from hfcount.formats.safetensors import Shard
 from hfcount.mapper.quantization_config import Announcement
-from hfcount.spec.record import Record
+from hfcount.record import Record
 from hfcount.verifier.finding import Finding
 
 if TYPE_CHECKING:

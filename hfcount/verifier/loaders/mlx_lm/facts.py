@@ -5,7 +5,7 @@ from functools import lru_cache
 from typing import Any
 
 from hfcount.mapper import json_lines
-from hfcount.spec.record import Record
+from hfcount.record import Record
 from hfcount.verifier.loaders import recorded
 
 LIBRARY = "mlx-lm"
