@@ -13,7 +13,8 @@ class _AsDataclass:
     """Describes a part as a dataclass to whoever takes it for one: pydantic, `dataclasses.asdict` and `replace`."""
 
     def __get__(self, part: "Part | None", kind: "type[Part]") -> "dict[str, Field[Any]]":
-        return _described(kind)
+        described: Callable[[type[Part]], dict[str, Field[Any]]] = _described
+        return described(kind)
 
 
 class Part(Record):

@@ -105,7 +105,7 @@ def _by_word(case: Case, key: str, value: Sequence[str]) -> Iterator[dict[str, A
 def _odd(case: Case, changes: Mapping[str, Any]) -> set[int] | None:
     """The layers that differ from a changed config; None if it is no valid one."""
     made = case.with_changes(changes)
-    return made and {numbers[0] for _, _, numbers in made[1].places() if numbers}
+    return made and made[1].layers
 
 
 def _cause(case: Case, codes: frozenset[str], fits: Sequence[Mapping[str, Any]]) -> Cause:

@@ -1,6 +1,7 @@
 """Stored tensors folded into rows, and how they differ from a blueprint's leaves."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -42,7 +43,7 @@ class Row:
     @property
     def count(self) -> int:
         """The number of tensors."""
-        return prod(int(indices.count) for indices in self.numbers)
+        return _count(self.numbers)
 
     @property
     def name(self) -> str:
@@ -193,16 +194,22 @@ class Difference:
         """Every tensor that differs."""
         for leaf, rows, _ in self._lacking():
             text = text_of(leaf)
-            for numbers in product(*leaf.indices):
-                if not any(numbers in row for row in rows):
-                    yield "missing", text, numbers
+            for numbers in _outside(leaf.indices, rows):
+                yield "missing", text, numbers
         for row, parts in self.unexpected:
-            for numbers in product(*row.numbers):
-                if not any(numbers in part for part in parts):
-                    yield "unexpected", row.text, numbers
+            for numbers in _outside(row.numbers, parts):
+                yield "unexpected", row.text, numbers
         for _, row in self.misshapen:
             for numbers in product(*row.numbers):
                 yield "misshapen", row.text, numbers
+
+    @property
+    def layers(self) -> set[int]:
+        """The first numbers of all tensors that differ, none of which is looked at alone."""
+        open_: list[tuple[Sequence[Indices], list[Row]]] = [(leaf.indices, rows) for leaf, rows, _ in self._lacking()]
+        open_ += [(row.numbers, parts) for row, parts in self.unexpected]
+        open_ += [(row.numbers, []) for _, row in self.misshapen]
+        return {layer for numbers, rows in open_ if numbers for layer in _short_of(numbers, rows)}
 
 
 def compare(leaves: Iterable[Leaf], stored: StoredRows) -> Difference:
@@ -229,6 +236,37 @@ def compare(leaves: Iterable[Leaf], stored: StoredRows) -> Difference:
             beyond += more
     result.counts = sum(count for _, count in result.missing), beyond, misshapen
     return result
+
+
+def _outside(numbers: Sequence[Indices], rows: Sequence[Row]) -> Iterator[tuple[int, ...]]:
+    """The combinations of numbers that none of the rows has; only rows of the same first number are asked."""
+    if not numbers:
+        yield from () if rows else [()]
+        return
+    by_first: dict[int, list[Row]] = {}
+    for row in rows:
+        for first in row.numbers[0]:
+            by_first.setdefault(first, []).append(row)
+    for first in numbers[0]:
+        near = by_first.get(first, ())
+        for rest in product(*numbers[1:]):
+            place = (first, *rest)
+            if not any(place in row for row in near):
+                yield place
+
+
+def _short_of(numbers: Sequence[Indices], rows: Sequence[Row]) -> Iterator[int]:
+    """The first numbers of combinations that disjoint rows, which have no others, do not have all of."""
+    each, held = _count(numbers[1:]), Counter[int]()
+    for row in rows:
+        inner = _count(row.numbers[1:])
+        held.update({first: inner for first in row.numbers[0]})
+    return (first for first in numbers[0] if held[first] < each)
+
+
+def _count(numbers: Iterable[Indices]) -> int:
+    """How many combinations of numbers there are."""
+    return prod(int(indices.count) for indices in numbers)
 
 
 def _by_text(pairs: Iterable[tuple[Leaf, T]]) -> dict[Text, list[tuple[Leaf, T]]]:
