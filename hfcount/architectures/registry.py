@@ -71,11 +71,11 @@ def _types_in(name: str) -> list[str]:
     """The types in MODEL_TYPES of a file and in its PARTS."""
     source = _source(name)
     parts = source.find(b"\nPARTS = ")
-    return _texts(_TYPES.search(source), *(_PART.finditer(source, parts) if parts >= 0 else ()))
+    return _texts(_TYPES.search(source), *(re.finditer(_PART, source[parts:]) if parts >= 0 else ()))
 
 
 def _classes_in(name: str) -> list[str]:
-    return _texts(_CLASSES.search(_source(name)))
+    return _texts(re.search(_CLASSES, _source(name)))
 
 
 def _source(name: str) -> bytes:
@@ -88,8 +88,8 @@ def _texts(*tuples: re.Match[bytes] | None) -> list[str]:
 
 # A search for one beginning of a line costs a tenth of one for several.
 _TYPES = re.compile(rb"^MODEL_TYPES = \(([^)]*)\)", re.MULTILINE)
-_PART = re.compile(rb"\bFamily\(\s*\(([^)]*)\)")
-_CLASSES = re.compile(rb"^CLASSES = \(([^)]*)\)", re.MULTILINE)
+_PART = rb"\bFamily\(\s*\(([^)]*)\)"  # compiled where it is first used
+_CLASSES = rb"(?m)^CLASSES = \(([^)]*)\)"
 _TEXT = re.compile(rb'"([^"]+)"')
 
 

@@ -5,8 +5,8 @@ from typing import Any, Literal
 from hfcount.fetcher.location import SourceName
 from hfcount.options import Expected
 from hfcount.report.figures import Failure
-from hfcount.report.part import Part
 from hfcount.report.model import Verdict
+from hfcount.report.part import Part
 
 Effect = Literal["tensors", "storage", "reading", "training", "none", "unknown"]
 """What a config key changes: tensors, how they are stored, what the model computes or how its input is read, training

@@ -1,6 +1,5 @@
 """Chooses the documents to read besides config.json, by the files of the checkpoint."""
 
-import re
 from collections.abc import Mapping
 
 from hfcount.fetcher.interface import CHAT, COMPANIONS, SHORT, TOKENIZER, TOKENS, top_level
@@ -22,7 +21,7 @@ def _spoken(sizes: Mapping[str, int | None]) -> list[str]:
     return [name for name in names if name is not None and 0 < (sizes.get(name) or 0) <= SHORT]
 
 
-_ADAPTER = re.compile(r"adapter_|pytorch_lora_weights|ip-adapter")
+_ADAPTER = ("adapter_", "pytorch_lora_weights", "ip-adapter")
 """What the names of safetensors files begin with that are no model, so that the model may be pickled."""
 
 
@@ -34,7 +33,7 @@ def companions(sizes: Mapping[str, int | None], spoken: bool = False) -> list[st
     """
     if MODEL_INDEX in sizes:
         return []  # each part has its own
-    pickled = not any(name.endswith(".safetensors") for name in top_level(sizes) if not _ADAPTER.match(name))
+    pickled = not any(name.endswith(".safetensors") for name in top_level(sizes) if not name.startswith(_ADAPTER))
     read = {_tokens(sizes), *(_spoken(sizes) if spoken else ())}
     left = {*TOKENS, *CHAT} - read | (set() if pickled else {BIN_INDEX})
     return [name for name in COMPANIONS if name in sizes and name not in left]

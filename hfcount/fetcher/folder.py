@@ -24,7 +24,7 @@ from hfcount.text import printable
 _WEIGHTS = (".safetensors", ".bin")
 _SUFFIXES = (*_WEIGHTS, ".gguf", ".pt", ".pth", ".onnx", ".zip", ".tar", ".gz")  # which no repo's name ends in
 _TEXTS = (".json", ".jsonl", ".txt", ".md", ".yaml", ".yml", ".py", ".jinja", ".log", ".model")
-_STEP = re.compile(r"(checkpoint|epoch|iter|step|global_step)[-_]?\d+")
+_STEP = r"(checkpoint|epoch|iter|step|global_step)[-_]?\d+"
 _LOOKED, _LISTED, _DEEP = 100, 10_000, 5  # folders and files of which something is said, and how deep they may be
 
 
@@ -44,7 +44,7 @@ def takes(request: Request) -> bool:
 
 def _is_inner(path: Path) -> bool:
     """Whether a path is deeper than a repo's name, or ends as trainers or files are called."""
-    return len(path.parts) > 2 or _STEP.fullmatch(path.name) is not None or path.suffix.lower() in _TEXTS
+    return len(path.parts) > 2 or re.fullmatch(_STEP, path.name) is not None or path.suffix.lower() in _TEXTS
 
 
 def read(request: Request) -> Documents | Place:

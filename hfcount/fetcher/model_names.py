@@ -18,9 +18,9 @@ _PAGES = (*_FOLDERS, *_FILES)
 _REFS = r"refs/(?:pr/\d+|convert/[\w.-]+)(?=/|$)"
 """Revisions with slashes that the Hub's pages and huggingface_hub write as they are."""
 
-_REPO_PART = re.compile(r"\w[\w.-]{0,95}", re.ASCII)
+_REPO_PART = r"(?a)\w[\w.-]{0,95}"
 
-_TAGGED = re.compile(r"((?:(?:www\.)?(?:huggingface\.co|hf\.co)/|hf://)?[^@/\s:]+/[^@/\s:]+):([\w.-]+)")
+_TAGGED = r"((?:(?:www\.)?(?:huggingface\.co|hf\.co)/|hf://)?[^@/\s:]+/[^@/\s:]+):([\w.-]+)"
 """`org/name:Q4_K_M`, as llama.cpp and Ollama name one GGUF file of a repo."""
 
 
@@ -42,7 +42,7 @@ def understood(request: Request) -> Request:
             named = "--fixtures" if request.fixtures else shown
             raise ValueError(f"{named} is a local {what}, which has no revisions. Leave out the revision.")
         return _in_folder(request)
-    if tagged := _TAGGED.fullmatch(model):
+    if tagged := re.fullmatch(_TAGGED, model):
         return replace(understood(replace(request, model=tagged[1])), file=tagged[2])
     repo, revision, subfolder = _taken_apart(model)
     for what, part, asked in (("revision", revision, request.revision), ("subfolder", subfolder, request.subfolder)):
@@ -64,7 +64,7 @@ def _without_file(request: Request) -> Request:
     """The request with the repo that a file in it is named of: `org/name/config.json`, as no local path is."""
     parts = request.model.split("/")
     named = len(parts) > 2 and (parts[-1] in BESIDE_CONFIG or parts[-1] == CONFIG or _is_weights(parts[-1]))
-    if request.fixtures is not None or not named or not all(map(_REPO_PART.fullmatch, parts[:2])):
+    if request.fixtures is not None or not named or not all(re.fullmatch(_REPO_PART, part) for part in parts[:2]):
         return request
     if parts[0] in ("models", *_OTHERS) or os.path.lexists(parts[0]) or not {*parts[2:3]}.isdisjoint(_PAGES):
         return request

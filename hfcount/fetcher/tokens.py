@@ -26,9 +26,9 @@ SETTINGS = "tokenizer_config.json"
 WORDLESS = "wordless"
 """Where an excerpt of the settings says that no file in the folder may have the tokenizer's words."""
 
-_WORDS = re.compile(
-    r".*(vocab|tokenizer\.(?!jinja)|tekken|tiktoken|spiece|sentencepiece|bpe|merges|dict\.txt).*|.*\.(model|spm|codes)",
-    re.IGNORECASE,
+_WORDS = (  # compiled where it is first used
+    r"(?i).*(vocab|tokenizer\.(?!jinja)|tekken|tiktoken|spiece|sentencepiece|bpe|merges|dict\.txt).*"
+    r"|.*\.(model|spm|codes)"
 )
 _KEYS = {
     SETTINGS: ("added_tokens_decoder", "eos_token", "chat_template", "tokenizer_class", "auto_map", WORDLESS),
@@ -101,7 +101,7 @@ def marked(name: str, part: bytes | None, names: Collection[str]) -> bytes | Non
     Args:
         names: of all files beside it; those of a recording are not all that there were.
     """
-    if name != SETTINGS or part is None or HEADERS in names or any(map(_WORDS.fullmatch, names)):
+    if name != SETTINGS or part is None or HEADERS in names or any(re.fullmatch(_WORDS, other) for other in names):
         return part
     return json.dumps({**json.loads(part), WORDLESS: True}).encode()
 
@@ -173,7 +173,7 @@ def claims(documents: Mapping[str, Document]) -> Iterator[Claim]:
 def highest(documents: Mapping[str, Document]) -> Iterator[tuple[str, str, int]]:
     """The words of the highest ids of a vocabulary in a file of its own: the file, the word, its id."""
     for name, document in documents.items():
-        if name in vocabularies.FILES or re.fullmatch(vocabularies.TIKTOKEN, name):
+        if name in vocabularies.FILES or ("tiktoken" in name and re.fullmatch(vocabularies.TIKTOKEN, name)):
             with suppress(DocumentError):
                 for word, number in parse_object(document).items():
                     if type(number) is int:

@@ -27,11 +27,14 @@ RECORD = "undo.json"
 ORIGINALS = "originals kept by hfcount fix"
 
 # Paths, of which the first that fits says the kind.
-_KINDS = (
+_BY_NAME = (
     (r"(.*/)?(optimizer|scheduler|scaler|random_states|rng_state|training_args|zero_pp_rank)[\w.-]*", TRAINING),
     (r"(.*/)?(adapter_(config\.json|model[\w.-]*)|(pytorch_lora_weights|ip-adapter)[\w.-]*)", "adapters"),
-    (r".*\.(safetensors|bin|json|gguf)\.bak(\.\d+)?", "backups"),
     (r"(.*/)?consolidated[\w.-]*\.(safetensors|pth|pt|bin|index\.json)", OWN),
+)
+_KINDS = (
+    *_BY_NAME,
+    (r".*\.(safetensors|bin|json|gguf)\.bak(\.\d+)?", "backups"),
     (r".*\.gguf", "GGUF"),
     (r".*\.(ggml|ggjt)|(.*/)?ggml-model[\w.-]*\.bin", "GGML"),
     (r".*\.onnx([._]data)?(_\d+)?", "ONNX"),
@@ -47,17 +50,21 @@ _KINDS = (
     (r"model\.((fp|bf|f|int|nf|q)\d+\w*|(non_)?ema|\d-?bit)(-\d+-of-\d+)?\.safetensors", "variants"),
 )
 
+_TEXTS = (".json", ".txt", ".md", ".py", ".jinja")
+"""Endings of files at the top that are of no kind but by the beginnings of their names."""
+
 
 @cache
-def _kinds() -> tuple[tuple[re.Pattern[str], str], ...]:
-    return tuple((re.compile(pattern, re.IGNORECASE), kind) for pattern, kind in _KINDS)
+def _kinds(rows: tuple[tuple[str, str], ...]) -> tuple[tuple[re.Pattern[str], str], ...]:
+    return tuple((re.compile(pattern, re.IGNORECASE), kind) for pattern, kind in rows)
 
 
 def kind(name: str) -> str | None:
     """The kind of an unread file, by its path; None if unknown."""
     if name.startswith(".") or "/." in name:
         return None
-    return next((kind for pattern, kind in _kinds() if pattern.fullmatch(name)), None)
+    by_name = name.lower().endswith(_TEXTS) and "/" not in name
+    return next((kind for pattern, kind in _kinds(_BY_NAME if by_name else _KINDS) if pattern.fullmatch(name)), None)
 
 
 def beside(names: Collection[str], read: Collection[str], companions: Mapping[str, Document]) -> dict[str, list[str]]:

@@ -33,9 +33,9 @@ _APART = (
     (r"(optimizer|scheduler|scaler|random_states|rng_state|training_args)[\w.-]*", "training state"),
 )
 _OF_OPEN_CLIP = ("open_clip_model", "open_clip_pytorch_model")
-_PICKLED_PART = re.compile(r"pytorch_model-\d+-of-\d+\.bin", re.ASCII)
+_PICKLED_PART = r"(?a)pytorch_model-\d+-of-\d+\.bin"  # compiled where it is first used, as those below
 _RECORDED = (".json", ".safetensors", ".bin", ".pt", ".pth", ".gguf")  # besides those of a kind of their own
-_PART = re.compile(r"(.*?)(\d{1,9})([-_]of[-_])(\d{1,9})(\.\w+)", re.ASCII)
+_PART = r"(?a)(.*?)(\d{1,9})([-_]of[-_])(\d{1,9})(\.\w+)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class Weights:
     def usual(self) -> bool:
         """Whether transformers looks for files of these names, where they are pickled."""
         return self.index is not None or all(
-            name == self.layout.pickled or _PICKLED_PART.fullmatch(name) for name in self.named
+            name == self.layout.pickled or re.fullmatch(_PICKLED_PART, name) for name in self.named
         )
 
     @property
@@ -127,7 +127,7 @@ def pickled_names(files: Iterable[str]) -> list[str]:
     layout = layout_of(names)
     if any(name.endswith(".safetensors") and set_apart(name, layout) is None for name in names):
         return []
-    return [name for name in names if name == layout.pickled or _PICKLED_PART.fullmatch(name)]
+    return [name for name in names if name == layout.pickled or re.fullmatch(_PICKLED_PART, name)]
 
 
 def pickled_weights(documents: Documents, index: Index | None) -> Weights:
@@ -136,7 +136,7 @@ def pickled_weights(documents: Documents, index: Index | None) -> Weights:
     Where nothing has a name that transformers looks for, every other pickled file at the top may be the model.
     """
     there = [name for name in top_level(documents.files) if name.endswith(PICKLED)]
-    parts = {name for name in there if _PICKLED_PART.fullmatch(name)}
+    parts = {name for name in there if re.fullmatch(_PICKLED_PART, name)}
     single = documents.layout.pickled
     if single in there and index and single not in index.shards:
         index = None  # which transformers does not read then
@@ -222,13 +222,13 @@ def _parts(names: Iterable[str]) -> dict[tuple[str, str, str, str], set[str]]:
     """The numbers of files that number themselves, by what stands before, between and after them."""
     sets: dict[tuple[str, str, str, str], set[str]] = {}
     for name in names:
-        if match := _PART.fullmatch(name):
+        if match := re.fullmatch(_PART, name):
             start, number, between, of, end = match.groups()
             sets.setdefault((start, between, of, end), set()).add(number)
     return sets
 
 
-_PROCESSOR = re.compile(r".+_step_\d+(?:_.+)?")
+_PROCESSOR = r".+_step_\d+(?:_.+)?"
 """How LeRobot calls what a step of a processor keeps (processor/pipeline.py of 0.4)."""
 
 
@@ -239,7 +239,7 @@ def set_apart(name: str, layout: Layout = HF_LAYOUT) -> str | None:
         return None
     if layout.reader == "diffusers":
         return _apart_of_diffusers(stem)
-    if layout is LEROBOT_LAYOUT and _PROCESSOR.fullmatch(stem):
+    if layout is LEROBOT_LAYOUT and re.fullmatch(_PROCESSOR, stem):
         return "the statistics of a processor of LeRobot"
     if layout is OPEN_CLIP_LAYOUT:
         return None if stem in _OF_OPEN_CLIP else "open_clip does not read it beside its own files"

@@ -15,8 +15,8 @@ def line_of_key(raw: bytes, key: str) -> int | None:
     None if not even the first part of the key is there.
     """
     position, longest = None, 0
-    for path, start in _keys(raw):
-        if longest < len(path) <= len(key) and f"{key}.".startswith((f"{path}.", f"{path}[")):
+    for path, start in _keys(raw, key):
+        if longest < len(path) <= len(key) and _leads(path, key):
             position, longest = start, len(path)
         if longest == len(key):
             break
@@ -52,10 +52,18 @@ def _line(raw: bytes, place: int) -> int:
     return raw.count(b"\n", 0, place) + 1
 
 
-class _Level:
-    """An object or a list that is being read: its own path, and the key or the number that is read of it."""
+def _leads(path: str, key: str) -> bool:
+    """Whether a path is that of a key, or of an object or a list around it."""
+    return not path or f"{key}.".startswith((f"{path}.", f"{path}["))
 
-    def __init__(self, path: str, is_list: bool) -> None:
+
+class _Level:
+    """An object or a list that is being read: its own path, and the key or the number that is read of it.
+
+    Its path is None where it does not lead to the key that is looked for.
+    """
+
+    def __init__(self, path: str | None, is_list: bool) -> None:
         self.path, self.is_list = path, is_list
         self.key: str | None = None
         self.number = 0
@@ -72,19 +80,21 @@ class _Level:
         self.key, self.number = None, self.number + 1
 
 
-def _keys(raw: bytes) -> Iterator[tuple[str, int]]:
-    """The path of each key of an object and of each element of a list, in their order, and where it begins."""
+def _keys(raw: bytes, wanted: str) -> Iterator[tuple[str, int]]:
+    """The path of each key of an object and of each element of a list, in their order, and where it begins.
+
+    What lies in other objects and lists than those around the wanted key is passed over.
+    """
     levels: list[_Level] = []
     for _, token in zip(range(_MANY), _TOKEN.finditer(raw), strict=False):
         sign, level = token[0][:1], levels[-1] if levels else None
-        if level and sign not in b"}],":
-            if level.is_list:
-                yield level.inner, token.start()
-            elif level.key is None:
-                level.key = _text(token[0])
+        if level and sign not in b"}]," and (level.is_list or level.key is None):
+            level.key = "" if level.is_list or level.path is None else _text(token[0])
+            if level.path is not None:
                 yield level.inner, token.start()
         if sign in b"{[":
-            levels.append(_Level(level.inner if level else "", sign == b"["))
+            within = level is None or (level.path is not None and _leads(level.inner, wanted))
+            levels.append(_Level((level.inner if level else "") if within else None, sign == b"["))
         elif sign in b"}]" and levels:
             levels.pop()
         elif sign == b"," and level:

@@ -36,7 +36,7 @@ def file_of(names: Mapping[str, object]) -> str | None:
     named = next((name for name in FILES if name in names), None)
     if named is not None and named.endswith(".model") and not set(_NOT_ITS_WORDS).isdisjoint(names):
         return None
-    return named or next((name for name in sorted(names) if re.fullmatch(TIKTOKEN, name)), None)
+    return named or next((name for name in sorted(names) if "tiktoken" in name and re.fullmatch(TIKTOKEN, name)), None)
 
 
 def words(name: str, raw: bytes) -> dict[str, int]:

@@ -8,9 +8,8 @@ multiply-add is two floating-point operations.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from fractions import Fraction
 from itertools import chain
-from math import ceil
+from math import lcm
 from typing import NamedTuple
 
 from hfcount.blueprints.blueprint import Blueprint
@@ -88,12 +87,18 @@ class MixerCost(NamedTuple):
 
 def growth(parts: Iterable[MixerCost], cell: int = 1) -> int:
     """What a token adds to the cache, of `cell` bytes an element: where tokens share entries its part, rounded up."""
-    return ceil(sum(Fraction(part.layers * part.per_token * cell, part.merged or 1) for part in parts))
+    return _sum([(part.layers * part.per_token * cell, part.merged or 1) for part in parts])
 
 
 def attended(parts: Iterable[MixerCost]) -> int:
     """Multiply-adds per token of context: where tokens share entries its part, rounded up."""
-    return ceil(sum(Fraction(part.layers * part.per_position, part.merged or 1) for part in parts))
+    return _sum([(part.layers * part.per_position, part.merged or 1) for part in parts])
+
+
+def _sum(quotients: Sequence[tuple[int, int]]) -> int:
+    """The sum of some quotients, rounded up."""
+    common = lcm(*(divisor for _, divisor in quotients))
+    return -(-sum(int(number) * (common // divisor) for number, divisor in quotients) // common)
 
 
 class Cost(NamedTuple):

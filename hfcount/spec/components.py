@@ -2,8 +2,8 @@
 
 from typing import Annotated, ClassVar, Literal, dataclass_transform, get_args
 
-from hfcount.spec.nesting import Nested
 from hfcount.record import Record
+from hfcount.spec.nesting import Nested
 from hfcount.spec.tree.dims import Dim
 
 

@@ -5,7 +5,7 @@ import re
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.spec.tree.dims import Dim, stated
 
-_BRACED = re.compile(r"\{(\w+)\}")
+_BRACED = r"\{(\w+)\}"
 
 
 def divides(c: Config, name: str, part: int, whole_name: str, total: int, *, built: bool = False) -> int:
@@ -29,8 +29,8 @@ def dim(symbol: str, value: int) -> Dim:
 
 def derived_dim(c: Config, symbol: str, value: int, source: str) -> Dim:
     """A size that an architecture computes; `source` is the rule as in `Atom`, with keys of `c` in braces."""
-    remark = "" if ", " in source or all(map(c.given, _BRACED.findall(source))) else ", by default"
-    return Dim.named(symbol, value, _BRACED.sub(lambda key: c.path(key[1]), source) + remark)
+    remark = "" if ", " in source or all(map(c.given, re.findall(_BRACED, source))) else ", by default"
+    return Dim.named(symbol, value, re.sub(_BRACED, lambda key: c.path(key[1]), source) + remark)
 
 
 def inverse(c: Config, symbol: str, key: str, default: float) -> Dim:

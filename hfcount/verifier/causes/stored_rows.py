@@ -260,7 +260,7 @@ def _short_of(numbers: Sequence[Indices], rows: Sequence[Row]) -> Iterator[int]:
     each, held = _count(numbers[1:]), Counter[int]()
     for row in rows:
         inner = _count(row.numbers[1:])
-        held.update({first: inner for first in row.numbers[0]})
+        held.update(dict.fromkeys(row.numbers[0], inner))
     return (first for first in numbers[0] if held[first] < each)
 
 
