@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from hfcount.errors import DocumentError
 from hfcount.formats.json import Document, parse_object
+from hfcount.record import Record
 from hfcount.text import plural, printable, shown
 
 MAX_SHARDS = 10_000
@@ -16,8 +16,7 @@ _CLAIM = 2**63
 _SHARD = re.compile(r"[^\x00-\x1f\x7f\\:%/]+(/[^\x00-\x1f\x7f\\:%/]+)*")
 
 
-@dataclass(frozen=True, slots=True)
-class Index:
+class Index(Record, kw_only=False):
     """The shard of each tensor, and two claims, in bytes and elements.
 
     `pickled` where the shards are .bin, `bare` where it has no metadata, which libraries read whatever is in it.

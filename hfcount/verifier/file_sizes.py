@@ -6,10 +6,10 @@ metadata are unknown, so that the size of a header has a minimum and a maximum. 
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from hfcount.formats.dtypes import BITS
 from hfcount.formats.safetensors import LENGTH_BYTES
+from hfcount.record import State
 from hfcount.spec.tree.leaves import Leaf
 from hfcount.verifier.comparison import Comparison
 
@@ -20,8 +20,7 @@ _ENTRY = len('"":{"dtype":"","shape":[],"data_offsets":[,]},')
 _BLANKS = 8  # that a writer may put after colons and commas of an entry, besides one for each side of its shape
 
 
-@dataclass(slots=True)
-class Extent:
+class Extent(State, kw_only=False):
     """The tensors of one file: their number, bytes of data, and the fewest and most bytes of their header entries.
 
     `manifest` is how many bytes its metadata has at the most because of the scheme of packed weights.

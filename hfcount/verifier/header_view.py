@@ -1,16 +1,15 @@
 """Merges the headers of a checkpoint, and lists their differences from the index."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from math import prod
 
 from hfcount.formats.dtypes import BITS
 from hfcount.formats.index import Index
 from hfcount.formats.safetensors import Entry, Shard
+from hfcount.record import State, made
 
 
-@dataclass(slots=True)
-class HeaderView:
+class HeaderView(State, kw_only=False):
     """The headers of a checkpoint, merged.
 
     Args:
@@ -24,12 +23,12 @@ class HeaderView:
     """
 
     shards: Mapping[str, Shard]
-    absent: list[str] = field(default_factory=list)
-    entries: dict[str, Entry] = field(default_factory=dict)
-    twice: list[tuple[str, str, str]] = field(default_factory=list)
-    gone: list[str] = field(default_factory=list)
-    moved: list[tuple[str, str, str]] = field(default_factory=list)
-    omitted: list[tuple[str, str]] = field(default_factory=list)
+    absent: list[str] = made(factory=list)
+    entries: dict[str, Entry] = made(factory=dict)
+    twice: list[tuple[str, str, str]] = made(factory=list)
+    gone: list[str] = made(factory=list)
+    moved: list[tuple[str, str, str]] = made(factory=list)
+    omitted: list[tuple[str, str]] = made(factory=list)
 
     @property
     def complete(self) -> bool:

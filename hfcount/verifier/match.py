@@ -1,9 +1,9 @@
 """How the stored names match the leaves of a blueprint; names.py fills it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from hfcount.record import State, made
 from hfcount.spec.tree.leaves import Label, Leaf
 
 if TYPE_CHECKING:
@@ -11,8 +11,7 @@ if TYPE_CHECKING:
     from hfcount.verifier.wrappers import Wrapped
 
 
-@dataclass(slots=True)
-class Unfinished:
+class Unfinished(State, kw_only=False):
     """Prediction layers that are incomplete, and ordinary layers in their place.
 
     Args:
@@ -23,15 +22,14 @@ class Unfinished:
         ordinary: leaves, and their names that are listed, of layers without a prediction layer's own tensors.
     """
 
-    lacking: list[str] = field(default_factory=list)
+    lacking: list[str] = made(factory=list)
     count: int = 0
     elements: int = 0
     expected: int = 0
-    ordinary: list[tuple[Leaf, list[str]]] = field(default_factory=list)
+    ordinary: list[tuple[Leaf, list[str]]] = made(factory=list)
 
 
-@dataclass(slots=True)
-class Match:
+class Match(State, kw_only=False):
     """How the names of a checkpoint match a blueprint.
 
     Args:
@@ -47,21 +45,22 @@ class Match:
         wrapped: the changes of training wrappers; None if there are none.
         unfinished: incomplete prediction layers; None if there are none.
         heads: leaves of other classes' heads that are listed.
+        few: listed names of leaves that are too large to enumerate, by the id of the leaf.
     """
 
-    listed: list[tuple[Leaf, int]] = field(default_factory=list)
-    files: list[Mapping[str | None, int]] = field(default_factory=list)
-    missing: list[str] = field(default_factory=list)
+    listed: list[tuple[Leaf, int]] = made(factory=list)
+    files: list[Mapping[str | None, int]] = made(factory=list)
+    missing: list[str] = made(factory=list)
     missing_count: int = 0
     missing_elements: int = 0
-    unexpected: list[str] = field(default_factory=list)
-    renamed: list[tuple[str, str]] = field(default_factory=list)
-    swapped: "list[Swap]" = field(default_factory=list)
-    stand_ins: list[Leaf] = field(default_factory=list)
+    unexpected: list[str] = made(factory=list)
+    renamed: list[tuple[str, str]] = made(factory=list)
+    swapped: "list[Swap]" = made(factory=list)
+    stand_ins: list[Leaf] = made(factory=list)
     wrapped: "Wrapped | None" = None
     unfinished: Unfinished | None = None
-    heads: list[Leaf] = field(default_factory=list)
-    _few: dict[int, list[str]] = field(default_factory=dict)  # listed names of leaves too large to enumerate
+    heads: list[Leaf] = made(factory=list)
+    few: dict[int, list[str]] = made(factory=dict)
 
     @property
     def complete(self) -> bool:
@@ -101,7 +100,7 @@ class Match:
 
     def names(self, leaf: Leaf) -> list[str]:
         """Names of a leaf to look up; of a very large one only those listed, so that the checkpoint bounds the cost."""
-        few = self._few.get(id(leaf))
+        few = self.few.get(id(leaf))
         return leaf.names() if few is None else few
 
     def extra(self, *labels: Label) -> list[tuple[Leaf, int]]:

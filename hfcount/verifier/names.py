@@ -141,13 +141,13 @@ def _match(
     kept: Mapping[int, Sequence[str]] = _NONE,
 ) -> Match:
     """Compares names exactly; those that begin with one of `flat` are not missing."""
-    result = Match(_few=_names_of_large(leaves, names))
+    result = Match(few=_names_of_large(leaves, names))
     for leaf in leaves:
-        _look_for(leaf, result, names, flat, None if result._few else files, kept)
+        _look_for(leaf, result, names, flat, None if result.few else files, kept)
     if sum(count for _, count in result.listed) < len(names):
-        rest = set(names).difference(*result._few.values())
+        rest = set(names).difference(*result.few.values())
         for leaf in leaves:
-            if id(leaf) not in result._few:
+            if id(leaf) not in result.few:
                 rest.difference_update(leaf.names())
         result.unexpected = [name for name in names if name in rest]
     if result.missing_count:
@@ -183,7 +183,7 @@ def _look_for(
     kept: Mapping[int, Sequence[str]],
 ) -> None:
     """Adds to the match how many of a leaf's tensors are listed, and which are missing."""
-    few = result._few.get(id(leaf))
+    few = result.few.get(id(leaf))
     if few is not None:
         count, absent = len(few), []
         lacking = int(leaf.count) - count

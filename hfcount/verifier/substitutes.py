@@ -12,7 +12,7 @@ def let_stand_in(match: Match, names: Collection[str]) -> None:
 
     Source: transformers 5.23, modeling_utils.py, PreTrainedModel.tie_weights.
     """
-    finder = Finder(leaf for leaf, _ in match.listed if leaf.presence == "required" and id(leaf) not in match._few)
+    finder = Finder(leaf for leaf, _ in match.listed if leaf.presence == "required" and id(leaf) not in match.few)
     gone: dict[int, tuple[Leaf, list[str]]] = {}
     for place, (leaf, count) in enumerate(match.listed):
         name = leaf.tied_to or leaf.twin

@@ -135,8 +135,8 @@ def test_compares_with_an_index() -> None:
     index = Index(places, frozenset(places.values()), sum(file.data for file in files), None, True)
     assert kinds(LLAMA, *files, index=index) == []
     swapped = {name: files[file == files[0].name].name for name, file in places.items()}
-    assert kinds(LLAMA, *files, index=replace(index, weight_map=swapped)) == [("index-header-disagree", "error")]
-    assert kinds(LLAMA, *files, index=replace(index, total_size=4)) == [("total-size-differs", "note")]
+    assert kinds(LLAMA, *files, index=index.replace(weight_map=swapped)) == [("index-header-disagree", "error")]
+    assert kinds(LLAMA, *files, index=index.replace(total_size=4)) == [("total-size-differs", "note")]
 
 
 def test_a_broken_shard_is_told_once_and_the_others_are_compared() -> None:

@@ -167,7 +167,7 @@ def match_packed(
     packed = Packed(
         first,
         scheme,
-        replace(match, listed=stored, unexpected=[*unexpected, *cache.unknown]),
+        match.replace(listed=stored, unexpected=[*unexpected, *cache.unknown]),
         spelling | _spelt(spelling, collected),
         collected.dense,
         [*surveyed.modules, *_stacked(match, scheme, collected)],
