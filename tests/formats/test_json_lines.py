@@ -53,6 +53,14 @@ def test_the_line_of_a_key(key: str) -> None:
     assert line_of_key(TEXT, key) == LINES[key]
 
 
+def test_what_leads_to_another_key_is_passed_over() -> None:
+    raw = b'{"a": {"b": [1,\n{"c": 2}], "d": {\n"b": 3}},\n"d": {"b": 4, "c": [{"b":\n5}]}}'
+    assert [line_of_key(raw, key) for key in ("a.b[1].c", "a.d.b", "d.b", "d.c[0].b", "d.c[1].b", "c")] == [
+        *(2, 3, 4, 4, 4),
+        None,
+    ]
+
+
 @over(
     "raw", [b"", b"null", b"[1, 2]", b'{"a"', b'{"a": "', b"}}]]", b'{"\xff": 1,\n"b": 2}', b'{"a": 1' * 3, b"\xff\xfe"]
 )

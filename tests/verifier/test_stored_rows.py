@@ -8,7 +8,7 @@ from tables import over
 
 import hfcount
 from hfcount.spec.tree.indices import Indices
-from hfcount.verifier.causes.stored_rows import Difference, StoredRows, compare
+from hfcount.verifier.causes.stored_rows import Difference, Row, StoredRows, compare
 from hfcount.verifier.causes.whole_model import wholes
 
 LLAMA, MOE = config("llama"), config("qwen3_moe")
@@ -43,6 +43,29 @@ def test_what_differs_is_counted(
     assert found.counts == counts
     places = [how for how, _, _ in found.places()]
     assert tuple(map(places.count, ("missing", "unexpected", "misshapen"))) == counts
+
+
+@pytest.mark.parametrize(
+    "without", [(), ("layers.1.",), ("experts.2.",), ("layers.0.mlp.experts.1.up", "layers.2.self")]
+)
+@pytest.mark.parametrize(
+    "says", [MOE, config("qwen3_moe", num_experts=9), config("qwen3_moe", moe_intermediate_size=7)]
+)
+def test_the_layers_that_differ_are_those_of_all_places(says: Json, without: tuple[str, ...]) -> None:
+    for a, b in ((says, MOE), (MOE, says)):
+        found = difference(a, b, *without)
+        assert found.layers == {numbers[0] for _, _, numbers in found.places() if numbers}
+
+
+def test_a_place_is_held_against_the_rows_of_its_layer_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Every layer lacks another expert, so that each is a row of its own.
+    wide = config("qwen3_moe", num_hidden_layers=8, num_experts=8)
+    asked = []
+    contains = Row.__contains__
+    monkeypatch.setattr(Row, "__contains__", lambda row, place: asked.append(place) or contains(row, place))
+    found = difference(wide, wide, *(f"layers.{layer}.mlp.experts.{layer}." for layer in range(8)))
+    assert len([*found.places()]) == 8 * 3
+    assert len(asked) <= 8 * 8 * 3
 
 
 FEWER, MORE = config("llama", num_hidden_layers=2), config("llama", num_hidden_layers=4)
