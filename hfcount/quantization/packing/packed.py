@@ -1,9 +1,9 @@
 """Matches the names of a packed checkpoint with the modules of the blueprint."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import Field, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, Self, TypeVar
 
 from hfcount.blueprints.blueprint import Blueprint
 from hfcount.formats.dtypes import code
@@ -29,7 +29,6 @@ from hfcount.text import printable
 class Names(Protocol):
     """How names match leaves: leaves with the numbers of their names, other names and layouts, and which are meant."""
 
-    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
     listed: list[tuple[Leaf, int]]
     unexpected: list[str]
     swapped: list[Swap]
@@ -41,6 +40,9 @@ class Names(Protocol):
     @property
     def spelling(self) -> dict[str, str]:
         """The names that differ from those of the leaves and are taken for them, by these."""
+
+    def replace(self, **changes: Any) -> Self:
+        """A copy with these fields changed."""
 
 
 Match = TypeVar("Match", bound=Names)
