@@ -9,7 +9,8 @@
     ├── ConfigError           the config lacks a key or contradicts itself; carries a rule's code
     ├── NotVerified           only raised by Report.raise_for_verdict
     ├── SweepError            a sweep cannot go on: its folder, its workers or its listing cannot be used
-    └── BadSetting            a what-if sets an unknown key, or a key to an impossible value
+    ├── BadSetting            a what-if sets an unknown key, or a key to an impossible value
+    └── SettingsError         a settings file cannot be read, or has an unknown key or a wrong value
 
 A run that cannot read its input raises an exception; a difference is reported as a finding.
 """
@@ -145,3 +146,9 @@ class BadSetting(HfcountError):
     """A what-if sets a key that is neither in the config nor read by its family, or sets it to an impossible value."""
 
     kind = "BadSetting"
+
+
+class SettingsError(HfcountError):
+    """A settings file (hfcount.toml or pyproject.toml) cannot be read, or has an unknown key or a wrong value."""
+
+    kind = "SettingsError"

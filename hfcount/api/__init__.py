@@ -13,6 +13,7 @@ from hfcount.api.arguments import check_choice, loaders_of, policy_of, request_o
 from hfcount.checkpoints.inspect import examine, failed, inspect, report_of
 from hfcount.checkpoints.inspect import what_ifs as _what_ifs
 from hfcount.checkpoints.inspection import Options
+from hfcount.checkpoints.settings import project_of
 from hfcount.errors import HfcountError
 from hfcount.fetcher import Request
 from hfcount.fetcher.interface import early
@@ -51,6 +52,7 @@ def verify(
     base: str | PathLike[str] | None = None,
     target: str | PathLike[str] | None = None,
     loaders: Collection[str] = (),
+    settings: str | PathLike[str] | None = None,
 ) -> Report:
     """Verifies a checkpoint against its config.
 
@@ -94,11 +96,14 @@ def verify(
         target: the model that a draft proposes tokens for, likewise: whether it fits.
         loaders: those whose verdict it is, such as `["transformers@4.57"]`; by default those that the checkpoint is
             made for. The report's `loaders` says what every known one makes of it.
+        settings: a settings file (hfcount.toml or pyproject.toml), or `auto` for the nearest, as the command takes it;
+            none by default. An argument that is given goes before it; `allow` is added to its waivers.
 
     Raises:
         FetchError: the documents could not be read, as of a repo that is not there; `report` of the exception is the
             report that the command shows then, with the verdict `unverified`.
         UnknownArchitecture: no family describes the config, and no `loaders` are named; `report` likewise.
+        SettingsError: the settings file cannot be read, or is wrong.
         TypeError: an argument is of another type.
         ValueError: there is no such depth, rule, loader, dtype or timeout, a local folder with a revision, or two
             revisions.
@@ -122,6 +127,9 @@ def verify(
         derive_with=derive_with,
         loaders=loaders_of(loaders),
     )
+    if (project := project_of(settings)) is not None:
+        given = {"strict": strict, "depth": depth != "auto", "loaders": bool(loaders), "base": base is not None}
+        request, options = project.applied(request, options, [name for name, is_given in given.items() if is_given])
     try:
         return inspect(request, options)
     except HfcountError as error:

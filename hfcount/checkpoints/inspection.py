@@ -28,6 +28,7 @@ from hfcount.verifier.loaders.loader import Loader
 from hfcount.verifier.policy import Policy
 
 if TYPE_CHECKING:
+    from hfcount.checkpoints.settings.choose import Settings  # few checkpoints have any
     from hfcount.formats.gguf.header import GgufHeader  # few checkpoints are GGUF
 
 
@@ -63,6 +64,7 @@ class Options(NamedTuple):
         reading: called with the bytes of data to read; returns a function that is called with the bytes of each chunk,
             by several threads.
         loaders: those whose verdict is asked for; the home loaders' if there are none.
+        settings: what a settings file has set of these options.
         until: when the search for causes ends, on the clock of time.monotonic; None for 300 seconds after its start.
     """
 
@@ -78,6 +80,7 @@ class Options(NamedTuple):
     blueprints: Callable[[bytes, Callable[[], Blueprint]], Blueprint] = built
     opened: Callable[[Documents | Place], None] = unopened
     loaders: Sequence[Loader] = ()
+    settings: "Settings | None" = None
     until: float | None = None
 
     @property

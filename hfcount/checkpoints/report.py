@@ -3,21 +3,33 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from hfcount.checkpoints import loaders
 from hfcount.checkpoints.figures import figures_of
-from hfcount.checkpoints.inspection import Inspection
+from hfcount.checkpoints.inspection import Inspection, Options
 from hfcount.checkpoints.published import file_checks, published, unread
 from hfcount.errors import Value
 from hfcount.fetcher.interface import Documents
 from hfcount.report.figures import Location, ModuleRow
-from hfcount.report.model import Allowed, Report, ReportedCheck, ReportedFinding, ReportedLoader, Verdict
+from hfcount.report.model import (
+    Allowed,
+    AppliedSettings,
+    Report,
+    ReportedCheck,
+    ReportedFinding,
+    ReportedLoader,
+    Verdict,
+    Waived,
+)
 from hfcount.text import printable
 from hfcount.verifier.finding import Finding
 from hfcount.verifier.findings import Check, ModuleResult
 from hfcount.verifier.loaders.loader import Reading
 from hfcount.verifier.policy import Policy
+
+if TYPE_CHECKING:
+    from hfcount.verifier.waivers import Waiver
 
 
 def report_of(inspection: Inspection) -> Report:
@@ -61,6 +73,7 @@ def report_of(inspection: Inspection) -> Report:
         modules=tuple(map(_module, outcome.modules)) or None,
         statistics=evidence.statistics,
         target=None if inspection.target is None else printable(inspection.target),
+        settings=settings_of(inspection.options, findings, policy),
         **figures._asdict(),
     )
 
@@ -129,11 +142,27 @@ def reported(findings: Sequence[Finding], policy: Policy, documents: Documents) 
 
 
 def waived(findings: Sequence[Finding], policy: Policy) -> tuple[Allowed, ...]:
-    """The findings that --allow waives, counted by code."""
+    """The findings that --allow or a settings file waives, counted by code."""
     counts = Counter(
         (rule.code, rule.name) for finding in findings if policy.waives(finding) for rule in (finding, *finding.joined)
     )
     return tuple(Allowed(code=code, name=name, count=count) for (code, name), count in counts.items())
+
+
+def settings_of(options: Options, findings: Sequence[Finding], policy: Policy) -> AppliedSettings | None:
+    """What the settings file did; None without one."""
+    if options.settings is None:
+        return None
+    from hfcount.checkpoints.settings.applied import applied  # few checkpoints have one
+
+    return applied(options.settings, findings, policy)
+
+
+def _waived(waiver: "Waiver | None") -> Waived | None:
+    if waiver is None:
+        return None
+    until = waiver.until.isoformat() if waiver.until else None
+    return Waived(reason=printable(waiver.reason), until=until, file=waiver.file, line=waiver.line)
 
 
 def _finding(finding: Finding, policy: Policy, location: Location) -> ReportedFinding:
@@ -158,6 +187,7 @@ def _finding(finding: Finding, policy: Policy, location: Location) -> ReportedFi
         location=location,
         url=finding.url,
         part=finding.part,
+        waived=_waived(policy.waiver_for(finding)) if policy.waivers else None,
     )
 
 

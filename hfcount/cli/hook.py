@@ -5,15 +5,19 @@ import os
 import re
 from collections.abc import Collection, Iterator
 from pathlib import PurePath
-from typing import get_args
+from typing import TYPE_CHECKING, get_args
 
 import click
 
 from hfcount.cli import option_types as read
+from hfcount.cli import shared_options
 from hfcount.cli.option_groups import AnsweringCommand
 from hfcount.fetcher.find_checkpoints import is_checkpoint, modules_in
 from hfcount.fetcher.layout import ADAPTER, CONFIG, MODEL_INDEX, MODULES, PARAMS
 from hfcount.options import AskedDepth
+
+if TYPE_CHECKING:
+    from hfcount.checkpoints.settings import ProjectSettings
 
 _USUAL = r"(pytorch_)?model.*\.(safetensors|bin)(\.index\.json)?"
 _OTHERS = ("node_modules", "site-packages")
@@ -30,7 +34,8 @@ _OTHERS = ("node_modules", "site-packages")
 )
 @click.option("--allow", multiple=True, metavar="CODE", callback=read.codes, help="Accept this error (repeatable).")
 @click.option("--strict", is_flag=True, help="Treat notes as errors, as for hfcount verify.")
-def command(files: tuple[str, ...], *, depth: str, allow: Collection[str], strict: bool) -> int:
+@shared_options.NO_CONFIG
+def command(files: tuple[str, ...], *, depth: str, allow: Collection[str], strict: bool, no_config: bool) -> int:
     """Verify the checkpoints that FILES belong to, for pre-commit.
 
     A FILE belongs to the nearest folder, its own or one above, with a config and weights or an index, an adapter, a
@@ -43,19 +48,27 @@ def command(files: tuple[str, ...], *, depth: str, allow: Collection[str], stric
     from hfcount.cli.main import main
 
     waived = [word for code in sorted(allow) for word in ("--allow", code)]
-    given = ["--format", "concise", "--depth", depth, *waived, *(["--strict"] if strict else []), "--"]
+    looking = [] if depth == "auto" else ["--depth", depth]
+    given = ["--format", "concise", *looking, *waived, *(["--strict"] if strict else [])]
+    given += ["--no-config", "--"] if no_config else ["--"]
     code: int = main.main([*given, *folders], standalone_mode=False)
-    return 0 if code == 3 and all(map(_lacks_base_alone, folders)) else code
+    if code != 3:
+        return code
+    from hfcount.checkpoints.settings import ProjectSettings
+
+    project = ProjectSettings(off=no_config)
+    return 0 if all(_lacks_base_alone(folder, project) for folder in folders) else code
 
 
-def _lacks_base_alone(folder: str) -> bool:
+def _lacks_base_alone(folder: str, project: "ProjectSettings") -> bool:
     """Whether a checkpoint is sound, or an adapter that only its base could tell more of, which is not here."""
     from hfcount.checkpoints.inspect import inspect
+    from hfcount.checkpoints.inspection import Options
     from hfcount.errors import HfcountError
     from hfcount.fetcher import Request
 
     try:
-        report = inspect(Request(folder))
+        report = inspect(*project.applied(Request(folder), Options()))
     except HfcountError:
         return False
     return report.exit_code == 0 or bool(report.error and report.error.kind in ("NotAsked", "BaseUnknown"))

@@ -79,6 +79,8 @@ def main(
     loaders: "Sequence[Loader]",
     allow: frozenset[str],
     strict: bool,
+    config: Path | None,
+    no_config: bool,
     debug: bool,
 ) -> int:
     """Check a checkpoint against its config: every tensor, and no other.
@@ -108,10 +110,11 @@ def main(
 
     def request_for(model: str) -> Request:
         tree = asked.tree_of(model, trees)
-        fitting = base if tree is None or asked.takes_base(model) else None
+        fitting = base if base is None or tree is None or asked.takes_base(model) else None
         return Request(model, *where, headers=ahead, base=fitting, target=target, tree=tree, waiting=bar.waiting)
 
-    requests = asked.requests(named, request_for)
+    given = _given(depth, bool(settings), loaders, base)
+    requests = asked.requests(named, request_for, asked.ProjectSettings(config, no_config, given))
     # Imported while the first request is under way.
     from hfcount.checkpoints.inspection import Options
     from hfcount.report.model import worst
@@ -126,10 +129,10 @@ def main(
     with bar:
         policy, workload = Policy(allow, strict), Workload(**load)
         options = Options(depth, policy, save, extras, workload, bar.files, bar.bytes, derive_with, loaders=loaders)
-        for model, request in zip(named, requests, strict=True):
+        for model, wanted in zip(named, requests, strict=True):
             name = model if isinstance(model, str) else model.model
             bar.model(name)
-            shown.add(_look(public(name), request, options, settings))
+            shown.add(_look(public(name), wanted.request, wanted.options(options), settings))
     shown.reports = _with_repairs(shown.reports, format)
     shown.end()
     _not_applied(shown.reports, formula)
@@ -175,6 +178,18 @@ def _check_gate(changed: bool, depth: str) -> None:
     """Raises click.UsageError for options with which `gate` would not compare what is published."""
     if click.get_current_context().obj == "gate" and (changed or depth == "config"):
         raise click.UsageError("gate does not go with --set, --quantize and --depth config.")
+
+
+def _given(depth: str, changed: bool, loaders: "Sequence[Loader]", base: str | None) -> list[str]:
+    """The settings that the command line gives, or that do not go with it: a file does not change them."""
+    context = click.get_current_context()
+    if context.params["config"] and context.params["no_config"]:
+        raise click.UsageError("--config names a settings file, and --no-config reads none. Give one.")
+    strict = context.get_parameter_source("strict") is not click.core.ParameterSource.DEFAULT
+    fields = {"strict": strict, "depth": changed or depth != "auto", "loaders": bool(loaders), "base": base is not None}
+    depth_source = context.get_parameter_source("depth")
+    fields["depth"] |= depth_source is click.core.ParameterSource.COMMANDLINE
+    return [name for name, wanted in fields.items() if wanted]
 
 
 def _with_repairs(reports: "list[Report]", format: Format) -> "list[Report]":

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hfcount.errors import HfcountError
+from hfcount.errors import HfcountError, SettingsError
 from hfcount.fetcher.files import write
 from hfcount.report.renderers import FORMATS, Format
 from hfcount.text import printable, writable
@@ -102,6 +102,9 @@ def ended(command: Callable[[], int | None]) -> int:
         if isinstance(gone, SystemExit) and gone.code != 1:  # which is what click makes of a broken pipe
             raise
         return 0
+    except SettingsError as error:
+        click.echo(f"Error: {error}", err=True)
+        return 2
     except HfcountError as error:
         click.echo(f"Error: {error}", err=True)
     except Exception as error:

@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
+from hfcount.checkpoints.settings import ProjectSettings
 from hfcount.cli.option_types import listed
 from hfcount.errors import HfcountError
 from hfcount.fetcher import Request, begin
 from hfcount.fetcher.fixtures import all_fixtures
 from hfcount.fetcher.folder import local_path
-from hfcount.fetcher.interface import PROCESSORS
-from hfcount.fetcher.layout import ADAPTER, OPEN_CLIP
 from hfcount.fetcher.model_names import understood
 
 if TYPE_CHECKING:
+    from hfcount.checkpoints.inspection import Options
+    from hfcount.checkpoints.settings.choose import Settings
     from hfcount.mapper.whatif import Changes
 
 
@@ -82,11 +83,10 @@ def tree_of(model: str, roots: Sequence[str]) -> str | None:
 
 
 def takes_base(model: str) -> bool:
-    """Whether a folder holds an adapter, GGUF files, or a model of open_clip or LeRobot, which alone have a base."""
-    path = local_path(model)
-    names = os.listdir(path) if os.path.isdir(path) else [path.name]
-    marks = {ADAPTER, OPEN_CLIP, *PROCESSORS}
-    return not marks.isdisjoint(names) or any(name.lower().endswith(".gguf") for name in names)
+    """Whether --base may be of a local checkpoint."""
+    from hfcount.fetcher import base_config  # only where one is given
+
+    return base_config.takes_base(model)
 
 
 def what_ifs(settings: "Sequence[Changes]", schemes: "Sequence[Changes]", compared: bool) -> "Sequence[Changes]":
@@ -98,15 +98,40 @@ def what_ifs(settings: "Sequence[Changes]", schemes: "Sequence[Changes]", compar
     return settings
 
 
-def requests(models: Sequence[str | Missing], make: Callable[[str], Request]) -> list[Request | Missing]:
-    """Requests for models, or the reasons for none; starts the first one."""
+class Asked(NamedTuple):
+    """What is asked of one MODEL: its request or the reason for none, and what its settings file sets."""
+
+    request: Request | Missing
+    settings: "Settings | None" = None
+
+    def options(self, options: "Options") -> "Options":
+        """The options with what the settings file sets."""
+        return options if self.settings is None else self.settings.applied_to(options)
+
+
+def requests(
+    models: Sequence[str | Missing], make: Callable[[str], Request], project: ProjectSettings
+) -> Sequence[Asked]:
+    """Requests for models, or the reasons for none; starts the first one.
+
+    Raises:
+        SettingsError: a settings file is wrong.
+    """
     try:
-        requests_ = [model if isinstance(model, Missing) else requested(make(model)) for model in models]
+        all_asked = [_asked(model, make, project) for model in models]
     except ValueError as error:
         raise click.UsageError(str(error)) from None
-    if isinstance(requests_[0], Request):
-        begin(requests_[0])
-    return requests_
+    if isinstance(first := all_asked[0].request, Request):
+        begin(first)
+    return all_asked
+
+
+def _asked(model: str | Missing, make: Callable[[str], Request], project: ProjectSettings) -> Asked:
+    request = model if isinstance(model, Missing) else requested(make(model))
+    settings = None if isinstance(request, Missing) else project.chosen(request)
+    if settings is None or isinstance(request, Missing):
+        return Asked(request)
+    return Asked(settings.applied_to_request(request), settings)
 
 
 def requested(request: Request) -> Request | Missing:

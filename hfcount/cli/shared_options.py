@@ -22,6 +22,17 @@ DERIVE_WITH = click.option(
     help="Library to ask for model types that hfcount does not know.",
 )
 JSON = click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
+NO_CONFIG = click.option("--no-config", is_flag=True, envvar="HFCOUNT_NO_CONFIG", help="Read no settings file.")
+SETTINGS = (
+    click.option(
+        "--config",
+        type=click.Path(path_type=Path, exists=True, dir_okay=False),
+        metavar="FILE",
+        shell_complete=read.some_file,
+        help="The settings file, in place of the nearest hfcount.toml or pyproject.toml with [tool.hfcount].",
+    ),
+    NO_CONFIG,
+)
 DEBUG = click.option("--debug", is_flag=True, help="Show the traceback if hfcount crashes.")
 
 

@@ -11,6 +11,7 @@ from hfcount.cli.option_groups import GroupedCommand
 
 _WHERE = (
     "revision offline fixtures everything listed timeout no_cache subfolder derive_with style as_json quiet".split()
+    + ["config", "no_config"]
 )
 _LOAD = "memory ranks context full_context batch dtype engine".split()
 

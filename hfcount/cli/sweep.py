@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from hfcount.checkpoints.settings import ProjectSettings
 from hfcount.cli import option_types as read
 from hfcount.cli.option_groups import GroupedCommand, grouped
 from hfcount.cli.output import written
@@ -85,6 +86,8 @@ def command(
     summary: bool,
     check: bool,
     as_json: bool,
+    config: Path | None,
+    no_config: bool,
     debug: bool,
 ) -> int:
     """Verify many checkpoints and keep one row per checkpoint in the folder OUT.
@@ -102,6 +105,9 @@ def command(
         raise click.UsageError("--scheduler goes with --engine dask.")
     if tier and not dry_run:
         raise click.UsageError("--tier goes with --dry-run.")
+    if config and no_config:
+        raise click.UsageError("--config names a settings file, and --no-config reads none. Give one.")
+    project = ProjectSettings(config, no_config)
     what = _again(retry, again, out)
     if not wanted and not (summary or check):
         raise click.UsageError(
@@ -122,7 +128,8 @@ def command(
         with ExitStack() as stack:
             executor, count = stack.enter_context(_engine(engine, scheduler, workers))
             watcher = stack.enter_context(_watcher(log, quiet))
-            _sweep(wanted, out, (executor, count), run.SweepSettings(deadline, what, shard, watcher, bases), as_json)
+            course = run.SweepSettings(deadline, what, shard, watcher, bases, project)
+            _sweep(wanted, out, (executor, count), course, as_json)
     return _conclude(out, summary, check, as_json)
 
 

@@ -127,5 +127,5 @@ OPTIONS: Mapping[str, Sequence[Decorator]] = {
         click.option("-q", "--quiet", is_flag=True, help="Do not print progress to standard error."),
         click.option("--json", "as_json", is_flag=True, help="Print what was done as one JSON object."),
     ),
-    "Other": (shared_options.DEBUG,),
+    "Other": (*shared_options.SETTINGS, shared_options.DEBUG),
 }

@@ -135,11 +135,11 @@ _LOOK = (
         help="Accept this error, for the exit code; the report still lists it (repeatable).",
     ),
     click.option(
-        "--strict",
-        is_flag=True,
+        "--strict/--no-strict",
         cls=read.NamingRules,
         help="Treat notes as errors, except informational ones ({informational}).",
     ),
+    *shared_options.SETTINGS,
 )
 
 

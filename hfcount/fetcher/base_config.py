@@ -7,8 +7,8 @@ from pathlib import Path, PurePosixPath
 
 from hfcount.errors import FetchError
 from hfcount.fetcher import files, folder
-from hfcount.fetcher.interface import Request
-from hfcount.fetcher.layout import ADAPTER, CONFIG, MODEL_INDEX
+from hfcount.fetcher.interface import PROCESSORS, Request
+from hfcount.fetcher.layout import ADAPTER, CONFIG, MODEL_INDEX, OPEN_CLIP
 from hfcount.fetcher.location import Place
 from hfcount.fetcher.model_names import understood
 from hfcount.fetcher.suggestions import no_folder
@@ -68,6 +68,14 @@ def base_in_tree(place: Place, request: Request, named: str) -> str | None:
     paths = dict.fromkeys(os.path.realpath(os.path.join(start, named)) for start in starts)
     fitting = [path for path in paths if path != own and _is_within(path, top) and _holds_config(path)]
     return os.path.relpath(fitting[0]) if len(fitting) == 1 and len(top) > 1 else None
+
+
+def takes_base(model: str) -> bool:
+    """Whether a folder holds an adapter, GGUF files, or a model of open_clip or LeRobot, which alone have a base."""
+    path = folder.local_path(model)
+    names = os.listdir(path) if os.path.isdir(path) else [path.name]
+    marks = {ADAPTER, OPEN_CLIP, *PROCESSORS}
+    return not marks.isdisjoint(names) or any(name.lower().endswith(".gguf") for name in names)
 
 
 def _is_within(path: str, top: str) -> bool:

@@ -26,6 +26,7 @@ from hfcount.report.figures import (
 from hfcount.report.part import Part, as_json
 from hfcount.report.pieces import (
     Allowed,
+    AppliedSettings,
     Beside,
     Evidence,
     Files,
@@ -34,6 +35,7 @@ from hfcount.report.pieces import (
     ReportedFinding,
     ReportedLoader,
     Verdict,
+    Waived,
 )
 from hfcount.report.renderings import RENDERINGS
 from hfcount.report.serving import Compute, Memory, Serving
@@ -42,8 +44,18 @@ from hfcount.version import SCHEMA
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
-__all__ = ["Allowed", "Beside", "Evidence", "Files", "PipelinePart", "Report", "ReportedCheck", "ReportedFinding"]
-__all__ += ["ReportedLoader", "Verdict", "worst"]
+__all__ = [
+    "Allowed",
+    "AppliedSettings",
+    "Beside",
+    "Evidence",
+    "Files",
+    "PipelinePart",
+    "Report",
+    "ReportedCheck",
+    "ReportedFinding",
+]
+__all__ += ["ReportedLoader", "Verdict", "Waived", "worst"]
 
 
 class Report(Part):
@@ -53,16 +65,22 @@ class Report(Part):
     `depth_reason` why it read headers without being asked to. `container` is what holds the weights where it is not
     safetensors: `pickle`, `gguf`, `adapter`. `variants` are its files, of which the largest is counted. `adapter` is
     what one adds to its base. Of `not_looked_at`, beside the model, the verdict says nothing. `asides` are parts that
-    are not described, by prefix. `allowed` are errors that --allow let through, notes among the findings. `loaders`
+    are not described, by prefix. `allowed` are errors that --allow or a settings file let through, notes among the findings. `loaders`
     says what each makes of it, and `read_for` whose verdict was asked for. `serving` answers what was asked of it,
     `overrides` are config keys that were set, `derived_with` gave names and shapes. `modules` are those that sentence-
     transformers puts around the model. `parts` are those of a pipeline: its counts are sums over them, and `components`
     has a row for each. `statistics` are of the values of each tensor. `target` is what a draft was held against.
     `repair` says what `hfcount fix` has for a local folder, where it was looked at: a repair that it makes (`proven`),
-    or one that gives something up (`offered`).
+    or one that gives something up (`offered`). `settings` says what the settings file of the project did.
     """
 
     _aliases: ClassVar[dict[str, str]] = {"schema_version": "schema"}
+    _rare: ClassVar[frozenset[str]] = frozenset(
+        (
+            "container variants adapter overrides asides tensors formula layers error derived_with serving modules parts"
+            " statistics target read_for repair settings"
+        ).split()
+    )
 
     schema_version: Literal[1] = 1
     model: str
@@ -103,6 +121,7 @@ class Report(Part):
     statistics: tuple[TensorStatistics, ...] | None = None
     target: str | None = None
     repair: Literal["proven", "offered"] | None = None
+    settings: AppliedSettings | None = None
 
     @property
     def label(self) -> str:
@@ -168,8 +187,7 @@ class Report(Part):
 
     def to_json(self) -> str:
         """The report as one line of ASCII JSON; rare fields are left out if they are null."""
-        values = {name: value for name, value in as_json(self).items() if value is not None or name not in _RARE}
-        return json.dumps(values, default=as_json)
+        return json.dumps(as_json(self), default=as_json)
 
     def model_dump(self) -> dict[str, Any]:
         """The report as nested dicts, by the names of its fields."""
@@ -196,10 +214,6 @@ class Report(Part):
         """The JSON Schema of the output of `to_json`."""
         dialect = "https://json-schema.org/draft/2020-12/schema"
         return {"$schema": dialect, "$id": SCHEMA, **_adapter().json_schema()}
-
-
-_RARE = "container variants adapter overrides asides tensors formula layers error".split()
-_RARE += "derived_with serving modules parts statistics target read_for repair".split()
 
 
 @cache

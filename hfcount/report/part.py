@@ -20,16 +20,20 @@ class _AsDataclass:
 class Part(Record):
     """A part of a report.
 
-    Unknown fields are rejected when parsing. `_aliases` are the names that fields have in JSON, where these differ.
+    Unknown fields are rejected when parsing. `_aliases` are the names that fields have in JSON, where these differ, and
+    `_rare` the fields that JSON leaves out where they are null.
     """
 
     __pydantic_config__: ClassVar[dict[str, Any]] = {"extra": "forbid", "validate_by_name": True}
     _aliases: ClassVar[dict[str, str]] = {}
+    _rare: ClassVar[frozenset[str]] = frozenset()
 
     __dataclass_fields__ = _AsDataclass()
 
     def _as_json(self) -> dict[str, Any]:
         values = self._values()
+        if self._rare:
+            values = {name: value for name, value in values.items() if value is not None or name not in self._rare}
         return {self._aliases.get(name, name): value for name, value in values.items()} if self._aliases else values
 
 

@@ -3,7 +3,7 @@
 from typing import ClassVar, Literal
 
 from hfcount.errors import Value, Variant
-from hfcount.options import Depth
+from hfcount.options import AskedDepth, Depth
 from hfcount.record import made
 from hfcount.report.figures import (
     ClosedForm,
@@ -78,6 +78,15 @@ class ReportedCheck(Part):
     text: str
 
 
+class Waived(Part):
+    """Why a settings file lets a finding through: the `reason`, the last day of that, and where it stands."""
+
+    reason: str
+    until: str | None = None
+    file: str
+    line: int | None = None
+
+
 class ReportedFinding(Part):
     """One difference: `count` tensors, their names folded into rows, their `parameters` (elements) and `bytes`.
 
@@ -87,8 +96,11 @@ class ReportedFinding(Part):
     and layers, where that is shorter; `also` the codes of what `message` tells besides, since it has the same cause.
     `variant` names what is wrong where the rule has several variants, as HF103 has. `location` is where an editor would
     go: the line of `key`, of the key to change, or of the first tensor in the index. `url` is the page about the code.
-    `part` is the part of a pipeline that it is about, null if it is about none or several.
+    `part` is the part of a pipeline that it is about, null if it is about none or several. `waived` says why a settings
+    file lets it through, and is left out if none does.
     """
+
+    _rare: ClassVar[frozenset[str]] = frozenset({"waived"})
 
     code: str
     name: str
@@ -109,6 +121,7 @@ class ReportedFinding(Part):
     location: Location | None = None
     url: str | None = None
     part: str | None = None
+    waived: Waived | None = None
 
     @property
     def rows(self) -> tuple[str, ...]:
@@ -142,11 +155,45 @@ class ReportedLoader(Part):
 
 
 class Allowed(Part):
-    """Errors that --allow let through: their rule, and how many findings it has."""
+    """Errors that --allow or a settings file let through: their rule, and how many findings it has."""
 
     code: str
     name: str
     count: int
+
+
+class ReportedWaiver(Part):
+    """A waiver of a settings file that is for this checkpoint.
+
+    `code` and `name` are of the rule, `tensor` and `path` the patterns that it is limited to, `until` is its last day.
+    `state` is `used` if it lets findings through, `unused` if there are none for it, and `over` if its last day is
+    past; `findings` is how many it lets through, or would if it were not over.
+    """
+
+    code: str
+    name: str
+    reason: str
+    until: str | None = None
+    tensor: str | None = None
+    path: str | None = None
+    line: int | None = None
+    state: Literal["used", "unused", "over"]
+    findings: int
+
+
+class AppliedSettings(Part):
+    """What a settings file set for this checkpoint: `file` is its path.
+
+    `loaders`, `base`, `strict` and `depth` are null where the file leaves them open, or the command line was asked
+    otherwise.
+    """
+
+    file: str
+    waivers: tuple[ReportedWaiver, ...] = ()
+    loaders: tuple[str, ...] | None = None
+    base: str | None = None
+    strict: bool | None = None
+    depth: AskedDepth | None = None
 
 
 class PipelinePart(Part):

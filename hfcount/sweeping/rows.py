@@ -10,11 +10,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from hfcount.fetcher import Request
+from hfcount.report.renderers.settings import summary
 from hfcount.sweeping.bases import BaseLink
 from hfcount.text import printable
 from hfcount.version import __version__
 
 if TYPE_CHECKING:
+    from hfcount.checkpoints.settings.choose import Settings
     from hfcount.report.model import Beside, PipelinePart, Report, ReportedFinding, ReportedLoader
 
 TEXT, NUMBER, TEXTS = "text", "number", "texts"
@@ -89,7 +91,7 @@ COLUMNS: Mapping[str, str | Mapping[str, str]] = {
 objects.
 
 `verdict` is the report's, or `skipped` for a checkpoint that was not looked at. `reason` is one word for why it was
-skipped or could not be judged, and `message` says more. `total`, `active` and `stored` are elements, `bytes` those of
+skipped or could not be judged, and `message` says more, or what a settings file has waived. `total`, `active` and `stored` are elements, `bytes` those of
 the weights, `errors` and `notes` numbers of findings.
 """
 
@@ -111,6 +113,7 @@ class Task:
         verdict: where it is not looked at: `skipped`, or `unverified` where that cannot be.
         reason, message: why it is not looked at.
         cost: requests of its files that it takes at most.
+        settings: what its settings file sets; None without one.
         bases: what its listing or its folder says that it was made of, as far as that is known before it is looked at.
     """
 
@@ -122,6 +125,7 @@ class Task:
     reason: str | None = None
     message: str | None = None
     cost: int = 0
+    settings: "Settings | None" = None
     bases: tuple[BaseLink, ...] = ()
 
 
@@ -136,7 +140,7 @@ def line(task: Task, report: "Report") -> bytes:
             "source": report.source,
             "verdict": report.verdict,
             "reason": error.kind if error else None,
-            "message": error.message if error else None,
+            "message": error.message if error else summary(report) or None,
             "family": report.family,
             "architecture": report.architecture,
             "dtype": report.dtype,

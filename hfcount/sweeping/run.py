@@ -9,7 +9,8 @@ from functools import partial
 from itertools import chain
 from pathlib import Path
 
-from hfcount.errors import HfcountError, SweepError
+from hfcount.checkpoints.settings import ProjectSettings, project_of
+from hfcount.errors import HfcountError, SettingsError, SweepError
 from hfcount.sweeping import sources
 from hfcount.sweeping.bases import of_folder
 from hfcount.sweeping.engine import Engine
@@ -19,7 +20,7 @@ from hfcount.sweeping.output_folder import check
 from hfcount.sweeping.pools import ExecutorSource, Pool, processes
 from hfcount.sweeping.quota import Quota
 from hfcount.sweeping.retry import RetryRules, reasons
-from hfcount.sweeping.rows import Task, skipped
+from hfcount.sweeping.rows import Task, skipped, unread
 from hfcount.sweeping.shard import Shard, shard_of
 from hfcount.sweeping.sources_spec import Collection, Listing
 from hfcount.sweeping.store import Store
@@ -50,7 +51,7 @@ class Swept:
 class SweepSettings:
     """Settings of a sweep: `deadline` in seconds for each checkpoint, and an optional watcher.
 
-    `bases`: whether to compare weight files with those of named bases.
+    `bases`: whether to compare weight files with those of named bases; `project`: the settings files, if they are read.
     """
 
     deadline: float
@@ -58,6 +59,7 @@ class SweepSettings:
     shard: Shard | None = None
     watcher: Watcher | None = None
     bases: bool = False
+    project: ProjectSettings | None = None
 
 
 def sweep(
@@ -72,6 +74,7 @@ def sweep(
     shard: str | tuple[int, int] | None = None,
     log: str | os.PathLike[str] | None = None,
     bases: bool = False,
+    settings: str | os.PathLike[str] | None = None,
 ) -> Swept:
     """Verifies many checkpoints, and keeps one row of each in a folder; what has a row is not looked at again.
 
@@ -90,8 +93,11 @@ def sweep(
         log: a file to which a JSON object is appended for everything that happens.
         bases: whether weight files are compared with those of the bases that checkpoints name, by their checksums: the
             Hub is asked once for each base, and once for each repo whose own checksums are not known.
+        settings: a settings file that holds for all, or `auto` for the nearest of each checkpoint, as the command takes
+            it; none by default.
 
     Raises:
+        SettingsError: the settings file, or that of the current folder, cannot be read or is wrong.
         SweepError: the folder, the workers or the listing cannot be used, as where the folder holds a model; another
             sweep is writing to the folder.
         FetchError: a setting of the environment that names the Hub cannot be read.
@@ -103,7 +109,8 @@ def sweep(
     what = RetryRules(reasons(retry, Path(out)), again)
     with ExitStack() as stack:
         watcher = stack.enter_context(closing(Log(Path(log)))) if log is not None else None
-        return many([source], out, executor, workers, SweepSettings(deadline, what, share, watcher, bases))
+        course = SweepSettings(deadline, what, share, watcher, bases, project_of(settings))
+        return many([source], out, executor, workers, course)
 
 
 def many(
@@ -119,6 +126,8 @@ def many(
         course.watcher or unwatched,
     )
     check(Path(out))
+    if course.project is not None:
+        course.project.check()
     with ExitStack() as stack:
         store = stack.enter_context(closing(Store(Path(out), course.again, course.shard)))
         asked = _TaskSource(store, course.shard, watcher, course.bases)
@@ -127,7 +136,7 @@ def many(
         shard = str(course.shard) if course.shard else None
         watcher(Begun(os.fspath(out), shard, count, store.before, total))
         try:
-            _run(store, asked, given, partial(Pool, executor or processes(count), count), course.deadline, watcher)
+            _run(store, asked, given, partial(Pool, executor or processes(count), count), course, watcher)
         except BaseException as error:
             kind = error.kind if isinstance(error, HfcountError) else type(error).__name__
             watcher(Ended(store.written, store.before, asked.quota.spent, kind))
@@ -145,17 +154,19 @@ def _run(
     asked: "_TaskSource",
     given: Iterable[Source],
     start: Callable[[], Pool],
-    deadline: float,
+    course: SweepSettings,
     watcher: Watcher,
 ) -> None:
     """Inspects all checkpoints without a row and stores their rows."""
     keep = _RowKeeper(store, watcher)
     tasks = _fresh(store, keep.add, chain.from_iterable(map(asked.tasks, given)), watcher)
+    if course.project is not None:
+        tasks = _with_settings(course.project, keep.add, tasks)
     first = next(tasks, None)
     if first is not None:  # without tasks no workers are needed
         pool = start()
         try:
-            Engine(pool, deadline, asked.quota, keep.add, watcher).run(chain([first], tasks))
+            Engine(pool, course.deadline, asked.quota, keep.add, watcher).run(chain([first], tasks))
         except BaseException:
             pool.end()
             raise
@@ -281,3 +292,19 @@ def _fresh(
             keep([skipped(task)])
         else:
             yield task
+
+
+def _with_settings(
+    project: ProjectSettings, keep: Callable[[Sequence[bytes]], None], tasks: Iterable[Task]
+) -> Iterator[Task]:
+    """Tasks with what their settings files set; those whose file is wrong get their row here."""
+    for task in tasks:
+        try:
+            settings = project.chosen(task.request) if task.request is not None else None
+        except SettingsError as error:
+            keep([unread(task, error.kind, str(error))])
+            continue
+        if settings is None or task.request is None:
+            yield task
+        else:
+            yield replace(task, request=settings.applied_to_request(task.request), settings=settings)

@@ -6,13 +6,14 @@ from dataclasses import fields, replace
 from typing import NamedTuple
 
 from hfcount.checkpoints.inspection import Options
-from hfcount.checkpoints.report import reported, verdict, waived
+from hfcount.checkpoints.report import reported, settings_of, verdict, waived
 from hfcount.fetcher.interface import Documents
 from hfcount.fetcher.layout import MODEL_INDEX
 from hfcount.options import Depth
 from hfcount.report.figures import ComponentCount, Failure, Location, Parameters, TensorStatistics
 from hfcount.report.model import (
     Allowed,
+    AppliedSettings,
     Beside,
     Evidence,
     Files,
@@ -85,6 +86,7 @@ def combined(documents: Documents, options: Options, shared: SharedResults, list
         error=_failure(parts) or (_nothing(parts, options) if overall == "unverified" else None),
         parts=parts,
         statistics=_statistics(listed),
+        settings=_settings([settings_of(options, shared.findings, policy), *(report.settings for report in reports)]),
     )
 
 
@@ -244,6 +246,16 @@ def _allowed(several: Iterable[Sequence[Allowed]]) -> tuple[Allowed, ...]:
         for rule in some:
             counts[rule.code, rule.name] += rule.count
     return tuple(Allowed(code=code, name=name, count=count) for (code, name), count in counts.items())
+
+
+def _settings(several: Sequence[AppliedSettings | None]) -> AppliedSettings | None:
+    """What the settings file did in all parts."""
+    known = [settings for settings in several if settings is not None]
+    if not known:
+        return None
+    from hfcount.checkpoints.settings.applied import summed
+
+    return summed(known)
 
 
 def _nothing(parts: Sequence[PipelinePart], options: Options) -> Failure | None:

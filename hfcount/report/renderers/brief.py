@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from hfcount.report.model import Report
+from hfcount.report.renderers import settings
 from hfcount.report.renderers.amounts import binary
 from hfcount.report.renderers.text import inert, tally, verdict
 from hfcount.text import printable
@@ -13,7 +14,8 @@ def render(reports: Sequence[Report]) -> str:
     lines, published = [], None
     for report in reports:
         published = report if report.overrides is None else published
-        lines.append(printable(f"{report.label}: {verdict(report)}{_effect(report, published)}", None))
+        because = "; ".join(filter(None, [verdict(report), settings.summary(report)]))
+        lines.append(printable(f"{report.label}: {because}{_effect(report, published)}", None))
     return inert("\n".join([*lines, tally(reports)] if len(reports) > 1 else lines))
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from hfcount.report.model import Report, ReportedFinding
+from hfcount.report.renderers import settings
 from hfcount.report.renderers.paths import line, path
 from hfcount.report.renderers.text import inert, tally, verdict
 from hfcount.text import printable
@@ -26,4 +27,5 @@ def _place(report: Report, finding: ReportedFinding) -> str:
 
 
 def _text(finding: ReportedFinding) -> str:
-    return f"{finding.code} {finding.name}: {finding.message} See {finding.rule.url}"
+    waived = f"{settings.source(finding.waived)}. " if finding.waived else ""
+    return f"{finding.code} {finding.name}: {waived}{finding.message} See {finding.rule.url}"

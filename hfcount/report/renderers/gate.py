@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from shlex import quote
 
 from hfcount.report.model import Report
+from hfcount.report.renderers import settings
 from hfcount.report.renderers.text import inert, verdict
 from hfcount.text import printable
 
@@ -12,8 +13,12 @@ _WORDS = {0: "go", 1: "no", 3: "unknown"}
 
 def render(reports: Sequence[Report]) -> str:
     """A line for each report."""
-    lines = [f"{_WORDS[report.exit_code]}: {report.label}: {verdict(report)}{_then(report)}" for report in reports]
-    return inert("\n".join(printable(line, None) for line in lines))
+    return inert("\n".join(printable(_line(report), None) for report in reports))
+
+
+def _line(report: Report) -> str:
+    because = "; ".join(filter(None, [verdict(report), settings.summary(report)]))
+    return f"{_WORDS[report.exit_code]}: {report.label}: {because}{_then(report)}"
 
 
 def _then(report: Report) -> str:

@@ -6,6 +6,7 @@ Escapes are those of GitHub's toolkit (actions/toolkit, packages/core/src/comman
 from collections.abc import Iterator, Sequence
 
 from hfcount.report.model import Report
+from hfcount.report.renderers import settings
 from hfcount.report.renderers.paths import line, path
 from hfcount.report.renderers.text import inert, tally, verdict
 from hfcount.text import printable
@@ -23,7 +24,8 @@ def render(reports: Sequence[Report]) -> str:
 def _annotations(report: Report) -> Iterator[str]:
     for finding in report.findings:
         title = f"{finding.code} {finding.name}"
-        text = f"{report.label}: {finding.message} See {finding.rule.url}"
+        waived = f"{settings.source(finding.waived)}. " if finding.waived else ""
+        text = f"{report.label}: {waived}{finding.message} See {finding.rule.url}"
         yield _command(_LEVELS[finding.severity], text, title, path(report, finding), line(finding))
     if report.error:
         yield _command("warning", f"{report.label}: {report.error.message}", report.error.kind)

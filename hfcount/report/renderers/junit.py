@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from hfcount.report.model import Report
+from hfcount.report.renderers import settings
 from hfcount.report.renderers.text import verdict
 from hfcount.report.serving import Answer
 from hfcount.text import plural
@@ -37,7 +38,8 @@ def _add(root: Element, report: Report) -> None:
                 [*finding.rows, f"See {finding.rule.url}"]
             )
         else:
-            SubElement(case, "system-out").text = finding.message
+            waived = f"{settings.source(finding.waived)}\n" if finding.waived else ""
+            SubElement(case, "system-out").text = f"{waived}{finding.message}"
     _conclude(_case(suite, report, "verdict"), report)
     for answer in report.serving.answers if report.serving else ():
         _answer(_case(suite, report, f"{answer.question}, {plural(answer.ranks, 'rank')}"), answer)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from hfcount.blueprints.formula.latex import latex
 from hfcount.report.figures import ClosedForm
 from hfcount.report.model import PipelinePart, Report, ReportedFinding
-from hfcount.report.renderers import loaders
+from hfcount.report.renderers import loaders, settings
 from hfcount.report.renderers.comparison import compared
 from hfcount.report.renderers.depth import looked
 from hfcount.report.renderers.selection import comparable, in_full, judged, sparse
@@ -98,6 +98,8 @@ def _findings(report: Report) -> Iterator[str]:
         title = f"[{finding.code} {finding.name}]({finding.rule.url})"
         yield f"- **{finding.severity} {title}**: {escape(finding.message)}"
         yield from (f"  - {code(row)}" for row in finding.rows)
+        if finding.waived:
+            yield f"  - {escape(settings.source(finding.waived))}"
 
 
 def _severity(finding: ReportedFinding) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import quote
 
 from hfcount.report.model import Report, ReportedFinding
+from hfcount.report.renderers import settings
 from hfcount.report.renderers.fingerprints import fingerprint
 from hfcount.report.renderers.paths import line, path
 from hfcount.report.renderers.text import verdict
@@ -69,7 +70,16 @@ def _results(report: Report, codes: Sequence[str]) -> Iterator[Json]:
             "message": {"text": f"{report.label}: {finding.message}"},
             "locations": [{"physicalLocation": place} | ({"logicalLocations": names} if names else {})],
             "partialFingerprints": {"primaryLocationLineHash": f"{fingerprint(report.label, finding)}:1"},
+            **_suppressed(finding),
         }
+
+
+def _suppressed(finding: ReportedFinding) -> Json:
+    """That a settings file lets a finding through, and why."""
+    if finding.waived is None:
+        return {}
+    justification = settings.source(finding.waived)
+    return {"suppressions": [{"kind": "external", "status": "accepted", "justification": justification}]}
 
 
 def _uri(report: Report, finding: ReportedFinding) -> str:

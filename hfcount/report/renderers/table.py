@@ -15,7 +15,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from hfcount.report.model import PipelinePart, Report, ReportedFinding
-from hfcount.report.renderers import loaders, sections, table_of_models
+from hfcount.report.renderers import loaders, sections, settings, table_of_models
 from hfcount.report.renderers import text as words
 from hfcount.report.renderers.columns import COLOURS
 from hfcount.report.renderers.headline import compared, cure, sized
@@ -98,7 +98,7 @@ def details(report: Report, width: int = 80, *, full: bool = False) -> Iterator[
     """One checkpoint in `width` columns; of a mismatch, counts and costs only if `full`."""
     short = report.verdict == "mismatch" and not full
     yield from answer(report, full)
-    about = [*filter(None, [compared(report), *words.remarks(report), words.origin(report)])]
+    about = [*filter(None, [compared(report), *words.reading_remarks(report), words.origin(report)])]
     if about and report.findings:
         yield Text()
     yield from (Text(line, "dim") for line in about)
@@ -118,6 +118,7 @@ def answer(report: Report, full: bool = False) -> Iterator[RenderableType]:
         yield Text(readers)
     if sized(report) and report.verdict != "mismatch":
         yield Text(sized(report))
+    yield from map(Text, settings.lines(report, full))
     for finding in sorted(report.findings, key=lambda finding: finding.severity):  # an error comes before a note
         yield Text()
         yield from _finding(finding, full or finding.severity == "error")
@@ -179,6 +180,8 @@ def _finding(finding: ReportedFinding, names: bool) -> Iterator[RenderableType]:
         rows.append(f"... and {plural(len(finding.rows) - _ROWS, 'more row')} (--format json lists them)")
     for row in rows:
         yield Padding(Text(row, "dim"), (0, 0, 0, 4))
-    if fix:
+    if finding.waived:
+        yield Padding(Text(f"{settings.source(finding.waived)}."), (0, 0, 0, 2))
+    elif fix:
         yield Padding(Text.assemble(("Fix: ", "bold"), fix), (0, 0, 0, 2))
     yield Padding(Text(finding.rule.url, "dim"), (0, 0, 0, 2))

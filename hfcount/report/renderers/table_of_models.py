@@ -7,6 +7,7 @@ from rich.text import Text
 
 from hfcount.mapper.whatif import written
 from hfcount.report.model import Report
+from hfcount.report.renderers import settings
 from hfcount.report.renderers.amounts import short
 from hfcount.report.renderers.columns import COLOURS, apart, fitting
 from hfcount.report.renderers.comparison import amount, compared
@@ -106,7 +107,8 @@ def lines(reports: Sequence[Report]) -> Iterator[RenderableType]:
     """A line for each model that is good in spite of what was found."""
     for report in reports:
         if report.verdict in ("explained", "allowed"):
-            yield Text.assemble((report.label, "bold"), ": ", (verdict(report), COLOURS[report.verdict]))
+            line = "; ".join(filter(None, [verdict(report), settings.summary(report)]))
+            yield Text.assemble((report.label, "bold"), ": ", (line, COLOURS[report.verdict]))
 
 
 def comparison(reports: Sequence[Report], width: int = 80) -> Iterator[RenderableType]:

@@ -8,6 +8,7 @@ from typing import NamedTuple, get_args
 from hfcount.fetcher.unread_files import CODE, ORIGINALS, TRAINING
 from hfcount.report.figures import AdapterFigures, ClosedForm, FormulaPart, Storage
 from hfcount.report.model import Report, ReportedFinding, Verdict
+from hfcount.report.renderers import settings
 from hfcount.report.renderers.amounts import binary
 from hfcount.report.renderers.depth import HELD, listed
 from hfcount.report.renderers.fitting import answered, fitting, refused
@@ -228,7 +229,12 @@ def inert(text: str) -> str:
 
 
 def remarks(report: Report) -> list[str]:
-    """Remarks besides the findings: why headers were read."""
+    """Remarks besides the findings: what a settings file did, why headers were read."""
+    return [*settings.lines(report), *reading_remarks(report)]
+
+
+def reading_remarks(report: Report) -> list[str]:
+    """Why headers were read, and what parts of a pipeline could not be."""
     texts = []
     if report.depth in ("headers", "data") and report.depth_reason and report.source != "memory":
         texts.append(f"Headers were read because {report.depth_reason}.")
