@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
+from hfcount.checkpoints.settings import ProjectSettings
 from hfcount.cli import option_types as read
 from hfcount.cli import requests as asked
 from hfcount.cli.cards import CardFile, command_line
@@ -114,7 +115,7 @@ def main(
         return Request(model, *where, headers=ahead, base=fitting, target=target, tree=tree, waiting=bar.waiting)
 
     given = _given(depth, bool(settings), loaders, base)
-    requests = asked.requests(named, request_for, asked.ProjectSettings(config, no_config, given))
+    requests = asked.requests(named, request_for, ProjectSettings(config, no_config, given))
     # Imported while the first request is under way.
     from hfcount.checkpoints.inspection import Options
     from hfcount.report.model import worst

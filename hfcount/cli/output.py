@@ -102,11 +102,9 @@ def ended(command: Callable[[], int | None]) -> int:
         if isinstance(gone, SystemExit) and gone.code != 1:  # which is what click makes of a broken pipe
             raise
         return 0
-    except SettingsError as error:
-        click.echo(f"Error: {error}", err=True)
-        return 2
     except HfcountError as error:
         click.echo(f"Error: {error}", err=True)
+        return 2 if isinstance(error, SettingsError) else 3
     except Exception as error:
         if not (isinstance(error, OSError) and error.errno == errno.ENOSPC):
             crashed(error)

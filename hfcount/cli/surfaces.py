@@ -10,9 +10,9 @@ from hfcount.cli.main import main
 from hfcount.cli.option_groups import GroupedCommand
 
 _WHERE = (
-    "revision offline fixtures everything listed timeout no_cache subfolder derive_with style as_json quiet".split()
-    + ["config", "no_config"]
-)
+    "revision offline fixtures everything listed timeout no_cache subfolder derive_with style as_json quiet"
+    " config no_config"
+).split()
 _LOAD = "memory ranks context full_context batch dtype engine".split()
 
 _SIZE_HELP = """Count the parameters of a model by component, from its config.

@@ -44,18 +44,8 @@ from hfcount.version import SCHEMA
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
-__all__ = [
-    "Allowed",
-    "AppliedSettings",
-    "Beside",
-    "Evidence",
-    "Files",
-    "PipelinePart",
-    "Report",
-    "ReportedCheck",
-    "ReportedFinding",
-]
-__all__ += ["ReportedLoader", "Verdict", "Waived", "worst"]
+__all__ = ["Allowed", "AppliedSettings", "Beside", "Evidence", "Files", "PipelinePart", "Report", "ReportedCheck"]
+__all__ += ["ReportedFinding", "ReportedLoader", "Verdict", "Waived", "worst"]
 
 
 class Report(Part):
@@ -65,13 +55,14 @@ class Report(Part):
     `depth_reason` why it read headers without being asked to. `container` is what holds the weights where it is not
     safetensors: `pickle`, `gguf`, `adapter`. `variants` are its files, of which the largest is counted. `adapter` is
     what one adds to its base. Of `not_looked_at`, beside the model, the verdict says nothing. `asides` are parts that
-    are not described, by prefix. `allowed` are errors that --allow or a settings file let through, notes among the findings. `loaders`
-    says what each makes of it, and `read_for` whose verdict was asked for. `serving` answers what was asked of it,
-    `overrides` are config keys that were set, `derived_with` gave names and shapes. `modules` are those that sentence-
-    transformers puts around the model. `parts` are those of a pipeline: its counts are sums over them, and `components`
-    has a row for each. `statistics` are of the values of each tensor. `target` is what a draft was held against.
-    `repair` says what `hfcount fix` has for a local folder, where it was looked at: a repair that it makes (`proven`),
-    or one that gives something up (`offered`). `settings` says what the settings file of the project did.
+    are not described, by prefix. `allowed` are errors that --allow or a settings file let through, notes among the
+    findings. `loaders` says what each makes of it, and `read_for` whose verdict was asked for. `serving` answers what
+    was asked of it, `overrides` are config keys that were set, `derived_with` gave names and shapes. `modules` are
+    those that sentence-transformers puts around the model. `parts` are those of a pipeline: its counts are sums over
+    them, and `components` has a row for each. `statistics` are of the values of each tensor. `target` is what a draft
+    was held against. `repair` says what `hfcount fix` has for a local folder, where it was looked at: a repair that it
+    makes (`proven`), or one that gives something up (`offered`). `settings` says what the settings file of the project
+    did.
     """
 
     _aliases: ClassVar[dict[str, str]] = {"schema_version": "schema"}

@@ -91,8 +91,8 @@ COLUMNS: Mapping[str, str | Mapping[str, str]] = {
 objects.
 
 `verdict` is the report's, or `skipped` for a checkpoint that was not looked at. `reason` is one word for why it was
-skipped or could not be judged, and `message` says more, or what a settings file has waived. `total`, `active` and `stored` are elements, `bytes` those of
-the weights, `errors` and `notes` numbers of findings.
+skipped or could not be judged, and `message` says more, or what a settings file has waived. `total`, `active` and
+`stored` are elements, `bytes` those of the weights, `errors` and `notes` numbers of findings.
 """
 
 LATER = ("parts", "bases", "loaders")

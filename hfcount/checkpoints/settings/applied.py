@@ -53,5 +53,5 @@ def summed(several: Sequence[AppliedSettings]) -> AppliedSettings:
 
 
 def _summed(rows: Sequence[ReportedWaiver]) -> ReportedWaiver:
-    state = next((row.state for row in rows if row.state != "unused"), "unused")
-    return replace(rows[0], state=state, findings=sum(row.findings for row in rows))
+    deciding = next((row for row in rows if row.state != "unused"), rows[0])
+    return replace(deciding, findings=sum(row.findings for row in rows))

@@ -51,9 +51,8 @@ class Settings(NamedTuple):
         """The options with what the file sets; waivers count until their last day."""
         today = today or date.today()
         counting = tuple(waiver for waiver in self.waivers if not waiver.is_over(today))
-        policy = options.policy._replace(
-            waivers=counting, strict=options.policy.strict if self.strict is None else self.strict
-        )
+        strict = options.policy.strict if self.strict is None else self.strict
+        policy = options.policy._replace(waivers=counting, strict=strict)
         return options._replace(
             policy=policy,
             depth=self.depth or options.depth,

@@ -25,7 +25,7 @@ class Lines:
         """The line of a key, or of the waiver of that number; None if it is not clear."""
         if waiver is not None:
             same = self._of_key(key)
-            return same[0] if len(same) == 1 else self.of_waiver(waiver)
+            return same[0] if len(same) == 1 and key != "code" else self.of_waiver(waiver)
         return next(iter(self._of_key(key)), None) or next(iter(self._named(key)), None)
 
     def of_waiver(self, number: int) -> int | None:

@@ -85,8 +85,9 @@ def _own(file: SettingsFile, document: Mapping[str, Any]) -> Any:
 def _tables(table: Any, lines: Lines) -> Iterator[Table]:
     values = _table("hfcount", table, (*_KEYS, PER_PATH))
     count = 0
-    for place, part in enumerate([{**values}, *_rows(PER_PATH, values.get(PER_PATH, []))]):
-        part.pop(PER_PATH, None)
+    per_path = _rows(PER_PATH, values.get(PER_PATH, []))
+    common = {key: value for key, value in values.items() if key != PER_PATH}
+    for place, part in enumerate([common, *per_path]):
         if place:
             _table(PER_PATH, part, ("path", *_KEYS))
             if "path" not in part:
@@ -130,7 +131,7 @@ def _waiver(row: Mapping[str, Any], number: int, lines: Lines) -> Waiver:
         for key in ("code", "reason"):
             if key not in values:
                 what = "the finding that it lets through" if key == "code" else "why it is let through"
-                raise _Wrong(key, f"a waiver needs {key}, {what}.")
+                raise _Wrong("code", f"a waiver needs {key}, {what}.")
         read = {key: _OF_WAIVERS[key](key, value) for key, value in values.items()}
     except _Wrong as error:
         raise _Wrong(error.key, error.text, number) from None

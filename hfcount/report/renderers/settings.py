@@ -18,7 +18,7 @@ def lines(report: Report, full: bool = False) -> Iterator[str]:
         if waiver.state == "over" and (waiver.findings or full):
             yield f"{_over(settings, waiver)} ({waiver.reason})."
         if waiver.state == "unused" and full:
-            yield f"{_place(settings, waiver)} waives {waiver.code}, and matches nothing here ({waiver.reason})."
+            yield f"{_place(settings, waiver)} waives {waiver.code}, but covers no finding here ({waiver.reason})."
     if chosen := _chosen(settings):
         yield f"By {settings.file}: {chosen}."
 
