@@ -3,15 +3,16 @@
 import json
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from hfcount.architectures import families, plugins
 from hfcount.errors import BrokenPlugin, UnknownArchitecture
 from hfcount.mapper.class_defaults import declared, version
 from hfcount.mapper.classes import HEAD
-from hfcount.verifier.loaders.facts import facts, versions
+from hfcount.verifier.loaders import facts as recorded_facts
 
 FILE = Path(families.__file__).with_name("catalogue.json")
 
@@ -66,13 +67,99 @@ def _plugged(model_type: str) -> str:
 
 def having(text: str) -> Iterator[str]:
     """The architectures in whose line, or in the names of whose classes, all words of a text are found."""
+    words = text.lower().split()
+    yield from map(_line, _having(text))
+    yield from (line.strip() for line in map(_plugged, plugins.types()) if all(word in line.lower() for word in words))
+
+
+def _having(text: str) -> Iterator[families.Family]:
     catalogue, words = _catalogue(), text.lower().split()
     for family in families.everyone():
         classes = " ".join(name for type_ in family.types for name in catalogue.get(type_, {}).get("classes", ()))
-        line = f"{', '.join(family.types)}: {family.summary}"
-        if words and all(word in f"{line} {classes}".lower() for word in words):
-            yield line
-    yield from (line.strip() for line in map(_plugged, plugins.types()) if all(word in line.lower() for word in words))
+        if words and all(word in f"{_line(family)} {classes}".lower() for word in words):
+            yield family
+
+
+def _line(family: families.Family) -> str:
+    return f"{', '.join(family.types)}: {family.summary}"
+
+
+class TypeFacts(NamedTuple):
+    """What is known of a model_type, as JSON has it.
+
+    Args:
+        keys: those of the config that bear on shapes, and `defaults` of transformers for those that have one.
+        parts: the types of parts, by the key that holds their config.
+        judged_by: who built such a model and was compared; None if its tensors were only read from source.
+        read_by: what each recorded version of transformers makes of a checkpoint of this type.
+        source: the implementation that it is from, and `file` where it is described.
+        package: the installed package that describes it; None if hfcount does.
+    """
+
+    model_type: str
+    summary: str
+    kind: str | None
+    classes: list[str]
+    layers: list[str]
+    keys: list[str]
+    defaults: dict[str, Any]
+    parts: dict[str, str]
+    judged_by: str | None
+    read_by: list[str]
+    source: str
+    file: str
+    package: str | None = None
+
+
+def facts_of(name: str) -> TypeFacts:
+    """One type, by model_type or class; raises UnknownArchitecture if there is none."""
+    return _facts(*_found(name))
+
+
+def facts_of_all() -> Iterator[TypeFacts]:
+    """Every type."""
+    yield from (_facts(type_, family) for family in families.everyone() for type_ in family.types)
+    for type_ in plugins.types():
+        with suppress(BrokenPlugin):  # which the text says
+            yield facts_of(type_)
+
+
+def facts_having(text: str) -> Iterator[TypeFacts]:
+    """The types of the architectures that `having` finds."""
+    return (_facts(type_, family) for family in _having(text) for type_ in family.types)
+
+
+def _found(name: str) -> tuple[str, families.Family]:
+    """The type and the architecture of a model_type or class; raises UnknownArchitecture if there is none."""
+    family = families.find(name)
+    if family is None and HEAD.search(name[:200]) and (named := families.of_class(name[:200])):
+        name, family = named, families.find(named)
+    if family is None:
+        raise UnknownArchitecture(families.unknown(name))
+    return name, family
+
+
+def _facts(model_type: str, family: families.Family) -> TypeFacts:
+    if family.package:
+        file = str(plugins.file(model_type))
+        return TypeFacts(model_type, family.summary, None, [], [], [], {}, {}, None, [], "", file, family.package)
+    entry = _catalogue().get(model_type, {})
+    judge, known = entry.get("judge", ""), declared(model_type).keys
+    path = families.file(model_type)
+    return TypeFacts(
+        model_type,
+        family.summary,
+        entry.get("kind"),
+        entry.get("classes", []),
+        entry.get("layers", []),
+        entry.get("keys", []),
+        {key: known[key] for key in entry.get("keys", ()) if key in known},
+        entry.get("parts", {}),
+        None if not judge or _READ in judge else judge,
+        list(_read_by(model_type)),
+        _source(path.read_text()),
+        f"hfcount/architectures/models/{path.name}",
+    )
 
 
 def one(model_type: str) -> Iterator[str]:
@@ -81,29 +168,22 @@ def one(model_type: str) -> Iterator[str]:
     Raises:
         UnknownArchitecture: there is no family for it, or the installed package that describes it cannot be used.
     """
-    family = families.find(model_type)
-    if family is None and HEAD.search(model_type[:200]) and (named := families.of_class(model_type[:200])):
-        model_type, family = named, families.find(named)
-    if family is None:
-        raise UnknownArchitecture(families.unknown(model_type))
-    yield f"{model_type}: {family.summary}"
-    if family.package:
-        yield f"  not checked here: {family.package} describes it"
-        yield f"  file      {plugins.file(model_type)}"
+    facts = facts_of(model_type)
+    yield f"{facts.model_type}: {facts.summary}"
+    if facts.package:
+        yield f"  not checked here: {facts.package} describes it"
+        yield f"  file      {facts.file}"
         return
-    entry = _catalogue().get(model_type, {})
-    class_ = declared(model_type)
-    keys = {key: _default(key, class_.keys) for key in entry.get("keys", ())}
     rows = {
-        "kind": [entry.get("kind", "")],
-        "classes": entry.get("classes", []),
-        "layers": [", ".join(entry.get("layers", ()))],
-        "keys": [f"{key}{default}" for key, default in keys.items()],
-        "parts": [f"{key}: as --families {part} says" for key, part in entry.get("parts", {}).items()],
-        "checked against": _judged(entry.get("judge", "")),
-        "read by": list(_read_by(model_type)),
-        "source": [_source(families.file(model_type).read_text())],
-        "file": [f"hfcount/architectures/models/{families.file(model_type).name}"],
+        "kind": [facts.kind],
+        "classes": facts.classes,
+        "layers": [", ".join(facts.layers)],
+        "keys": [f"{key}{_default(key, facts.defaults)}" for key in facts.keys],
+        "parts": [f"{key}: as --families {part} says" for key, part in facts.parts.items()],
+        "checked against": _judged(_catalogue().get(facts.model_type, {}).get("judge", "")),
+        "read by": facts.read_by,
+        "source": [facts.source],
+        "file": [facts.file],
     }
     for name, lines in rows.items():
         for place, line in enumerate(filter(None, lines)):
@@ -123,7 +203,7 @@ def _judged(judge: str) -> list[str]:
 
 def _read_by(model_type: str) -> Iterator[str]:
     """What each recorded version of transformers makes of a checkpoint of this type; nothing if none has it."""
-    recorded = {release: facts(release, model_type) for release in reversed(versions())}
+    recorded = {release: recorded_facts.facts(release, model_type) for release in reversed(recorded_facts.versions())}
     for release, known in recorded.items() if any(recorded.values()) else ():
         yield f"transformers {release} {'; '.join(known.differences) if known else 'has no such type'}"
 

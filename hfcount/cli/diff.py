@@ -12,7 +12,7 @@ from hfcount.cli import requests, shared_options
 from hfcount.cli.cards import CARD, CardFile, command_line
 from hfcount.cli.option_groups import GroupedCommand, grouped
 from hfcount.cli.output import ReaderGone, said, written
-from hfcount.cli.output_files import OutputFile, output_file
+from hfcount.cli.output_files import STDOUT, OutputFile, output_file
 from hfcount.errors import HfcountError
 from hfcount.fetcher import Request
 from hfcount.fetcher.interface import early
@@ -96,7 +96,8 @@ _SHOW = (
         metavar="FILE",
         shell_complete=read.some_file,
         callback=_outputs,
-        help=f"Also write a file, by its suffix or as FORMAT:FILE (repeatable): {', '.join(_KINDS)}.",
+        help=f"Also write a file, by its suffix or as FORMAT:FILE (repeatable); FORMAT:- prints it instead:"
+        f" {', '.join(_KINDS)}.",
     ),
     CARD,
 )
@@ -146,8 +147,11 @@ def command(
         raise click.UsageError("--allow-nan needs --expect.")
     if quiet and (as_json or style != "table"):
         raise click.UsageError("--quiet does not go with --format or --json.")
-    if card and card.printed and (as_json or quiet or style != "table"):
-        raise click.UsageError("--card - prints the card. With another printed format, name a file: --card card.yaml.")
+    printed = _printed(outputs) or ("card" if card and card.printed else None)
+    if printed and (as_json or quiet or style != "table" or (_printed(outputs) and card and card.printed)):
+        raise click.UsageError(
+            "Two formats would be printed. Name a file for one of them: -o diff.json, --card card.yaml."
+        )
     if len(models) > 2 and (outputs or card):
         raise click.UsageError("-o and --card are for two checkpoints. Compare A with each of the others by itself.")
     where = None, None, fixtures, offline, timeout, not no_cache
@@ -162,11 +166,15 @@ def command(
         options = Options(depth, progress=bar.files, reading=bar.bytes, derive_with=derive_with)
         wanted = DiffOptions(sample, expect, adapter, None, structure, allow_nan, scale, _adding(totals))
         results = [diff(sides[0], side, options, wanted) for side in sides[1:]]
-    make_card = partial(_card, results[0], totals)
-    shown = "json" if as_json else "brief" if quiet else style
-    there = bool(card and card.printed) or said(lambda: _SEPARATORS[shown].join(_text(shown, one) for one in results))
+    shown = printed or ("json" if as_json else "brief" if quiet else style)
+    there = shown == "card" or said(lambda: _SEPARATORS.get(shown, "").join(_text(shown, one) for one in results))
     if card:
-        there = card.write(make_card) and there
+        there = card.write(partial(_card, results[0], totals)) and there
+    return _written(results, [output for output in outputs if output.path != STDOUT], there)
+
+
+def _written(results: "Sequence[Diff]", outputs: Sequence[OutputFile], there: bool) -> int:
+    """Writes the files; returns the exit code. `there` says that somebody reads what was printed."""
     for output in outputs:
         written(output.path, partial(_file, output.kind, results[0]))
     if not there:
@@ -210,6 +218,11 @@ def _card(result: "Diff", totals: "Sequence[Difference]", as_markdown: bool) -> 
     return text(result, totals[0] if totals else None, command_line(), as_markdown)
 
 
+def _printed(outputs: Sequence[OutputFile]) -> str | None:
+    """The format that -o FORMAT:- prints in place of the text."""
+    return next((output.kind for output in outputs if output.path == STDOUT), None)
+
+
 def _side(request: Request) -> Request | HfcountError:
     """The request for a side, or the error that replaces it."""
     try:
@@ -225,9 +238,13 @@ def _text(style: str, diff: "Diff") -> str:
 
     if style == "brief":
         return brief_line(diff)
-    return diff.to_json() if style == "json" else diff.to_markdown() if style == "markdown" else render(diff)
+    return render(diff) if style == "table" else _written(style, diff)
+
+
+def _written(kind: str, diff: "Diff") -> str:
+    """What a file of a kind, or a format of that name, has."""
+    return diff.to_json() if kind == "json" else diff.to_html() if kind == "html" else diff.to_markdown()
 
 
 def _file(kind: str, diff: "Diff") -> bytes:
-    text = diff.to_json() if kind == "json" else diff.to_markdown() if kind == "md" else diff.to_html()
-    return f"{text}\n".encode()
+    return f"{_written(kind, diff)}\n".encode()

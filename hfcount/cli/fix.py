@@ -54,7 +54,7 @@ Exit codes: 0 nothing to repair, or everything was repaired and verified;
     callback=settings,
     help="Choose the value of a config key where several fit, or where something may be lost (repeatable).",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, one object per model and line.")
+@shared_options.json_instead("Print JSON, one object per model and line.")
 @click.option("--undo", is_flag=True, help="Restore the files that the latest fix of this folder replaced.")
 @click.option("--base", metavar="MODEL", help="The model that an adapter is for, if its folder has no config.json.")
 @shared_options.DEBUG

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from hfcount.cli import shared_options
 from hfcount.cli.option_groups import AnsweringCommand
 from hfcount.cli.option_types import some_rule, some_type
 from hfcount.errors import BrokenPlugin, UnknownArchitecture
@@ -20,7 +21,7 @@ _SETTINGS = {"help_option_names": ["-h", "--help"]}
 @click.command(cls=AnsweringCommand, context_settings=_SETTINGS)
 @click.argument("words", metavar="[CODE|WORD]...", nargs=-1, shell_complete=some_rule)
 @click.option("--all", "everything", is_flag=True, help="Explain all findings.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, one object per finding and line.")
+@shared_options.json_instead("Print JSON, one object per finding and line.")
 def rules(words: tuple[str, ...], everything: bool, as_json: bool) -> None:
     """Explain findings by CODE, name or WORD; without one, list all.
 
@@ -37,24 +38,31 @@ def rules(words: tuple[str, ...], everything: bool, as_json: bool) -> None:
 
 @click.command(cls=AnsweringCommand, context_settings=_SETTINGS)
 @click.argument("words", metavar="[TYPE|WORD]...", nargs=-1, shell_complete=some_type)
-def types(words: tuple[str, ...]) -> None:
+@shared_options.json_instead("Print JSON, one object per type and line.")
+def types(words: tuple[str, ...], as_json: bool) -> None:
     """Describe an architecture by its model_type, its class or timm/NAME, or find it by a WORD.
 
     Without one, list all.
     """
-    for line in type_lines(" ".join(words)):
+    text = " ".join(words)
+    for line in map(json.dumps, type_objects(text)) if as_json else type_lines(text):
         click.echo(line)
 
 
 _EVIDENCE = {"run": "checked by running it", "read": "from its source"}
 
 
-@click.command(context_settings=_SETTINGS)
-def loaders() -> None:
+@click.command(cls=AnsweringCommand, context_settings=_SETTINGS)
+@shared_options.json_instead("Print JSON, one object per library and line.")
+def loaders(as_json: bool) -> None:
     """List the libraries that --for can name: their versions, what hfcount knows of each, and how."""
     from hfcount.verifier.loaders.catalogue import LIBRARIES, versions_of
 
     for name, library in LIBRARIES.items():
+        if as_json:
+            known = {"loader": name, "versions": list(versions_of(name)), "forms": [*library.forms]}
+            click.echo(json.dumps({**known, "evidence": library.evidence, "knows": library.knows}))
+            continue
         click.echo(f"{name}: {', '.join(versions_of(name))}")
         click.echo(f"  {_EVIDENCE.get(library.evidence, library.evidence)}: {library.knows}")
 
@@ -145,6 +153,25 @@ def type_lines(name: str) -> Iterator[str]:
             yield from lines
             return
         raise click.BadParameter(str(error)) from None
+
+
+def type_objects(name: str) -> Iterator[dict[str, object]]:
+    """All types, or one by model_type or class, or those that a text is found in, as JSON has them.
+
+    Raises:
+        click.BadParameter: there is none.
+    """
+    from hfcount.cli import architectures
+
+    if name.startswith("timm/"):
+        raise click.BadParameter("models of timm are described in text alone: leave out --json.")
+    try:
+        known = [architectures.facts_of(name)] if name else architectures.facts_of_all()
+    except UnknownArchitecture as error:
+        if not (known := [*architectures.facts_having(name)]):
+            raise click.BadParameter(str(error)) from None
+    for facts in known:
+        yield facts._asdict()
 
 
 def schema_lines() -> Iterator[str]:

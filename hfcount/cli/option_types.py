@@ -89,6 +89,19 @@ def chosen_format(context: click.Context) -> str | None:
     return name
 
 
+_JSON = "hfcount.json"
+
+
+def json_named(context: click.Context, _option: click.Parameter, name: str | None) -> None:
+    """Notes that --format asks for JSON, as `json_flag` does."""
+    context.meta[_JSON] = name == "json"
+
+
+def json_flag(context: click.Context, _option: click.Parameter, wanted: bool) -> bool:
+    """Whether JSON is asked for, by --json or --format json."""
+    return wanted or bool(context.meta.get(_JSON))
+
+
 class NamingRules(click.Option):
     """An option whose help names the informational rules, which are looked up only for help."""
 

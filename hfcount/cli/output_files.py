@@ -68,6 +68,8 @@ def output_file(value: str, kinds: Sequence[str] = tuple(OUTPUTS)) -> OutputFile
     kind = _ALSO.get(suffix, suffix)
     if path == STDOUT and kinds == ("html",):
         kind = "html"
+    if path == STDOUT and kinds == ("svg", "png", "pdf"):
+        kind = "svg"
     if kind not in kinds and path == STDOUT:
         raise click.BadParameter(f"- is standard output: write which format, such as {kinds[0]}:-.")
     if kind not in kinds:

@@ -21,6 +21,23 @@ DERIVE_WITH = click.option(
     callback=read.installed,
     help="Library to ask for model types that hfcount does not know.",
 )
+
+
+def json_instead(help: str) -> Decorator:
+    """The option --json of a command that prints text else; `--format json` is the same."""
+    flag = click.option("--json", "as_json", is_flag=True, callback=read.json_flag, help=help)
+    named = click.option(
+        "--format",
+        "style",
+        type=click.Choice(["text", "json"], case_sensitive=False),
+        is_eager=True,
+        expose_value=False,
+        hidden=True,
+        callback=read.json_named,
+    )
+    return lambda function: named(flag(function))
+
+
 JSON = click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
 NO_CONFIG = click.option("--no-config", is_flag=True, envvar="HFCOUNT_NO_CONFIG", help="Read no settings file.")
 SETTINGS = (

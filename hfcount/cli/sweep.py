@@ -115,10 +115,7 @@ def command(
             f" `hfcount sweep --out rows --tree {printable(str(out))}`."
         )
     if dry_run:
-        from hfcount.sweeping.plan import planned
-
-        for line in planned(wanted, tier, shard, bases):
-            click.echo(line)
+        _plan(wanted, tier, shard, bases, as_json)
         return 0
     if wanted or summary:
         check_out(out)
@@ -131,6 +128,18 @@ def command(
             course = run.SweepSettings(deadline, what, shard, watcher, bases, project)
             _sweep(wanted, out, (executor, count), course, as_json)
     return _conclude(out, summary, check, as_json)
+
+
+def _plan(wanted: "Sequence[Source]", tier: str | None, shard: "Shard | None", bases: bool, as_json: bool) -> None:
+    """Prints what a sweep would take."""
+    from hfcount.sweeping import plan
+
+    estimate = plan.planned(wanted, shard, bases)
+    if as_json:
+        click.echo(json.dumps({"schema": 1, "plan": plan.as_object(estimate, tier)}))
+        return
+    for line in plan.lines(estimate, tier):
+        click.echo(line)
 
 
 def _divided(names: Sequence[str], out: Path | None) -> tuple[Path, list[str]]:

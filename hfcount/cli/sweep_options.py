@@ -120,12 +120,12 @@ OPTIONS: Mapping[str, Sequence[Decorator]] = {
         ),
         click.option(
             "--log",
-            type=click.Path(path_type=Path, dir_okay=False),
+            type=click.Path(path_type=Path, dir_okay=False, allow_dash=True),
             metavar="FILE",
-            help="Append events to a file, one JSON object per line.",
+            help="Append events to a file, one JSON object per line; - is standard output.",
         ),
         click.option("-q", "--quiet", is_flag=True, help="Do not print progress to standard error."),
-        click.option("--json", "as_json", is_flag=True, help="Print what was done as one JSON object."),
+        shared_options.json_instead("Print what was done as JSON, an object a line."),
     ),
     "Other": (*shared_options.SETTINGS, shared_options.DEBUG),
 }

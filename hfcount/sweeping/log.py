@@ -28,7 +28,7 @@ EVENTS: Mapping[str, Sequence[str]] = {
 
 
 class Log:
-    """Appends lines to a file, each by one system call, so that readers see only complete lines.
+    """Appends lines to a file (`-`: to standard output), each by one system call, so that readers see complete lines.
 
     Raises:
         SweepError: the file cannot be written.
@@ -37,7 +37,10 @@ class Log:
     def __init__(self, path: Path) -> None:
         self._path, self._since = path, time.monotonic()
         try:
-            self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
+            if path == Path("-"):
+                self._file = os.dup(1)
+            else:
+                self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
         except OSError as error:
             raise SweepError(f"--log {printable(str(path))} cannot be written: {error.strerror}.") from None
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hfcount.fetcher import module_files
 from hfcount.fetcher.companions import companions
@@ -79,10 +79,8 @@ def assumed(repos: int, listed: bool = True) -> Plan:
     return Plan(repos, looked, sharded if listed else repos, 2 * looked, size, pages)
 
 
-def planned(
-    wanted: "Iterable[Source]", tier: str | None, shard: Shard | None = None, bases: bool = False
-) -> Iterator[str]:
-    """The estimate for sources, or a shard of them, as lines of text.
+def planned(wanted: "Iterable[Source]", shard: Shard | None = None, bases: bool = False) -> Plan:
+    """The estimate for sources, or a shard of them.
 
     Authors and collections are listed for it; there are no other requests.
 
@@ -95,6 +93,11 @@ def planned(
     if shard:
         share = Plan(*(ceil(getattr(plan, name) / shard.of) for name in Plan.__slots__))
         plan = replace(share, pages=plan.pages)
+    return plan
+
+
+def lines(plan: Plan, tier: str | None) -> Iterator[str]:
+    """An estimate as text; the hours are those of a tier, or of all."""
     yield f"{plan.repos:,} checkpoints, {plan.looked:,} to look at"
     yield f"requests: {plan.api + plan.pages:,} of the API, {plan.files:,} of files"
     yield f"bytes: {_size(plan.bytes)} read, {_size(plan.repos * _ROW)} of rows"
@@ -103,6 +106,20 @@ def planned(
         for name in [tier] if tier else TIERS:
             api, files = plan.hours(name)
             yield f"{name}: {max(api, files):,.1f} hours ({api:,.1f} for the API, {files:,.1f} for files)"
+
+
+def as_object(plan: Plan, tier: str | None) -> dict[str, Any]:
+    """An estimate as JSON has it: `api` and `files` are requests, `core_hours` and `hours` are hours."""
+    hours = {name: round(max(plan.hours(name)), 2) for name in ([tier] if tier else TIERS)} if plan.files else {}
+    return {
+        "checkpoints": plan.repos,
+        "looked_at": plan.looked,
+        "api": plan.api + plan.pages,
+        "files": plan.files,
+        "bytes": plan.bytes,
+        "core_hours": round(plan.looked / _RATE / 3600, 2),
+        "hours": hours,
+    }
 
 
 def _plan(source: "Source", bases: bool) -> Plan:
