@@ -158,7 +158,6 @@ def command(
     sides = [_side(Request(model, *where, headers=early(depth))) for model in models]
     from hfcount.checkpoints.inspection import Options
     from hfcount.diffing.run import DiffOptions, diff
-    from hfcount.report.model import worst
     from hfcount.report.renderers.progress import Bar
 
     totals: list[Difference] = []
@@ -175,6 +174,8 @@ def command(
 
 def _written(results: "Sequence[Diff]", outputs: Sequence[OutputFile], there: bool) -> int:
     """Writes the files; returns the exit code. `there` says that somebody reads what was printed."""
+    from hfcount.report.model import worst
+
     for output in outputs:
         written(output.path, partial(_file, output.kind, results[0]))
     if not there:

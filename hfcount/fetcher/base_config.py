@@ -53,14 +53,14 @@ def base_in_tree(place: Place, request: Request, named: str) -> str | None:
     """The folder that a path in a file of a local checkpoint names, as whoever trained it wrote it; None if unknown.
 
     The path is tried from the checkpoint's folder and from each above, up to the top of the tree: the folder of
-    --recursive, the current folder or else the one above the checkpoint. Nothing outside of that is read, and where
-    several fit, none is taken.
+    --recursive, the current folder or else the one above the checkpoint, as where it is the current folder itself.
+    Nothing outside of that is read, and where several fit, none is taken.
     """
     if place.source not in ("folder", "fixtures") or not named or "\0" in named or "://" in named:
         return None
     own = os.path.realpath(os.path.join(request.fixtures or "", folder.local_path(place.model)))
     top = os.path.realpath(request.tree or request.fixtures or os.curdir)
-    if not _is_within(own, top):
+    if own == top or not _is_within(own, top):
         top = os.path.dirname(own)
     starts = [own]
     while starts[-1] != top and os.path.dirname(starts[-1]) != starts[-1]:

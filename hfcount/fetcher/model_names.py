@@ -50,7 +50,8 @@ def understood(request: Request) -> Request:
             raise ValueError(
                 f"{shown} names the {what} {printable(part)}, but the option names {printable(asked)}. Leave one out."
             )
-    file = os.path.basename(urlsplit(model).path) if _is_gguf(model) and "://" in model else None
+    path = re.split("[?#]", model)[0]
+    file = os.path.basename(path) if _is_gguf(path) and ("://" in model or _is_page(model)) else request.file
     return replace(
         request,
         model=repo,
@@ -63,12 +64,24 @@ def understood(request: Request) -> Request:
 def _without_file(request: Request) -> Request:
     """The request with the repo that a file in it is named of: `org/name/config.json`, as no local path is."""
     parts = request.model.split("/")
-    named = len(parts) > 2 and (parts[-1] in BESIDE_CONFIG or parts[-1] == CONFIG or _is_weights(parts[-1]))
-    if request.fixtures is not None or not named or not all(re.fullmatch(_REPO_PART, part) for part in parts[:2]):
+    is_gguf = _is_gguf(parts[-1])
+    named = parts[-1] in BESIDE_CONFIG or parts[-1] == CONFIG or _is_weights(parts[-1]) or is_gguf
+    if request.fixtures is not None or not named or not _is_in_repo(parts) or parts[2] in _PAGES:
         return request
-    if parts[0] in ("models", *_OTHERS) or os.path.lexists(parts[0]) or not {*parts[2:3]}.isdisjoint(_PAGES):
-        return request
-    return replace(request, model="/".join(parts[:-1]))
+    return replace(request, model="/".join(parts[:-1]), file=parts[-1] if is_gguf else request.file)
+
+
+def _is_in_repo(parts: list[str]) -> bool:
+    """Whether the segments of a path are those of something in a repo, and lead nowhere on disk."""
+    if len(parts) < 3 or parts[0] in ("models", *_OTHERS) or os.path.lexists(parts[0]):
+        return False
+    return all(re.fullmatch(_REPO_PART, part) for part in parts[:2])
+
+
+def _is_page(model: str) -> bool:
+    """Whether it is the path of a page of the Hub, without the host: `org/name/resolve/main/config.json`."""
+    parts = model.split("/")
+    return len(parts) > 3 and parts[2] in _PAGES and _is_in_repo(parts)
 
 
 def _in_folder(request: Request) -> Request:
@@ -90,7 +103,9 @@ def public(model: str) -> str:
 
 def _is_local(model: str) -> bool:
     """Whether MODEL is on disk, or can only be meant so: then no Hub is asked about it."""
-    return os.path.lexists(folder.local_path(model)) or (not _is_address(model) and folder.takes(Request(model)))
+    if os.path.lexists(folder.local_path(model)):
+        return True
+    return not _is_address(model) and not _is_page(model) and folder.takes(Request(model))
 
 
 def _is_weights(model: str) -> bool:

@@ -88,7 +88,8 @@ def _repo(name: str, rest: str) -> Sequence[str]:
 
 def command(*words: str) -> str:
     """The command as it can be typed; a folder that may be taken for a command goes by its path."""
-    first = words[0] if "/" in words[0] or words[0] == "-r" or not os.path.isdir(words[0]) else f"./{words[0]}"
+    clear = "/" in words[0] or words[0] in ("-r", os.curdir, os.pardir) or not os.path.isdir(words[0])
+    first = words[0] if clear else f"./{words[0]}"
     return f"`hfcount {' '.join(quote(printable(word, 300)) for word in (first, *words[1:]))}`"
 
 

@@ -67,10 +67,8 @@ class Report(Part):
 
     _aliases: ClassVar[dict[str, str]] = {"schema_version": "schema"}
     _rare: ClassVar[frozenset[str]] = frozenset(
-        (
-            "container variants adapter overrides asides tensors formula layers error derived_with serving modules parts"
-            " statistics target read_for repair settings"
-        ).split()
+        "container variants adapter overrides asides tensors formula layers error derived_with serving modules".split()
+        + "parts statistics target read_for repair settings".split()
     )
 
     schema_version: Literal[1] = 1

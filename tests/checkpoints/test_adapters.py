@@ -447,6 +447,30 @@ def test_a_base_in_the_tree_is_followed(tmp_path: Path, name: str) -> None:
     assert (result.return_value, "and the config of" in result.output) == (0, True)
 
 
+def test_a_path_is_followed_from_the_folder_of_each_adapter_below(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = adapter(base_model_name_or_path="../../base")
+    for number in range(2):
+        made.write(tmp_path / "runs" / f"step-{number}")
+        (tmp_path / "runs" / f"step-{number}" / "config.json").unlink()
+    made.write(tmp_path / "base")
+    monkeypatch.chdir(tmp_path)
+    report = hfcount.verify("./runs")
+    assert (report.model, report.verdict) == ("./runs", "verified")
+
+
+def test_the_folder_above_is_read_where_the_adapter_is_the_current_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = adapter(base_model_name_or_path="../base").write(tmp_path / "lora")
+    (tmp_path / "base").mkdir()
+    (folder / "config.json").rename(tmp_path / "base" / "config.json")
+    monkeypatch.chdir(folder)
+    for name in (".", "../lora", str(folder)):
+        assert hfcount.verify(name).verdict == "verified", name
+
+
 def test_a_path_outside_of_the_tree_is_not_read(tmp_path: Path) -> None:
     made = adapter(base_model_name_or_path="../../base")
     folder = made.write(tmp_path / "tree" / "lora")

@@ -53,6 +53,8 @@ NAMES = {
     "hf://org/name@refs/pr/1/sub": ("org/name", "refs/pr/1", "sub"),
     "hf://org/name@refs/convert/x/config.json": ("org/name", "refs/convert/x", None),
     "hf://org/name@feature%2Fx/sub": ("org/name", "feature/x", "sub"),
+    "org/name/resolve/main/config.json": ("org/name", "main", None),
+    "org/name/raw/v1/sub/model.safetensors": ("org/name", "v1", "sub"),
     "git@hf.co:org/name": ("git@hf.co:org/name", None, None),
     "./org/name@v1": ("./org/name@v1", None, None),
 }
@@ -69,6 +71,24 @@ def test_a_name_is_taken_apart_once(model: str) -> None:
     found = understood(Request(model))
     assert (found.model, found.revision, found.subfolder) == NAMES[model]
     assert model[0] == "." or understood(found) == found
+
+
+@pytest.mark.parametrize(
+    ("model", "revision", "subfolder"),
+    [
+        ("org/name/m.Q4_K_M.gguf", None, None),
+        ("org/name/sub/m.Q4_K_M.gguf", None, "sub"),
+        ("org/name/blob/main/m.Q4_K_M.gguf", "main", None),
+        ("org/name/resolve/v1/sub/m.Q4_K_M.gguf", "v1", "sub"),
+        ("https://huggingface.co/org/name/resolve/v1/sub/m.Q4_K_M.gguf?download=true", "v1", "sub"),
+    ],
+)
+def test_a_gguf_file_of_a_repo_is_that_file(tmp_path: Path, model: str, revision: str | None, subfolder: str) -> None:
+    wanted = Request("org/name", revision, subfolder, file="m.Q4_K_M.gguf")
+    assert understood(Request(model)) == understood(wanted) == wanted
+    (tmp_path / "org").mkdir()
+    if "://" not in model:
+        assert understood(Request(model)).model.startswith("org/name/")  # what is on disk is no repo
 
 
 def test_what_is_asked_besides_stays(tmp_path: Path) -> None:

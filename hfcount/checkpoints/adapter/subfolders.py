@@ -64,7 +64,9 @@ def beside(place: Place, request: Request, model: Inspection) -> Besides:
 def _below(place: Place, folder: str) -> Place:
     start = f"{folder}/"
     sizes = {name.removeprefix(start): size for name, size in place.sizes.items() if name.startswith(start)}
-    return place._replace(sizes=sizes, reader=SubfolderReader(place.reader, folder))
+    # A path in a file of a local folder is relative to that folder.
+    model = f"{place.model}/{folder}" if place.source in ("folder", "fixtures") else place.model
+    return place._replace(model=model, sizes=sizes, reader=SubfolderReader(place.reader, folder))
 
 
 def _together(place: Place, adapters: Mapping[str, Inspection], first: Inspection) -> Inspection:
@@ -89,7 +91,7 @@ def _together(place: Place, adapters: Mapping[str, Inspection], first: Inspectio
         beside=tuple(f"{folder}/{name}" for folder, adapter in adapters.items() for name in adapter.evidence.beside),
     )
     return first._replace(
-        documents=replace(first.documents, files=list(place.sizes), sizes=place.sizes),
+        documents=replace(first.documents, model=place.model, files=list(place.sizes), sizes=place.sizes),
         evidence=evidence,
         outcome=outcome,
     )
