@@ -175,7 +175,7 @@ def one(model_type: str) -> Iterator[str]:
         yield f"  file      {facts.file}"
         return
     rows = {
-        "kind": [facts.kind],
+        "kind": [facts.kind or ""],
         "classes": facts.classes,
         "layers": [", ".join(facts.layers)],
         "keys": [f"{key}{_default(key, facts.defaults)}" for key in facts.keys],
