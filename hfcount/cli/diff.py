@@ -141,19 +141,11 @@ def command(
     """
     del debug  # whoever reports a crash looks for it
     _check(models, expect, adapter, scale)
-    if as_json and style not in ("table", "json"):
-        raise click.UsageError(f"--json means --format json, but --format {style} is also given. Leave one out.")
     if allow_nan and expect is None:
         raise click.UsageError("--allow-nan needs --expect.")
-    if quiet and (as_json or style != "table"):
-        raise click.UsageError("--quiet does not go with --format or --json.")
-    printed = _printed(outputs) or ("card" if card and card.printed else None)
-    if printed and (as_json or quiet or style != "table" or (_printed(outputs) and card and card.printed)):
-        raise click.UsageError(
-            "Two formats would be printed. Name a file for one of them: -o diff.json, --card card.yaml."
-        )
     if len(models) > 2 and (outputs or card):
         raise click.UsageError("-o and --card are for two checkpoints. Compare A with each of the others by itself.")
+    shown = _style(style, as_json, quiet, [*_printed(outputs), *(["card"] if card and card.printed else [])])
     where = None, None, fixtures, offline, timeout, not no_cache
     sides = [_side(Request(model, *where, headers=early(depth))) for model in models]
     from hfcount.checkpoints.inspection import Options
@@ -165,7 +157,6 @@ def command(
         options = Options(depth, progress=bar.files, reading=bar.bytes, derive_with=derive_with)
         wanted = DiffOptions(sample, expect, adapter, None, structure, allow_nan, scale, _adding(totals))
         results = [diff(sides[0], side, options, wanted) for side in sides[1:]]
-    shown = printed or ("json" if as_json else "brief" if quiet else style)
     there = shown == "card" or said(lambda: _SEPARATORS.get(shown, "").join(_text(shown, one) for one in results))
     if card:
         there = card.write(partial(_card, results[0], totals)) and there
@@ -219,9 +210,25 @@ def _card(result: "Diff", totals: "Sequence[Difference]", as_markdown: bool) -> 
     return text(result, totals[0] if totals else None, command_line(), as_markdown)
 
 
-def _printed(outputs: Sequence[OutputFile]) -> str | None:
-    """The format that -o FORMAT:- prints in place of the text."""
-    return next((output.kind for output in outputs if output.path == STDOUT), None)
+def _style(style: str, as_json: bool, quiet: bool, printed: Sequence[str]) -> str:
+    """What is printed; raises click.UsageError for two formats.
+
+    Args:
+        printed: the formats that -o FORMAT:- and --card - ask for.
+    """
+    if as_json and style not in ("table", "json"):
+        raise click.UsageError(f"--json means --format json, but --format {style} is also given. Leave one out.")
+    if quiet and (as_json or style != "table"):
+        raise click.UsageError("--quiet does not go with --format or --json.")
+    asked = ["json"] if as_json else ["brief"] if quiet else [style] if style != "table" else []
+    if len([*printed, *asked]) > 1:
+        raise click.UsageError("Two formats would be printed. Name a file for one: -o diff.json, --card card.yaml.")
+    return next(iter([*printed, *asked]), "table")
+
+
+def _printed(outputs: Sequence[OutputFile]) -> list[str]:
+    """The formats that -o FORMAT:- prints in place of the text."""
+    return [output.kind for output in outputs if output.path == STDOUT]
 
 
 def _side(request: Request) -> Request | HfcountError:
