@@ -15,7 +15,7 @@ from hfcount.cli.option_types import codes, settings
 from hfcount.errors import HfcountError
 from hfcount.fetcher import Request, folder
 from hfcount.fetcher.layout import MODEL_INDEX
-from hfcount.text import printable
+from hfcount.text import plural, printable
 
 if TYPE_CHECKING:
     from hfcount.mapper.whatif import Changes
@@ -211,7 +211,7 @@ def _of_parts(place: Path, write: bool, only: frozenset[str], values: "Changes",
     if as_json:
         click.echo(json.dumps({"schema": 1, "model": str(place), "verdict": after.verdict, "parts": names}))
         return _code(after, left)
-    click.echo(f"{printable(str(place))}, a pipeline of {len(names):,} models: {_verdict(after)}.")
+    click.echo(f"{printable(str(place))}, a pipeline of {plural(len(names), 'model')}: {_verdict(after)}.")
     for finding in after.findings:
         inner = finding.part in chosen and (place / finding.part).is_dir()
         if not inner or finding.code.startswith(("HF81", "HF82")):

@@ -21,6 +21,7 @@ PARAMS = "params.json"
 MODEL_INDEX = "model_index.json"
 DIFFUSION = "diffusion_pytorch_model"
 OPEN_CLIP = "open_clip_config.json"
+DIFFUSION_LORA = "pytorch_lora_weights.safetensors"
 
 WEIGHTS_KEY = "transformers_weights"
 """The key by which a config names its weights, or the index of them, itself."""

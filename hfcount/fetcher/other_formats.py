@@ -80,6 +80,16 @@ _KINDS = (
         "a pickle with its own classes, which is not read: only Ultralytics can build it",
     ),
     OtherFormat(
+        "a textual inversion",
+        (r"learned_embeds(-steps-\d+)?\.(safetensors|bin|pt)",),
+        "rows for the embedding of a text encoder, which diffusers adds by load_textual_inversion: it has no base here",
+    ),
+    OtherFormat(
+        "a pickled LoRA of a diffusion model",
+        (r"pytorch_lora_weights\.(bin|pt)",),
+        "which is not read: load it with diffusers, and save it again as safetensors",
+    ),
+    OtherFormat(
         "files for ComfyUI",
         (rf"(.*/)?({_FOLDERS})/[^/]+\.(safetensors|ckpt|pt)",),
         "each a model in one file without a config: name the diffusers repo that they were made from: `hfcount"

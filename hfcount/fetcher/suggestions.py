@@ -8,15 +8,16 @@ from itertools import islice
 from pathlib import Path
 from shlex import quote
 
-from hfcount.fetcher.layout import CONFIG, MODULES
+from hfcount.fetcher.layout import CONFIG, DIFFUSION_LORA, MODULES
 from hfcount.fetcher.other_formats import foreign, unread
-from hfcount.fetcher.unread_files import TRAINING, kind
+from hfcount.fetcher.unread_files import PICKLES, TRAINING, kind
 from hfcount.text import plural, printable
 
 _ARCHIVES = (".zip", ".tar", ".tgz", ".gz", ".bz2", ".xz", ".zst", ".7z", ".rar")
 _NEAR = 0.7
 _MANY, _NAMED = 10_000, 3  # entries of a folder that are looked at; those that are named
 _OF_MODELS = "models--"
+_WEIGHTS = re.compile(r"[^/]+\.safetensors|pytorch_model[^/]*\.bin")
 _DIALECTS = {
     "GGUF": "which --set, --quantize and `hfcount fix` do not take: name the model that it was converted from",
     "GGML": "the format before GGUF, which llama.cpp no longer reads: convert the model again, or look for its GGUF",
@@ -142,8 +143,11 @@ def _inner(inner: list[str], files: Collection[str], folder: Path | None) -> str
 def _weights_alone(files: Collection[str], folder: Path | None) -> str:
     """That there are weights without a config."""
     kinds = {name: file_kind for name in sorted(files) if (file_kind := kind(name)) not in (None, TRAINING)}
-    if any(name.endswith(".safetensors") and "/" not in name and name not in kinds for name in files):
+    if any(_WEIGHTS.fullmatch(name) and kinds.get(name, PICKLES) == PICKLES for name in files):
         return ", but weights: copy the config.json of their model into the folder"
+    for name in sorted(files):
+        if name.endswith(f"/{DIFFUSION_LORA}"):
+            return f", but a LoRA of a diffusion model in a folder below: {_at(name, folder)}"
     for name, file_kind in kinds.items():
         if file_kind == "GGUF" and name.count("/") > 1:
             return f", but GGUF in folders below: {_at(name, folder)}"

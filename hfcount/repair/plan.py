@@ -15,7 +15,6 @@ from hfcount.mapper.whatif import Changes
 from hfcount.repair.adapters import AdapterState, adapter_names, adapter_state
 from hfcount.repair.configs import asked_for, counted, sized, tied, typed, unannounced, unpacked
 from hfcount.repair.exclusions import compressed, excluded
-from hfcount.repair.files import Unrepaired
 from hfcount.repair.indexes import dispensed, recounted, rewritten
 from hfcount.repair.loader_keys import agreed
 from hfcount.repair.names import respelled, unwrapped
@@ -23,7 +22,6 @@ from hfcount.repair.pickled_index import reindexed
 from hfcount.repair.proof import objections, remaining, unfinished
 from hfcount.repair.state import TOTALS, Proposal, State
 from hfcount.repair.working_copy import WorkingCopy
-from hfcount.text import printable
 
 REPAIRS: tuple[Callable[[State], Iterator[Proposal]], ...] = (
     dispensed,
@@ -77,12 +75,11 @@ def read_state(folder: Path, base: str | None = None) -> State:
     container = container_of(place) if place else None
     if place and container and container.name == "adapter":
         return adapter_state(folder, place, base)
-    if not isinstance(documents, Documents):
-        raise documents.refusal()
-    if documents.layout is PIPELINE_LAYOUT:
-        where = printable(str(folder))
-        raise Unrepaired(f"{where} is a pipeline of several models: name the folder of one of them, in {where}.")
-    return State(WorkingCopy(folder, documents))
+    if isinstance(documents, Documents) and documents.layout is not PIPELINE_LAYOUT and container is None:
+        return State(WorkingCopy(folder, documents))
+    from hfcount.repair.other_forms import refusal  # few folders hold what is not repaired
+
+    raise refusal(folder, documents, container)
 
 
 def planned(
@@ -98,7 +95,7 @@ def planned(
     Raises:
         FetchError: the folder could not be read.
         UnknownArchitecture: no family describes the config.
-        Unrepaired: it holds a pipeline of several models.
+        Unrepaired: it holds a form of which nothing is repaired, or several models.
     """
     first, wish = read_state(folder, base), RepairRequest(frozenset(only), chosen)
     steps, last = _search(first, wish, _MOST)

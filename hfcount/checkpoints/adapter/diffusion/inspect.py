@@ -1,6 +1,8 @@
 """Inspects a single safetensors file without a config: a LoRA of a diffusion model, or what else it is."""
 
 from collections import Counter
+from collections.abc import Sequence
+from contextlib import suppress
 from math import prod
 
 from hfcount.checkpoints.adapter.diffusion.compare import LoraResult, compare_alone, compare_with
@@ -12,6 +14,7 @@ from hfcount.checkpoints.forms import Besides
 from hfcount.checkpoints.inspection import Inspection, Options
 from hfcount.errors import DocumentError, FetchError, HfcountError
 from hfcount.fetcher.interface import Request, top_level
+from hfcount.fetcher.layout import DIFFUSION_LORA, is_loose
 from hfcount.fetcher.location import Place
 from hfcount.formats.json import Document
 from hfcount.formats.safetensors import Header
@@ -19,7 +22,7 @@ from hfcount.report.figures import AdapterFigures, Failure
 from hfcount.text import plural, printable
 from hfcount.verifier.findings import Check, Outcome, finding_of
 
-_LORA = "pytorch_lora_weights.safetensors"
+_OF_DIFFUSION = "a LoRA of a diffusion model"
 _MOST = 20  # files that are looked into, to say what they are
 
 
@@ -79,17 +82,11 @@ def _file(place: Place) -> str:
         if place.file in place.sizes:
             return place.file
         raise place.refusal()
-    if _LORA in names:
-        return _LORA
+    if DIFFUSION_LORA in names:
+        return DIFFUSION_LORA
     if len(names) == 1:
         return names[0]
-    kinds = Counter[str]()
-    for name in names[:_MOST]:
-        try:
-            header, _, _ = read_safetensors(place, name, place.sizes[name])
-        except DocumentError:
-            continue
-        kinds[_kind(header)] += 1
+    kinds = Counter(_kinds(place, names).values())
     if kinds[""] or not kinds:
         raise place.refusal()
     several = ", ".join(f"{count:,} × {kind}" for kind, count in kinds.items())
@@ -97,11 +94,40 @@ def _file(place: Place) -> str:
     raise FetchError("NoConfig", f"{text}, such as {printable(f'{place.model}/{names[0]}')}.")
 
 
-def _kind(header: Header | None) -> str:
-    if header is None:
-        return ""
+def loras(place: Place) -> list[str]:
+    """The LoRAs among the files at a place, the first of those that a library would take.
+
+    Raises:
+        FetchError: there is none; it says what the files are.
+        DocumentError: the only file is malformed.
+    """
+    names = [name for name in top_level(place.sizes) if is_loose(name)]
+    if DIFFUSION_LORA in names or len(names) == 1:
+        file = DIFFUSION_LORA if DIFFUSION_LORA in names else names[0]
+        header, _, _ = read_safetensors(place, file, place.sizes[file])
+        if is_lora(header.tensors):
+            return [file]
+        raise _no_lora(place, file, header)
+    kinds = _kinds(place, names)
+    found = [name for name, kind in kinds.items() if kind == _OF_DIFFUSION]
+    if found:
+        return found
+    raise place.refusal()
+
+
+def _kinds(place: Place, names: Sequence[str]) -> dict[str, str]:
+    """What the first files are, as nouns; empty where that is not known."""
+    kinds = dict[str, str]()
+    for name in names[:_MOST]:
+        with suppress(DocumentError):
+            header, _, _ = read_safetensors(place, name, place.sizes[name])
+            kinds[name] = _kind(header)
+    return kinds
+
+
+def _kind(header: Header) -> str:
     if is_lora(header.tensors):
-        return "a LoRA of a diffusion model"
+        return _OF_DIFFUSION
     known = single_file(header.tensors)
     return known.what if known else ""
 
