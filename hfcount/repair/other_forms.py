@@ -30,7 +30,7 @@ def refusal(folder: Path, opened: Documents | Place, container: Container | None
     """
     if isinstance(opened, Documents) and opened.layout is PIPELINE_LAYOUT:
         where = printable(str(folder))
-        return Unrepaired(f"{where} is a pipeline of several models: fix one, by the name of its folder in {where}.")
+        return Unrepaired(f"{where} is a pipeline of several models: name the folder of one of them, in {where}.")
     place = opened.place if isinstance(opened, Documents) else opened
     assert place is not None
     if container and container.name in _FORMS:

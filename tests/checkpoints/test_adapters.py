@@ -134,6 +134,43 @@ SOUND: dict[str, tuple[Json, Shapes]] = {
     ),
     "OFT": ({"peft_type": "OFT", "r": 0, "oft_block_size": 4}, layered({f"{Q}.oft_R.weight": (3, 6)})),
     "HRA": ({"peft_type": "HRA"}, layered({f"{Q}.hra_u": (12, 2)})),
+    "BOFT": (
+        {"peft_type": "BOFT", "boft_block_size": 4, "rank_pattern": {"q_proj": 3}},
+        layered({f"{Q}.boft_R": (1, 3, 4, 4), f"{Q}.boft_s": (24, 1)}),
+    ),
+    "BOFT by blocks": (
+        {"peft_type": "BOFT", "boft_block_size": 0, "boft_block_num": 2},
+        layered({f"{Q}.boft_R": (1, 2, 6, 6), f"{Q}.boft_s": (24, 1)}),
+    ),
+    "FourierFT": ({"peft_type": "FOURIERFT", "n_frequency": 7}, layered({f"{Q}.fourierft_spectrum": (7,)})),
+    "C3A": ({"peft_type": "C3A", "block_size": 6}, layered({f"{Q}.c3a_kernel": (4, 2, 6)})),
+    "MiSS": ({"peft_type": "MISS", "r": 3}, layered({f"{Q}.miss_block": (3, 24)})),
+    "RoAd": (
+        {"peft_type": "ROAD", "group_size": 4, "layers_to_transform": [0]},
+        layered({f"{Q}.road_theta": (12,), f"{Q}.road_alpha": (12,)}),
+    ),
+    "RoAd, twice": (
+        {"peft_type": "ROAD", "group_size": 4, "variant": "road_4"},
+        layered({f"{Q}.road_theta": (48,), f"{Q}.road_alpha": (48,)}),
+    ),
+    "HiRA, whose pattern of ranks is not used": (
+        {"peft_type": "HIRA", "rank_pattern": {"q_proj": 5}},
+        layered({f"{Q}.hira_A": (2, 12), f"{Q}.hira_B": (24, 2)}),
+    ),
+    "DeLoRA": (
+        {"peft_type": "DELORA", "rank_pattern": {"q_proj": 3}},
+        layered(
+            {f"{Q}.delora_{x}": s for x, s in {"A": (3, 12), "B": (24, 3), "lambda": (1,), "w_norm": (12,)}.items()}
+        ),
+    ),
+    "IA3 with settings of LoRA": (
+        {"peft_type": "IA3", "feedforward_modules": [], "layers_to_transform": [1], "bias": "all"},
+        layered({f"{Q}.ia3_l": (24, 1)}),
+    ),
+    "VeRA with settings of LoRA": (
+        {"peft_type": "VERA", "exclude_modules": ["q_proj"], "save_projection": False},
+        layered({f"{Q}.vera_lambda_b": (24,), f"{Q}.vera_lambda_d": (2,)}),
+    ),
     "VB-LoRA": (
         {"peft_type": "VBLORA", "num_vectors": 5, "vector_length": 4},
         {
@@ -310,6 +347,12 @@ def test_what_is_shared_is_put_right_too() -> None:
     assert codes(held(settings, bare, LLAMA)) == ["HF722"]
 
 
+def test_a_base_layer_of_another_shape_is_no_vocabulary() -> None:
+    base = config("llama", head_dim=6, vocab_size=24)
+    stored = {**layered(PAIR), f"{START}0.{Q}.base_layer.weight": (12, 12)}
+    assert codes(held({}, stored, base)) == ["HF725"]
+
+
 def test_names_without_the_prefix_are_taken_where_peft_converts() -> None:
     for base, severity in ((LLAMA, "error"), (MOE, "note")):
         pair = {f"{Q}.lora_A.weight": (2, 12), f"{Q}.lora_B.weight": (24, 2)}
@@ -322,7 +365,7 @@ UNREAD = {
     "back-reference": {"target_modules": r"(.)\1"},
     "no targets": {"target_modules": None},
     "a variant": {"use_qalora": True},
-    "a method": {"peft_type": "FOURIERFT"},
+    "a method": {"peft_type": "LILY"},
     "more patterns than are tried": {"rank_pattern": {f"x{number}.*(a|b)": 3 for number in range(400)}},
 }
 

@@ -44,11 +44,20 @@ FLUX: Json = {
     "pooled_projection_dim": 32,
     "axes_dims_rope": [4, 4, 8],
 }
+WAN: Json = {
+    "_class_name": "WanTransformer3DModel",
+    "num_attention_heads": 2,
+    "attention_head_dim": 12,
+    "text_dim": 32,
+    "ffn_dim": 40,
+    "num_layers": 2,
+}
 PIPELINES: dict[str, tuple[str, dict[str, tuple[str, Json]]]] = {
     "sd": (
         "StableDiffusionPipeline",
         {"unet": ("diffusers", UNET), "text_encoder": ("transformers", CLIP)},
     ),
+    "wan": ("WanPipeline", {"transformer": ("diffusers", WAN)}),
     "flux": ("FluxPipeline", {"transformer": ("diffusers", FLUX), "text_encoder": ("transformers", CLIP)}),
 }
 ATTENTION = "down_blocks.1.attentions.0.transformer_blocks.0.attn1"
@@ -77,6 +86,21 @@ def kohya(path: str, inputs: int = 64, outputs: int = 64) -> Shapes:
     return {**pair(path, "lora_down", "lora_up", inputs, outputs), f"{path}.alpha": ()}
 
 
+def of_wan(*blocks: int) -> dict[str, tuple[int, ...]]:
+    """All modules of blocks of Wan, by kohya's names."""
+    shapes: dict[str, tuple[int, ...]] = {}
+    for block in blocks:
+        for name in ("self_attn_q", "self_attn_k", "self_attn_v", "self_attn_o"):
+            shapes |= kohya(f"lora_unet_blocks_{block}_{name}", 24, 24)
+            shapes |= kohya(f"lora_unet_blocks_{block}_{name.replace('self', 'cross')}", 24, 24)
+        shapes |= {
+            **kohya(f"lora_unet_blocks_{block}_ffn_0", 24, 40),
+            **kohya(f"lora_unet_blocks_{block}_ffn_2", 40, 24),
+        }
+    return shapes
+
+
+ORIGINAL = "diffusion_model.blocks.0"
 UNDERSCORED = f"lora_unet_{QUERY.replace('.', '_')}"
 TEXT = "encoder.layers.0.self_attn.q_proj"
 GOOD: dict[str, tuple[str, Shapes]] = {
@@ -92,6 +116,16 @@ GOOD: dict[str, tuple[str, Shapes]] = {
             **kohya("lora_te1_text_model_encoder_layers_1_mlp_fc1", 32, 48),
         },
     ),
+    "of Wan by the original repo": (
+        "wan",
+        {
+            **pair(f"{ORIGINAL}.self_attn.q", inputs=24, outputs=24),
+            **kohya(f"{ORIGINAL}.ffn.0", 24, 40),
+            **pair("diffusion_model.text_embedding.0", inputs=32, outputs=24),
+        },
+    ),
+    "of Wan by kohya": ("wan", of_wan(0, 1)),
+    "of the first blocks of Wan by kohya": ("wan", of_wan(0)),
     "of Flux for control": ("flux", pair("transformer.x_embedder", inputs=8, outputs=32)),
 }
 BAD: dict[str, tuple[str, Shapes, list[str]]] = {
@@ -107,6 +141,22 @@ BAD: dict[str, tuple[str, Shapes, list[str]]] = {
     "DoRA by kohya": ("sd", {**kohya(UNDERSCORED), f"{UNDERSCORED}.dora_scale": (64,)}, ["HF734"]),
     "nothing": ("sd", dict.fromkeys(pair(f"unet.{QUERY}"), (0,)), ["HF720"]),
     "a layer too many": ("flux", kohya("lora_unet_double_blocks_3_img_attn_proj", 32, 32), ["HF734"]),
+    "no part of Flux": ("flux", pair("transformer_blocks.0.attn.to_q", inputs=32, outputs=32), ["HF734"]),
+    "Flux by the original repo": ("flux", pair("diffusion_model.double_blocks.0.img_attn.proj", inputs=32), ["HF734"]),
+    "Flux with PEFT's prefix": ("flux", pair("base_model.model.transformer_blocks.0.attn.to_q"), ["HF734"]),
+    "one map of images of Wan": ("wan", pair(f"{ORIGINAL}.cross_attn.k_img", inputs=24, outputs=24), ["HF734"]),
+    "no block of Wan": ("wan", pair("diffusion_model.head.head", inputs=24, outputs=64), ["HF734"]),
+    "a scale outside of the blocks of Wan": (
+        "wan",
+        {**pair(f"{ORIGINAL}.ffn.0", inputs=24, outputs=40), **kohya("diffusion_model.time_embedding.2", 24, 24)},
+        ["HF734"],
+    ),
+    "a block of Wan too many": ("wan", of_wan(0, 1, 2), ["HF734"]),
+    "not the first block of Wan": ("wan", of_wan(1), ["HF734", "HF736"]),
+    "some modules of Wan": ("wan", kohya("lora_unet_blocks_0_self_attn_q", 24, 24), ["HF736"]),
+    "no scales of Wan": ("wan", {n: s for n, s in of_wan(0).items() if not n.endswith("alpha")}, ["HF736"]),
+    "modules of Wan by diffusers' names": ("wan", kohya("lora_unet_blocks_0_attn1_to_q", 24, 24), ["HF734", "HF736"]),
+    "weights of a model": ("sd", {f"{QUERY}.weight": (64, 64)}, ["HF738"]),
     "sizes of Flux.1 alone": ("flux", kohya("lora_unet_single_blocks_0_linear1", 32, 32 * 7), ["HF735"]),
 }
 
@@ -130,6 +180,11 @@ def test_a_lora_that_does_not_fit(tmp_path: Path, name: str) -> None:
     kind, shapes, codes = BAD[name]
     report = verified(tmp_path, shapes, kind)
     assert [finding.code for finding in report.findings] == codes
+
+
+def test_the_first_name_that_diffusers_gives_is_a_note(tmp_path: Path) -> None:
+    report = verified(tmp_path, pair(f"unet.{QUERY}", "lora_A.default_0", "lora_B.default_0"), "sd")
+    assert (report.verdict, [finding.code for finding in report.findings]) == ("explained", ["HF737"])
 
 
 def test_what_is_not_described_is_unverified(tmp_path: Path) -> None:

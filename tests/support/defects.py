@@ -1755,16 +1755,23 @@ CASES: dict[str, Case] = {
     "a LoRA of a diffusion model with the adapter's name": Case(
         "mismatch",
         "HF737",
-        (".default_0.", "diffusers 0.42"),
+        (".style.", "diffusers 0.42"),
         make=diffusion_lora,
-        spoil=lambda checkpoint: checkpoint.rename(lambda name: name.replace(".weight", ".default_0.weight")),
+        spoil=lambda checkpoint: checkpoint.rename(lambda name: name.replace(".weight", ".style.weight")),
         reason="BaseUnknown",
+    ),
+    "weights of a model in the place of a LoRA": Case(
+        "mismatch",
+        "HF738",
+        ("None of the 2 tensors", "diffusers 0.42"),
+        make=diffusion_lora,
+        spoil=lambda checkpoint: checkpoint.rename(lambda name: name.replace(".lora_", ".")),
     ),
     "an adapter, truncated": Case(
         "mismatch", "HF004", (ADAPTED,), make=adapter, spoil=file(lambda content: content[:-1], ADAPTED)
     ),
     "an adapter of a method that is not described": Case(
-        "unverified", make=adapter, spoil=setting(peft_type="BOFT"), reason="MethodUnknown"
+        "unverified", make=adapter, spoil=setting(peft_type="LILY"), reason="MethodUnknown"
     ),
     "an adapter with a pattern that is not simulated": Case(
         "unverified", make=adapter, spoil=setting(target_modules=r".*(q)_proj|(x)\2"), reason="PatternUnread"

@@ -144,7 +144,7 @@ class Differences:
                 self.unexpected.append(name)
             elif wanted == shape:
                 self.own_weights.append(name)
-            elif _only(ShapeDifference(name, wanted, shape), self.vocab):
+            elif self._is_of_vocabulary(short) and _only(ShapeDifference(name, wanted, shape), self.vocab):
                 self.resized.append(ShapeDifference(name, wanted, shape))
             else:
                 self.shapes.append(ShapeDifference(name, wanted, shape))

@@ -213,6 +213,80 @@ def _tokens(adapted: AdaptedModule) -> Shapes:
     return {"trainable_tokens_delta": (len(indices) if isinstance(indices, list) else 0, adapted.module.outputs)}
 
 
+def _boft(adapted: AdaptedModule) -> Shapes:
+    module, settings, kernel = adapted.module, adapted.settings, adapted.module.weight[2:]
+    if settings.number("boft_n_butterfly_factor", 1) != 1:
+        raise Unread("boft_n_butterfly_factor is not 1, which PEFT reads by whether its extension for CUDA was built")
+    width = module.inputs * (kernel[0] ** 2 if kernel else 1)
+    size, blocks = settings.number("boft_block_size", 4, least=0), settings.number("boft_block_num", 0, least=0)
+    if bool(size) == bool(blocks):
+        raise Refused(f"boft_block_size and boft_block_num are both set or both 0, and {PEFT} takes one of them")
+    given = _divides(module, width, size or blocks, "boft_block_size" if size else "boft_block_num")
+    size, blocks = (size, given) if size else (given, blocks)
+    return {"boft_R": (1, blocks, size, size), "boft_s": (1, module.outputs) if kernel else (module.outputs, 1)}
+
+
+def _divides(module: ModuleSet, width: int, divisor: int, key: str) -> int:
+    """How often a size is in a width; raises Refused where it does not divide that."""
+    if width % divisor:
+        raise Refused(f"{key} is {divisor:,} and does not divide {width:,}, a width of {module.name}")
+    return width // divisor
+
+
+def _frequencies(adapted: AdaptedModule) -> Shapes:
+    module, settings = adapted.module, adapted.settings
+    _check_pattern(settings, "n_frequency_pattern")
+    count = settings.number("n_frequency", 1000)
+    if count > module.inputs * module.outputs:
+        raise Refused(f"n_frequency is {count:,}, more than the elements of {module.name}, and {PEFT} refuses that")
+    return {"fourierft_spectrum": (count,)}
+
+
+def _c3a(adapted: AdaptedModule) -> Shapes:
+    module, settings = adapted.module, adapted.settings
+    _check_pattern(settings, "block_size_pattern")
+    size = settings.number("block_size", 256)
+    outputs, inputs = (_divides(module, width, size, "block_size") for width in (module.outputs, module.inputs))
+    return {"c3a_kernel": (outputs, inputs, size)}
+
+
+def _check_pattern(settings: Settings, key: str) -> None:
+    if settings.values.get(key):
+        raise Unread(f"{settings.where} sets {key}, which is not read here")
+
+
+def _miss(adapted: AdaptedModule) -> Shapes:
+    if not isinstance(adapted.settings.values.get("init_weights", True), bool):
+        raise Unread("init_weights names a variant of MiSS, which is not described here")
+    if adapted.rank > adapted.module.inputs:
+        raise Refused(f"r is {adapted.rank:,}, more than the inputs of {adapted.module.name}, and {PEFT} refuses that")
+    return {"miss_block": (adapted.rank, adapted.module.outputs)}
+
+
+def _road(adapted: AdaptedModule) -> Shapes:
+    module, settings = adapted.module, adapted.settings
+    _divides(module, module.outputs, settings.number("group_size", 64), "group_size")
+    sizes = {"road_1": module.outputs // 2, "road_2": module.outputs, "road_4": 2 * module.outputs}
+    size = sizes.get(settings.text("variant", "road_1"))
+    if size is None:
+        raise Refused(f"variant is none of {', '.join(sizes)}")
+    return {"road_theta": (size,), "road_alpha": (size,)}
+
+
+def _hira(adapted: AdaptedModule) -> Shapes:
+    module, rank = adapted.module, adapted.rank
+    kernel = module.weight[2:]
+    if module.kind == "embedding":
+        return {"hira_embedding_A": (rank, module.inputs), "hira_embedding_B": (module.outputs, rank)}
+    return {"hira_A": (rank, module.inputs, *kernel), "hira_B": (module.outputs, rank, *((1,) * len(kernel)))}
+
+
+def _delora(adapted: AdaptedModule) -> Shapes:
+    module, rank = adapted.module, adapted.rank
+    pair: Shapes = {"delora_A": (rank, module.inputs), "delora_B": (module.outputs, rank)}
+    return {**pair, "delora_lambda": (1,), "delora_w_norm": (module.inputs,)}
+
+
 _MATRICES: tuple[Kind, ...] = ("linear", "transposed")
 _LAYERS: tuple[Kind, ...] = ("linear", "transposed", "conv")
 
@@ -226,6 +300,13 @@ METHODS: Mapping[str, Method] = {
     "OFT": Method("oft_", _oft, ("linear", "conv"), ("r", 0)),
     "HRA": Method("hra_", _hra, ("linear", "conv")),
     "VBLORA": Method("vblora_", _vblora, _MATRICES, ("r", 4), _bank),
+    "BOFT": Method("boft_", _boft, ("linear", "conv")),
+    "FOURIERFT": Method("fourierft_", _frequencies, _MATRICES),
+    "C3A": Method("c3a_", _c3a),
+    "MISS": Method("miss_", _miss, rank=("r", 64)),
+    "ROAD": Method("road_", _road),
+    "HIRA": Method("hira_", _hira, ("linear", "transposed", "embedding", "conv"), ("r", 32)),
+    "DELORA": Method("delora_", _delora),
     "LN_TUNING": Method("ln_tuning_layers.", _norms, ("linear", "transposed", "embedding", "conv", "norm", "other")),
     "TRAINABLE_TOKENS": Method("trainable_tokens_", _tokens, ("embedding", "linear"), saves=False),
 }

@@ -13,6 +13,24 @@ ADAPTER_CONFIG = "adapter_config.json"
 MLX_METHODS = {"lora": "LoRA of mlx-lm", "dora": "DoRA of mlx-lm", "full": "finetune of mlx-lm"}
 """What reports call the methods of mlx-lm, by its `fine_tune_type`."""
 
+_OF_LORA = ("target_parameters", "trainable_token_indices", "ensure_weight_tying")
+_OF_LAYERS = ("layers_to_transform", "layers_pattern")
+_OF_RANKS = (*_OF_LORA, "rank_pattern")
+_IGNORED: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(("BOFT", "HRA", "OFT", "VBLORA", "FOURIERFT", "MISS"), _OF_RANKS),
+    **dict.fromkeys(("VERA", "C3A"), (*_OF_RANKS, "exclude_modules")),
+    **dict.fromkeys(("IA3", "LN_TUNING"), (*_OF_RANKS, *_OF_LAYERS, "bias")),
+    **dict.fromkeys(("LOHA", "LOKR"), (*_OF_LORA, "bias")),
+    "HIRA": (*_OF_RANKS, "bias"),  # it has rank_pattern, and takes r all the same: tuners/hira/layer.py, dispatch
+    "DELORA": _OF_LORA,
+    "ROAD": (*_OF_RANKS, *_OF_LAYERS, "exclude_modules", "bias"),
+    "TRAINABLE_TOKENS": (*_OF_RANKS, *_OF_LAYERS, "exclude_modules", "bias", "modules_to_save"),
+}
+"""Settings of other methods, which a method's own config class does not have, so that PEFT leaves them out.
+
+Source: peft 0.21.2, tuners/*/config.py; config.py (`from_peft_type`) warns of others.
+"""
+
 Names = tuple[str, ...] | str | None
 """Names of modules; one text is a regular expression, or `all-linear`."""
 
@@ -93,9 +111,11 @@ def read_settings(document: Document) -> Settings:
     base, task = values.get("base_model_name_or_path"), values.get("task_type")
     if method in MLX_METHODS.values():
         base = values.get("model")
+    method = method if method in MLX_METHODS.values() else method.upper()
+    values = {key: value for key, value in values.items() if key not in _IGNORED.get(method, ())}
     return Settings(
         where=where,
-        method=method if method in MLX_METHODS.values() else method.upper(),
+        method=method,
         base=base if isinstance(base, str) and base else None,
         task=task if isinstance(task, str) else None,
         targets=_names(where, "target_modules", values.get("target_modules")),

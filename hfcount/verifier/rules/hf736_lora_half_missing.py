@@ -6,7 +6,7 @@ from hfcount.verifier.wording import agree, some
 
 
 class LoraHalfMissing(Finding):
-    """A pair of matrices of a LoRA that is not of PEFT is incomplete.
+    """A pair of matrices of a LoRA that is not of PEFT is incomplete, or missing where its names ask for it.
 
     Args:
         outcome: what the library does with it, with its name and version.

@@ -6,12 +6,13 @@ What diffusers does with names that differ was seen by loading LoRAs into small 
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from hfcount.checkpoints.adapter.diffusion.flux import JOINED_ROWS, flux_paths
 from hfcount.checkpoints.adapter.diffusion.names import Half, LoraNames, LoraTensor, Naming
 from hfcount.checkpoints.adapter.diffusion.parts import BasePipeline
 from hfcount.checkpoints.adapter.diffusion.sgm import diffusers_path, is_of_sgm
+from hfcount.checkpoints.adapter.diffusion.wan import is_converted, kohya_names, wan_path
 from hfcount.checkpoints.adapter.methods import Shape
 from hfcount.checkpoints.adapter.modules import ModuleSet
 from hfcount.text import printable
@@ -30,6 +31,14 @@ _DROPPED = f"{DIFFUSERS} leaves them out, with a warning"
 _NOTHING = f"{DIFFUSERS} applies none of it and says that this is safe to ignore"
 _PLAIN = ("StableDiffusion3", "StableDiffusion", "QwenImage", "Wan", "Flux")
 """How classes of pipelines begin that apply nothing where names begin with no part; seen by loading."""
+
+_FIRST_NAME = "default_0"
+"""The name that diffusers gives the first LoRA of a pipeline."""
+
+_OF_OTHER_TRAINERS = (".lora_down.weight", "processor", "query_norm.scale")
+"""Parts of names of Flux by which diffusers knows kohya's, XLabs' and Black Forest Labs' LoRAs."""
+_FAL = "base_model.model.double_blocks.0.img_mod.lin.lora_A."
+"""The first name that diffusers takes of fal's LoRAs of Flux, and refuses them without."""
 
 _CLIP_LAYER = re.compile(r"text_model_encoder_layers_(\d+)_(\w+)")
 _CLIP = {
@@ -78,7 +87,8 @@ def compare_alone(names: LoraNames, stored: Mapping[str, Shape], file: str) -> L
     left = [tensor for tensor in names.tensors if tensor.left]
     if left:
         facts = _named([tensor.name for tensor in left], file)
-        result.findings.append(LoraAdapterNameLeft(left=left[0].left, **facts))
+        severity: Literal["note", "error"] = "note" if all(tensor.left == _FIRST_NAME for tensor in left) else "error"
+        result.findings.append(LoraAdapterNameLeft(left=left[0].left, severity=severity, **facts))
     return result
 
 
@@ -88,8 +98,8 @@ def compare_with(names: LoraNames, stored: Mapping[str, Shape], base: BasePipeli
     if any(isinstance(finding, AdapterEmpty) for finding in result.findings):
         return result
     problem, located = _located(names, base)
-    if problem == _NOTHING:
-        result.findings.append(LoraUnmatched(base=base.label, outcome=_NOTHING, **_named(list(stored), file)))
+    if problem in (_NOTHING, _REFUSED):
+        result.findings.append(LoraUnmatched(base=base.label, outcome=problem, **_named(list(stored), file)))
         return result
     if problem:
         result.unread = problem
@@ -98,6 +108,8 @@ def compare_with(names: LoraNames, stored: Mapping[str, Shape], base: BasePipeli
         result.unread = _unread(names)
         return result
     result.findings += _against(names, stored, base, located, result, file)
+    if _is_wan(base) and names.naming == "kohya" and (lacking := sorted(kohya_names(stored)[0] - stored.keys())):
+        result.findings.append(LoraHalfMissing(outcome=_REFUSED, **_named(lacking, file)))
     return result
 
 
@@ -130,8 +142,7 @@ def _against(
         outcome = _WIDENED if base.kind.startswith("Flux") else _REFUSED
         yield LoraShapeDiffers(expected=first, observed=observed, outcome=outcome, **wide)
     if unmatched:
-        refused = names.naming == "kohya" and _refuses_strange(names, base)
-        outcome = _REFUSED if refused else _DROPPED if result.matched else _NOTHING
+        outcome = _REFUSED if _refuses_strange(names, base) else _DROPPED if result.matched else _NOTHING
         yield LoraUnmatched(base=base.label, outcome=outcome, **_named(unmatched, file))
     scales = [tensor.name for tensor in names.tensors if tensor.name.endswith(_DORA)]
     if scales and base.denoiser == "unet":
@@ -140,10 +151,25 @@ def _against(
 
 
 def _refuses_strange(names: LoraNames, base: BasePipeline) -> bool:
-    """Whether diffusers refuses a name by kohya that it does not convert."""
+    """Whether diffusers refuses the names of a LoRA that it does not convert."""
+    if names.naming == "original":
+        return _is_wan(base) and not all(_wan_module(tensor).path for tensor in names.tensors)
+    if names.naming != "kohya":
+        return False
+    if _is_wan(base):
+        return any(tensor.part or tensor.path not in kohya_names(names.names)[1] for tensor in names.tensors)
     if base.kind.startswith("Flux"):
         return not all(tensor.part or flux_paths(tensor.path) for tensor in names.tensors)
     return base.kind.startswith("QwenImage")
+
+
+def _is_flux(base: BasePipeline) -> bool:
+    """Whether it is of Flux.1, whose LoRAs have their own names."""
+    return base.kind.startswith("Flux") and not base.kind.startswith(("Flux2", "Flux3"))
+
+
+def _is_wan(base: BasePipeline) -> bool:
+    return base.kind.startswith("Wan")
 
 
 def _is_control(base: BasePipeline, path: str, half: Half, expected: Shape | None, shape: Shape) -> bool:
@@ -168,8 +194,15 @@ def _located(names: LoraNames, base: BasePipeline) -> tuple[str, _Locate]:
         return "", lambda tensor: ModuleKey(tensor.part, tensor.path)
     if names.naming == "kohya" and (part == "unet" or base.kind.startswith("QwenImage")):
         return "", _by_underscores(names, base)
-    if names.naming == "kohya" and base.kind.startswith("Flux") and not base.kind.startswith("Flux2"):
+    if names.naming == "kohya" and _is_flux(base):
         return "", _of_flux
+    if names.naming in ("original", "bare") and _is_flux(base) and (problem := _of_plain_flux(names)):
+        return problem, _nowhere
+    if names.naming == "original" and _is_wan(base):
+        return "" if is_converted({tensor.path for tensor in names.tensors}) else _REFUSED, _wan_module
+    if names.naming == "kohya" and _is_wan(base):
+        paths = kohya_names(names.names)[1]
+        return "", lambda tensor: ModuleKey(part, paths.get(tensor.path, "") if not tensor.part else tensor.path)
     if base.kind.startswith("StableDiffusion3") or (names.naming == "original" and part == "unet" and plain):
         return _NOTHING, _nowhere
     if names.naming == "original" and base.kind.startswith(("QwenImage", "LTX")):
@@ -185,6 +218,21 @@ def _located(names: LoraNames, base: BasePipeline) -> tuple[str, _Locate]:
     }
     kind = printable(base.kind, 60) or "that part alone"
     return f"it has {told[names.naming]}; hfcount does not know how diffusers reads them for {kind}", _nowhere
+
+
+def _of_plain_flux(names: LoraNames) -> str:
+    """What diffusers does with a LoRA of Flux whose names begin with no part; empty where that is not described."""
+    if any(mark in name for name in names.names for mark in _OF_OTHER_TRAINERS):
+        return ""
+    if not any("base_model" in name for name in names.names):
+        return _NOTHING
+    return "" if any(_FAL in name for name in names.names) else _REFUSED
+
+
+def _wan_module(tensor: LoraTensor) -> ModuleKey:
+    """Finds modules of Wan by the original repo's names; a scale of those outside blocks is not converted."""
+    path = wan_path(tensor.path)
+    return ModuleKey("transformer", "" if tensor.half == "alpha" and not path.startswith("blocks.") else path)
 
 
 def _of_flux(tensor: LoraTensor) -> ModuleKey:

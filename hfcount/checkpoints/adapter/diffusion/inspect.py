@@ -21,6 +21,8 @@ from hfcount.formats.safetensors import Header
 from hfcount.report.figures import AdapterFigures, Failure
 from hfcount.text import plural, printable
 from hfcount.verifier.findings import Check, Outcome, finding_of
+from hfcount.verifier.folded_names import fold
+from hfcount.verifier.rules.hf738_lora_without_pairs import LoraWithoutPairs
 
 _OF_DIFFUSION = "a LoRA of a diffusion model"
 _MOST = 20  # files that are looked into, to say what they are
@@ -44,10 +46,14 @@ def inspect(place: Place, request: Request, options: Options) -> Inspection:
         outcome.report(finding)
     result, base, unseen, names = LoraResult(), None, None, None
     if header is not None:
-        if not is_lora(header.tensors):
+        if is_lora(header.tensors):
+            names = read_lora_names(header.tensors)
+            result, base, unseen = _compared(names, header, request, file)
+        elif file != DIFFUSION_LORA or single_file(header.tensors):
             raise _no_lora(place, file, header)
-        names = read_lora_names(header.tensors)
-        result, base, unseen = _compared(names, header, request, file)
+        else:
+            listed = list(header.tensors)
+            outcome.report(LoraWithoutPairs(file=file, tensors=tuple(fold(listed)), count=len(listed)))
     for finding in result.findings:
         outcome.report(finding)
     outcome.errors_first()
@@ -134,6 +140,8 @@ def _kind(header: Header) -> str:
 
 def _no_lora(place: Place, file: str, header: Header) -> FetchError:
     known = single_file(header.tensors)
+    if known is None and file == DIFFUSION_LORA:
+        return FetchError("NoConfig", f"{printable(file)} holds no tensor of a LoRA.")
     if known is None:
         return place.refuse()
     return FetchError("NoConfig", f"{printable(file)} is {known.what}, without a config: {known.do}.")

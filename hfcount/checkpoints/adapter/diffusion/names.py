@@ -64,6 +64,11 @@ class LoraNames:
     unread: tuple[str, ...]
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """The names as they are stored."""
+        return (*(tensor.name for tensor in self.tensors), *self.unread)
+
+    @property
     def has_other_methods(self) -> bool:
         """Whether it has tensors of LoHa, LoKr and the like."""
         return any(_OTHER_METHODS.search(name) for name in self.unread)
