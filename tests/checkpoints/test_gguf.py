@@ -11,7 +11,9 @@ from gguf_files import CONFIG, laid_out, model, source
 from hfcount.blueprints.blueprint import Blueprint
 from hfcount.blueprints.build import blueprint
 from hfcount.checkpoints.gguf.base import compare
+from hfcount.checkpoints.gguf.bert import positions_cut
 from hfcount.checkpoints.gguf.check import check
+from hfcount.checkpoints.gguf.lora import compare_lora
 from hfcount.checkpoints.gguf.names import expected
 from hfcount.checkpoints.gguf.split_set import check_pair, join, raw_part, split_name
 from hfcount.checkpoints.gguf.summary import Remark, bases, role, summary
@@ -317,3 +319,106 @@ def test_patterns() -> None:
     assert folded("blk.12.attn_q.weight") == ("blk.attn_q.weight", 12)
     assert folded("enc.blk.0.ffn_up.weight") == ("enc.blk.ffn_up.weight", 0)
     assert folded("output.weight") == ("output.weight", None)
+
+
+# BERT and its relatives, whose rows of positions and classifiers the converter changes
+
+BERT: dict[str, Any] = {
+    "model_type": "bert",
+    "architectures": ["BertModel"],
+    "hidden_size": 32,
+    "intermediate_size": 48,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "vocab_size": 96,
+    "max_position_embeddings": 66,
+    "type_vocab_size": 2,
+}
+_MATRICES = ("attn_q", "attn_k", "attn_v", "attn_output")
+_LAYER_OF_BERT: Shapes = {
+    **{f"{name}.{end}": (32, 32)[: 2 if end == "weight" else 1] for name in _MATRICES for end in ("weight", "bias")},
+    **{f"{name}.{end}": (32,) for name in ("attn_output_norm", "layer_output_norm") for end in ("weight", "bias")},
+    "ffn_up.weight": (48, 32),
+    "ffn_up.bias": (48,),
+    "ffn_down.weight": (32, 48),
+    "ffn_down.bias": (32,),
+}
+CLASSIFIER: Shapes = {"cls.weight": (32, 32), "cls.bias": (32,), "cls.output.weight": (2, 32), "cls.output.bias": (2,)}
+
+
+def of_bert(positions: int, further: Shapes = NONE) -> GgufHeader:
+    """A file of the converter for BERT, with rows of positions."""
+    shapes = {
+        "token_embd.weight": (96, 32),
+        "position_embd.weight": (positions, 32),
+        "token_types.weight": (2, 32),
+        **{f"token_embd_norm.{end}": (32,) for end in ("weight", "bias")},
+        **{f"blk.{layer}.{name}": shape for layer in (0, 1) for name, shape in _LAYER_OF_BERT.items()},
+    }
+    return header({"general.architecture": "bert", "bert.block_count": 2}, {**shapes, **further})
+
+
+ROBERTA = {"model_type": "roberta", "architectures": ["RobertaModel"]}
+OF_BERT: dict[str, tuple[dict[str, Any], GgufHeader, str]] = {
+    "BERT": ({}, of_bert(66), ""),
+    "BERT, cut": ({}, of_bert(64), "shapes"),
+    "BERT that guesses words": ({"architectures": ["BertForMaskedLM"]}, of_bert(66), ""),
+    "a classifier of BERT": (
+        {"architectures": ["BertForSequenceClassification"]},
+        of_bert(66, {"cls.weight": (2, 32), "cls.bias": (2,)}),
+        "",
+    ),
+    "a classifier of BERT whose labels have names": (
+        {"architectures": ["BertForSequenceClassification"]},
+        of_bert(66, {"cls.output.weight": (2, 32), "cls.output.bias": (2,)}),
+        "",
+    ),
+    "a classifier of BERT, lost": ({"architectures": ["BertForSequenceClassification"]}, of_bert(66), "missing"),
+    "a classifier of BERT of three labels": (
+        {"architectures": ["BertForSequenceClassification"]},
+        of_bert(66, {"cls.weight": (3, 32), "cls.bias": (3,)}),
+        "shapes",
+    ),
+    "RoBERTa, cut": (ROBERTA, of_bert(64), ""),
+    "RoBERTa, not cut": (ROBERTA, of_bert(66), "shapes"),
+    "RoBERTa whose padding is the first": (ROBERTA | {"pad_token_id": 0}, of_bert(65), ""),
+    "a layer of RoBERTa more": (ROBERTA | {"num_hidden_layers": 3}, of_bert(64), "missing"),
+    "XLM-R": ({"model_type": "xlm-roberta", "architectures": ["XLMRobertaModel"]}, of_bert(64), ""),
+    "a classifier of RoBERTa": (
+        ROBERTA | {"architectures": ["RobertaForSequenceClassification"]},
+        of_bert(64, CLASSIFIER),
+        "",
+    ),
+    "a classifier that the base has not": (ROBERTA, of_bert(64, CLASSIFIER), "unexpected"),
+}
+
+
+@pytest.mark.parametrize(("changes", "file", "fact"), OF_BERT.values(), ids=OF_BERT)
+def test_a_file_of_bert_and_its_base(changes: dict[str, Any], file: GgufHeader, fact: str) -> None:
+    values = BERT | changes
+    remarks = compare(file, blueprint(values), binding=True, positions=positions_cut(values))
+    assert [fact in remark.facts for remark in remarks] == ([True] if fact else [])
+
+
+# A LoRA and its base
+
+LORA: Mapping[str, Any] = {"general.type": "adapter", "adapter.type": "lora", "general.architecture": "qwen3"}
+OF_LORA: dict[str, tuple[Shapes, list[str]]] = {
+    "a matrix": ({"blk.0.attn_q.weight": (96, 64)}, []),
+    "the embedding": ({"token_embd.weight": (64, 100)}, []),
+    "another width": ({"blk.0.attn_q.weight": (96, 72)}, ["lora-shape-differs"]),
+    "other rows": ({"blk.1.ffn_down.weight": (32, 96)}, ["lora-shape-differs"]),
+    "an embedding of another vocabulary": ({"token_embd.weight": (64, 101)}, ["lora-shape-differs"]),
+    "a layer too many": ({"blk.2.attn_q.weight": (96, 64)}, ["lora-unmatched"]),
+    "a strange name": ({"blk.0.attn_x.weight": (96, 64)}, ["lora-unmatched"]),
+}
+
+
+@pytest.mark.parametrize(("adapted", "told"), OF_LORA.values(), ids=OF_LORA)
+def test_a_lora_and_its_base(adapted: Shapes, told: list[str]) -> None:
+    halves: dict[str, tuple[int, ...]] = {}
+    for name, (rows, inputs) in adapted.items():
+        turned = name.startswith("token_embd")  # llama.cpp looks rows of the embedding up in the first half
+        halves |= {f"{name}.lora_a": (inputs, 8) if turned else (8, inputs), f"{name}.lora_b": (rows, 8)}
+    remarks = list(compare_lora(header(LORA, halves), base()))
+    assert [(remark.kind, remark.severity) for remark in remarks] == [(kind, "error") for kind in told]
