@@ -194,21 +194,35 @@ def _located(names: LoraNames, base: BasePipeline) -> tuple[str, _Locate]:
         return "", lambda tensor: ModuleKey(tensor.part, tensor.path)
     if names.naming == "kohya" and (part == "unet" or base.kind.startswith("QwenImage")):
         return "", _by_underscores(names, base)
-    if names.naming == "kohya" and _is_flux(base):
-        return "", _of_flux
-    if names.naming in ("original", "bare") and _is_flux(base) and (problem := _of_plain_flux(names)):
-        return problem, _nowhere
-    if names.naming == "original" and _is_wan(base):
-        return "" if is_converted({tensor.path for tensor in names.tensors}) else _REFUSED, _wan_module
-    if names.naming == "kohya" and _is_wan(base):
-        paths = kohya_names(names.names)[1]
-        return "", lambda tensor: ModuleKey(part, paths.get(tensor.path, "") if not tensor.part else tensor.path)
+    if _is_flux(base) or _is_wan(base):
+        return _of_original(names, base)
     if base.kind.startswith("StableDiffusion3") or (names.naming == "original" and part == "unet" and plain):
         return _NOTHING, _nowhere
     if names.naming == "original" and base.kind.startswith(("QwenImage", "LTX")):
         return "", lambda tensor: ModuleKey(part, tensor.path)
     if names.naming == "bare" and plain and not base.kind.startswith("Flux"):
         return _NOTHING, _nowhere
+    return _undescribed(names, base), _nowhere
+
+
+def _of_original(names: LoraNames, base: BasePipeline) -> tuple[str, _Locate]:
+    """What tells the modules of Flux and Wan by names that are not diffusers', as `_located` does."""
+    if names.naming == "kohya" and _is_flux(base):
+        return "", _of_flux
+    if names.naming == "kohya":
+        paths = kohya_names(names.names)[1]
+        return "", lambda tensor: ModuleKey(base.denoiser, paths.get(tensor.path, "") if not tensor.part else "")
+    if names.naming == "original" and _is_wan(base):
+        return "" if is_converted({tensor.path for tensor in names.tensors}) else _REFUSED, _wan_module
+    if names.naming in ("original", "bare") and _is_flux(base) and (problem := _of_plain_flux(names)):
+        return problem, _nowhere
+    if names.naming == "bare" and _is_wan(base):
+        return _NOTHING, _nowhere
+    return _undescribed(names, base), _nowhere
+
+
+def _undescribed(names: LoraNames, base: BasePipeline) -> str:
+    """That it is not known what diffusers makes of the names."""
     told: Mapping[Naming, str] = {
         "kohya": "kohya's names of its modules",
         "original": "the names of the original repo",
@@ -217,7 +231,7 @@ def _located(names: LoraNames, base: BasePipeline) -> tuple[str, _Locate]:
         "diffusers": "",
     }
     kind = printable(base.kind, 60) or "that part alone"
-    return f"it has {told[names.naming]}; hfcount does not know how diffusers reads them for {kind}", _nowhere
+    return f"it has {told[names.naming]}; hfcount does not know how diffusers reads them for {kind}"
 
 
 def _of_plain_flux(names: LoraNames) -> str:
