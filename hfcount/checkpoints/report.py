@@ -85,11 +85,20 @@ def _check(check: Check) -> ReportedCheck:
 
 
 def findings_of(inspection: Inspection) -> list[Finding]:
-    """The findings of an inspection, and those of home loaders that do not take the checkpoint whole."""
+    """The findings of an inspection, and of the loaders it is made or asked for that do not take the checkpoint whole."""
+    found, asked = inspection.outcome.findings, inspection.options.loaders
+    read_by = readings_of(inspection)
+    refused = loaders.refusals([reading for reading in read_by if reading.loader in asked], found, True)
+    others = loaders.judged([reading for reading in read_by if reading.loader not in asked], ())
+    return [*found, *refused, *loaders.refusals(others, found, False)]
+
+
+def readings_of(inspection: Inspection) -> list[Reading]:
+    """What each loader makes of an inspected checkpoint, the home loaders first."""
     outcome = inspection.outcome
-    agrees = _agrees(outcome.findings, _is_compared(inspection), outcome.proven)
-    judges = loaders.judged(loaders.read(inspection, outcome.findings, agrees), ())
-    return [*outcome.findings, *loaders.refusals(judges, outcome.findings, False)]
+    return loaders.read(
+        inspection, outcome.findings, _agrees(outcome.findings, _is_compared(inspection), outcome.proven)
+    )
 
 
 def _agrees(findings: Sequence[Finding], compared: bool, proven: bool) -> bool | None:

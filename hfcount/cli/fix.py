@@ -11,7 +11,7 @@ import click
 
 from hfcount.cli import shared_options
 from hfcount.cli.option_groups import AnsweringCommand
-from hfcount.cli.option_types import codes, settings
+from hfcount.cli.option_types import codes, loader_named, settings, some_loader
 from hfcount.errors import HfcountError
 from hfcount.fetcher import Request, folder
 from hfcount.fetcher.layout import MODEL_INDEX
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from hfcount.repair.plan import Plan
     from hfcount.repair.state import Proposal
     from hfcount.report.model import Report
+    from hfcount.verifier.loaders.loader import Loader
 
 EPILOG = """
 \b
@@ -54,6 +55,15 @@ Exit codes: 0 nothing to repair, or everything was repaired and verified;
     callback=settings,
     help="Choose the value of a config key where several fit, or where something may be lost (repeatable).",
 )
+@click.option(
+    "--for",
+    "loader",
+    metavar="LOADER",
+    callback=loader_named,
+    shell_complete=some_loader,
+    help="Also write what this loader needs in config.json, such as mlx-lm, if all other loaders still read the same."
+    " `hfcount loaders` lists them.",
+)
 @shared_options.json_instead("Print JSON, one object per model and line.")
 @click.option("--undo", is_flag=True, help="Restore the files that the latest fix of this folder replaced.")
 @click.option("--base", metavar="MODEL", help="The model that an adapter is for, if its folder has no config.json.")
@@ -67,13 +77,14 @@ def command(
     undo: bool,
     as_json: bool,
     base: str | None,
+    loader: "Loader | None",
     debug: bool,
 ) -> int:
     """Repair a checkpoint in the local folder PATH where the repair is certain.
 
     Without --write, nothing is changed. --write makes a repair if no loader loads the checkpoint as it is, exactly one
     config, index or renaming fits all stored tensors, and no tensor is lost by it. Other repairs are shown with what is
-    lost; --only or --set makes them. fix changes the index, config.json and the headers of weight files, never a
+    lost; --only, --set or --for makes them. fix changes the index, config.json and the headers of weight files, never a
     weight. The originals are kept in .cache/huggingface/hfcount in the folder, which uploads leave out; --undo restores
     them. In a pipeline, each model is repaired by itself; --set takes its folder before the key, such as
     unet.in_channels=4.
@@ -86,8 +97,8 @@ def command(
         raise click.UsageError(f"fix repairs one folder: {printable(str(more[0]))} takes a run of its own.")
     if len(chosen) > 1:
         raise click.UsageError("--set gives one key two values.")
-    if undo and (write or only or chosen):
-        raise click.UsageError("--undo goes without --write, --only and --set.")
+    if undo and (write or only or chosen or loader):
+        raise click.UsageError("--undo goes without --write, --only, --set and --for.")
     place, values = _folder(path), chosen[0] if chosen else {}
     from hfcount.repair.files import Unrepaired
 
@@ -95,15 +106,23 @@ def command(
         if undo:
             return _undone(place, as_json)
         if (place / MODEL_INDEX).is_file():
+            if loader:
+                raise click.UsageError("--for is for a model: name its folder in the pipeline.")
             return _of_parts(place, write, only, values, as_json)
-        report, left = _fixed(place, write, only, values, as_json, base)
+        report, left = _fixed(place, write, only, values, as_json, base, loader)
     except OSError as error:
         raise Unrepaired(f"{printable(str(path))} is not repaired: {error.strerror}.") from None
     return 1 if report is None else _code(report, left)
 
 
 def _fixed(
-    place: Path, write: bool, only: frozenset[str], values: "Changes", as_json: bool, base: str | None = None
+    place: Path,
+    write: bool,
+    only: frozenset[str],
+    values: "Changes",
+    as_json: bool,
+    base: str | None = None,
+    loader: "Loader | None" = None,
 ) -> "tuple[Report | None, bool]":
     """Repairs a folder; returns its new report (None if not read) and whether repairs are left."""
     from hfcount.repair import journal
@@ -115,12 +134,12 @@ def _fixed(
         return None, True
     if write:
         journal.resume(place)
-    plan = planned(place, only, values, base)
+    plan = planned(place, only, values, base, loader)
     if not as_json:
         for line in _plan_lines(plan, write):
             click.echo(line)
     steps = journal.write(place, plan.after.draft.changes) if plan.steps and write else []
-    after = read_state(place, base).report if steps else plan.before.report
+    after = read_state(place, base, loader).report if steps else plan.before.report
     if as_json:
         click.echo(json.dumps(_plan_object(plan, steps, after if steps else None)))
     elif steps:

@@ -139,6 +139,11 @@ def loaders(_context: click.Context, _option: click.Parameter, values: Sequence[
         raise click.BadParameter(str(error)) from None
 
 
+def loader_named(context: click.Context, option: click.Parameter, value: str | None) -> "Loader | None":
+    """A loader by library, or by library and version."""
+    return next(iter(loaders(context, option, [value] if value else [])), None)
+
+
 def some_loader(_context: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
     """Loaders with this prefix."""
     from hfcount.verifier.loaders.catalogue import LIBRARIES

@@ -16,12 +16,13 @@ from hfcount.repair.adapters import AdapterState, adapter_names, adapter_state
 from hfcount.repair.configs import asked_for, counted, sized, tied, typed, unannounced, unpacked
 from hfcount.repair.exclusions import compressed, excluded
 from hfcount.repair.indexes import dispensed, recounted, rewritten
-from hfcount.repair.loader_keys import agreed
+from hfcount.repair.loader_keys import agreed, fitted_to_loader
 from hfcount.repair.names import respelled, unwrapped
 from hfcount.repair.pickled_index import reindexed
 from hfcount.repair.proof import objections, remaining, unfinished
 from hfcount.repair.state import TOTALS, Proposal, State
 from hfcount.repair.working_copy import WorkingCopy
+from hfcount.verifier.loaders.loader import Loader
 
 REPAIRS: tuple[Callable[[State], Iterator[Proposal]], ...] = (
     dispensed,
@@ -36,8 +37,9 @@ REPAIRS: tuple[Callable[[State], Iterator[Proposal]], ...] = (
     typed,
     recounted,
     reindexed,
+    fitted_to_loader,
 )
-"""Repairs in order of trial: files, names, config, totals."""
+"""Repairs in order of trial: files, names, config, totals, and what a loader needs that is asked for."""
 
 ASKED: tuple[Callable[[State], Iterator[Proposal]], ...] = (respelled, unannounced, agreed)
 """Repairs made only on request, since transformers loads the checkpoint as it is."""
@@ -68,7 +70,7 @@ class Plan:
     offers: list[Proposal] = field(default_factory=list)
 
 
-def read_state(folder: Path, base: str | None = None) -> State:
+def read_state(folder: Path, base: str | None = None, loader: Loader | None = None) -> State:
     """The current state of a folder; raises as `planned` does."""
     documents = read_folder(folder, str(folder), "folder")
     place = documents.place if isinstance(documents, Documents) else documents
@@ -76,14 +78,18 @@ def read_state(folder: Path, base: str | None = None) -> State:
     if place and container and container.name == "adapter":
         return adapter_state(folder, place, base)
     if isinstance(documents, Documents) and documents.layout is not PIPELINE_LAYOUT and container is None:
-        return State(WorkingCopy(folder, documents))
+        return State(WorkingCopy(folder, documents), loader=loader)
     from hfcount.repair.other_forms import refusal  # few folders hold what is not repaired
 
     raise refusal(folder, documents, container)
 
 
 def planned(
-    folder: Path, only: Collection[str] = (), chosen: Changes = MappingProxyType({}), base: str | None = None
+    folder: Path,
+    only: Collection[str] = (),
+    chosen: Changes = MappingProxyType({}),
+    base: str | None = None,
+    loader: Loader | None = None,
 ) -> Plan:
     """Plans the repairs of a folder.
 
@@ -91,13 +97,14 @@ def planned(
         only: codes of findings to repair even without proof; all proven repairs if empty.
         chosen: values of config keys to set.
         base: the base model of an adapter.
+        loader: a loader whose repairs are asked for, too.
 
     Raises:
         FetchError: the folder could not be read.
         UnknownArchitecture: no family describes the config.
         Unrepaired: it holds a form of which nothing is repaired, or several models.
     """
-    first, wish = read_state(folder, base), RepairRequest(frozenset(only), chosen)
+    first, wish = read_state(folder, base, loader), RepairRequest(frozenset(only), chosen)
     steps, last = _search(first, wish, _MOST)
     return Plan(first, last, steps, list(_offers(last)))
 

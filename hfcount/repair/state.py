@@ -9,7 +9,7 @@ from typing import Any
 
 from hfcount.checkpoints.inspect import examine, report_of
 from hfcount.checkpoints.inspection import Inspection, Options, unwatched
-from hfcount.checkpoints.report import findings_of
+from hfcount.checkpoints.report import findings_of, readings_of
 from hfcount.errors import DocumentError
 from hfcount.fetcher.layout import CONFIG, INDEX
 from hfcount.fetcher.weights import weights
@@ -19,6 +19,7 @@ from hfcount.formats.safetensors import Shard
 from hfcount.repair.working_copy import Change, WorkingCopy
 from hfcount.report.model import Report
 from hfcount.verifier.finding import Finding
+from hfcount.verifier.loaders.loader import Loader, Reading
 
 BLINDING = {"HF001", "HF002", "HF003", "HF004", "HF005", "HF006", "HF007", "HF205", "HF206"}
 """Findings that leave the stored contents unknown and may hide others."""
@@ -57,16 +58,21 @@ class Proposal:
 class State:
     """A draft and its findings.
 
+    Args:
+        draft: the folder with what is changed in it.
+        loader: the loader that repairs are asked for, besides those that the checkpoint is made for.
+
     Raises:
         FetchError, UnknownArchitecture: as a run on the folder would.
     """
 
     draft: WorkingCopy
+    loader: Loader | None = field(default=None, kw_only=True)
 
     @cached_property
     def run(self) -> Inspection:
         """The inspection."""
-        return examine(self.draft.documents(), Options())
+        return examine(self.draft.documents(), Options(loaders=(self.loader,) if self.loader else ()))
 
     @cached_property
     def report(self) -> Report:
@@ -75,8 +81,13 @@ class State:
 
     @cached_property
     def findings(self) -> list[Finding]:
-        """The findings, those of the loaders that the checkpoint is made for among them."""
+        """The findings, those of the loaders that the checkpoint is made for, or that is asked for, among them."""
         return findings_of(self.run)
+
+    @cached_property
+    def readings(self) -> Mapping[Loader, Reading]:
+        """What each loader makes of it."""
+        return {reading.loader: reading for reading in readings_of(self.run)}
 
     @property
     def codes(self) -> frozenset[str]:
@@ -153,7 +164,7 @@ class State:
 
     def with_changes(self, changes: Mapping[str, Change]) -> "State":
         """The state after more changes."""
-        return State(self.draft.changed(changes))
+        return State(self.draft.changed(changes), loader=self.loader)
 
     def worsens(self, other: "State", apart: Collection[str] = ()) -> bool:
         """Whether the other state has errors that this one lacks, apart from these codes."""

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import mlx_lm_runs as runs
 
+from hfcount.verifier.loaders.mlx_lm.rope import written_flat
+
 if TYPE_CHECKING:
     from mlx_lm_probes import Probe
 
@@ -39,25 +41,6 @@ def flat(config: Json) -> Json:
     }
     settings = found.get("rope_parameters")
     return {**found, **written_flat(settings, "rope_type")} if isinstance(settings, dict) and settings else found
-
-
-def written_flat(settings: Json, word: str) -> Json:
-    """The flat keys for what rope_parameters says; `word` is how the kind is called in rope_scaling."""
-    local: Json = {}
-    if "full_attention" in settings:
-        local = {"rope_local_base_freq": (settings.get("sliding_attention") or {}).get("rope_theta")}
-        settings = settings["full_attention"] or {}
-    rest = {
-        key: value for key, value in settings.items() if key not in ("rope_theta", "rope_type", "partial_rotary_factor")
-    }
-    kind = settings.get("rope_type", "default")
-    found = {
-        "rope_theta": settings.get("rope_theta"),
-        "rope_scaling": None if kind == "default" else {word: kind, **rest},
-    }
-    if "partial_rotary_factor" in settings:
-        found["partial_rotary_factor"] = settings["partial_rotary_factor"]
-    return {key: value for key, value in (found | local).items() if value is not None or key == "rope_scaling"}
 
 
 class Rope:

@@ -27,8 +27,8 @@ def comparable(reports: Sequence[Report]) -> bool:
 
 def deciding(report: Report) -> list[ReportedFinding]:
     """The findings that the verdict is about: errors, or notes if there are none; the first of each code."""
+    errors = [finding for finding in report.findings if finding.severity == "error"]
     notes = [finding for finding in report.findings if not finding.rule.informational]
-    errors = [finding for finding in notes if finding.severity == "error"]
     return list({finding.code: finding for finding in reversed(errors or notes)}.values())[::-1]
 
 

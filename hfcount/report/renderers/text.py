@@ -244,7 +244,8 @@ def reading_remarks(report: Report) -> list[str]:
 
 def _judged(report: Report) -> list[ReportedFinding]:
     """The findings that the verdict depends on."""
-    return [finding for finding in report.findings if not (finding.rule.informational or finding.rule.of_serving)]
+    findings = (finding for finding in report.findings if not finding.rule.of_serving)
+    return [finding for finding in findings if finding.severity == "error" or not finding.rule.informational]
 
 
 def _because(report: Report) -> str:

@@ -172,6 +172,8 @@ def _differences(version: str, recorded: Facts, checkpoint: Checkpoint) -> Itera
         yield from _of_names(recorded, checkpoint)
         yield from _without_prefix(recorded, checkpoint) if older else ()
     yield from _of_head(recorded, checkpoint) if older else ()
+    if older and "HF113" in checkpoint.codes:
+        yield "differs", "takes other rotary settings than those that are written", ("HF113",)
     if dropped := checkpoint.codes.intersection(_DROPPED):
         yield "differs", "drops tensors that are stored", tuple(dropped)
 

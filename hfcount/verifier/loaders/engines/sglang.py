@@ -26,6 +26,7 @@ from hfcount.verifier.loaders.engines.reading import (
 )
 from hfcount.verifier.loaders.loader import Checkpoint, Loader, Reading
 
+_TABLES = ("embed_tokens.weight", "lm_head.weight")
 _INDEX, _SINGLE = "model.safetensors.index.json", "model.safetensors"
 _DESCRIPTION, _BESIDE, _PREDICTION = "quant_model_description.json", "hf_quant_config.json", "mtp.safetensors"
 
@@ -34,6 +35,9 @@ _GPTQ_KEYS = ("bits", "group_size", "sym", "desc_act")
 _ALIASES = ("gptq", "compressed_tensors")
 _SETTLED = frozenset({"fp8", "compressed-tensors", "gptq", "awq"})
 _OF_FILES = frozenset("HF001 HF002 HF003 HF004 HF005".split())
+_ELSEWHERE = frozenset({"HF007"})
+"""Findings of what only transformers needs: a certain name of the weight file."""
+
 _PREDICTING = ("Glm4MoeForCausalLM", "Glm4MoeLiteForCausalLM")
 
 
@@ -140,6 +144,10 @@ def _of_fp8(checkpoint: Checkpoint, config: Mapping[str, Any]) -> Iterator[Diffe
     """Lists hold for whole components of a module's path."""
     from hfcount.verifier.loaders.engines import fp8_blocks  # few are in FP8
 
+    if (scheme := config.get("activation_scheme")) is None:
+        yield Difference("refuses", "needs activation_scheme in the settings of FP8", "fp8_scheme")
+    elif config.get("weight_block_size") is not None and scheme != "dynamic":
+        yield Difference("refuses", f"refuses weight_block_size with activation_scheme {scheme}", "fp8_static_blocks")
     yield from fp8_blocks.of_sglang(checkpoint, config.get("weight_block_size"))
     entries = strings(config, "ignored_layers", "modules_to_not_convert")
     for stored in projections(checkpoint, ("weight_scale_inv", "weight_scale")):
@@ -197,7 +205,11 @@ def _predicts(checkpoint: Checkpoint) -> bool:
 
 
 def _ties(checkpoint: Checkpoint, registered: Registered) -> Iterator[Difference]:
-    if "HF213" in checkpoint.codes and registered.ties:
+    tied = next((leaf for leaf in checkpoint.blueprint.leaves if leaf.tied_to), None) if checkpoint.blueprint else None
+    if tied and "HF212" in checkpoint.codes and registered.ties and not checkpoint.has(tied.tied_to or ""):
+        says = f"drops {tied.name}, which is tied, and leaves {tied.tied_to} random, which is not stored"
+        yield Difference("differs", says, "tied", ("HF212",))
+    elif "HF213" in checkpoint.codes and registered.ties:
         says = "ties the head to the embedding, and drops the one that is stored"
         yield Difference("differs", says, "tied", ("HF213",))
     elif "HF213" in checkpoint.codes:
@@ -209,7 +221,7 @@ def _stored(checkpoint: Checkpoint, registered: Registered) -> Iterator[Differen
     for finding in checkpoint.findings:
         if finding.of_serving:
             continue
-        if finding.codes <= of_index(checkpoint):
+        if finding.codes <= (_ELSEWHERE | of_index(checkpoint)):
             continue
         if "HF502" in finding.codes and _is_settled(checkpoint, finding):
             continue
@@ -244,6 +256,8 @@ def _of_error(checkpoint: Checkpoint, registered: Registered, finding: Finding) 
     codes, name = tuple(sorted(finding.codes)), next(iter(finding.tensors), "a tensor")
     if not _OF_FILES.isdisjoint(codes):
         return Difference("refuses", "as the findings say", "index_files", codes)
+    if finding.code == "HF301" and name.endswith(_TABLES):
+        return Difference("refuses", f"refuses {name} in that shape", "rows", codes)
     if may_be_mapped(checkpoint, registered):
         return Difference("unknown", f"is not known here to find {name} under another name", "", codes)
     if finding.code == "HF201":

@@ -27,9 +27,10 @@ def refusals(row: Facts, checkpoint: Checkpoint) -> Iterator[_Told]:
     if other:
         yield from _of_others(row, checkpoint, other)
         return
-    beside = next((announced for announced in checkpoint.announced if announced.file != "config.json"), None)
-    if beside and beside.file != _CONVERTED and is_packed(checkpoint):
-        yield f"does not read {beside.file}, and refuses the packed tensors", "mlx_lm/utils.py:484"
+    unread = next((announced for announced in checkpoint.announced if announced.file != _CONVERTED), None)
+    if unread and is_packed(checkpoint):
+        where = unread.key if unread.file == "config.json" else unread.file
+        yield f"does not read {where}, and refuses the packed tensors", "mlx_lm/utils.py:484"
 
 
 def _of_mlx(checkpoint: Checkpoint, settings: Any) -> Iterator[_Told]:

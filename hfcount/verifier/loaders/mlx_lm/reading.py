@@ -136,7 +136,10 @@ def _names(row: Facts, checkpoint: Checkpoint) -> Iterator[Difference]:
 
 
 def _heads(row: Facts, checkpoint: Checkpoint) -> Iterator[Difference]:
-    """A head over the vocabulary that it does not take, or that is not there."""
+    """A head over the vocabulary that it does not take, or that is not there; or one in place of the embedding."""
+    if lacking := _replaced(checkpoint):
+        yield Difference("refuses", f"needs {lacking}, in place of which the head is stored")
+        return
     outcomes = row.heads.get(_tied(row, checkpoint.values))
     if not outcomes:
         return
@@ -149,6 +152,15 @@ def _heads(row: Facts, checkpoint: Checkpoint) -> Iterator[Difference]:
     elif outcome == "drops":
         codes = tuple(sorted({"HF203", "HF213"} & checkpoint.codes))
         yield Difference("differs", f"ties the head to the embedding, and drops the stored {stored}", codes)
+
+
+def _replaced(checkpoint: Checkpoint) -> str:
+    """The embedding that a head is tied to, where only the head is stored; empty otherwise."""
+    for leaf in checkpoint.blueprint.leaves if checkpoint.blueprint else ():
+        tied = leaf.tied_to if leaf.component == "lm_head" else None
+        if tied and checkpoint.has(leaf.name) and not checkpoint.has(tied) and "HF212" in checkpoint.codes:
+            return tied
+    return ""
 
 
 def _tied(row: Facts, values: Mapping[str, Any]) -> str:

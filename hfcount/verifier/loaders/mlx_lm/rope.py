@@ -10,7 +10,10 @@ from hfcount.verifier.loaders.mlx_lm.facts import Facts
 Values = Mapping[str, Any]
 
 _KINDS = {"su": "longrope", "mrope": "default"}
-_THETA, _SHARE = "rope_theta", "partial_rotary_factor"
+_THETA, _SHARE, _SCALING, _PARAMETERS = "rope_theta", "partial_rotary_factor", "rope_scaling", "rope_parameters"
+_LOCAL = "rope_local_base_freq"
+_FURTHER_NAMES = {_THETA: ("rotary_emb_base",), _SHARE: ("rotary_pct",), _LOCAL: ("swa_rope_theta",)}
+"""Names that classes of mlx-lm need in place of these."""
 
 
 def differences(row: Facts, values: Values, model_type: str) -> Iterator[tuple[ReadingOutcome, str]]:
@@ -29,9 +32,74 @@ def differences(row: Facts, values: Values, model_type: str) -> Iterator[tuple[R
     usual = usual_rotary(str(part.get("model_type", model_type)))
     taken, share = row.rope.get("params", {}).get("partial"), inner.get(_SHARE, part.get(_SHARE))
     is_shared = _SHARE in part or type(taken) in (int, float)
+    theta = part.get(_THETA)
+    if not nested and theta is not None and inner.get(_THETA, theta) != theta and row.rope.get("params", {}).get(kind):
+        yield "differs", f"takes {_THETA} {theta:,} for {inner[_THETA]:,}, which rope_parameters says"
+    if not inner and _is_read_by_type(row, spelt):
+        yield "differs", f"takes type {spelt['type']} of rope_scaling, and transformers rope_type {kind}"
     yield from _of_kind(row, kind, _form(part, inner, kind), _bases(part, settings, usual), is_shared, _SHARE in part)
     if share is not None and _SHARE not in part and (taken is True or (is_shared and taken != share)):
         yield "differs", f"does not find {_SHARE} {share} in rope_parameters"
+
+
+def _is_read_by_type(row: Facts, scaling: Values) -> bool:
+    """Whether settings name two kinds, of which mlx-lm takes `type` (mlx_lm/models/rope_utils.py:299 of 0.32.2)."""
+    new, old = scaling.get("rope_type"), scaling.get("type")
+    if not isinstance(new, str) or not isinstance(old, str) or _KINDS.get(old, old) == _KINDS.get(new, new):
+        return False
+    return new not in row.rope.get("flat", {})
+
+
+def flat_keys(row: Facts, values: Values, model_type: str) -> dict[str, Any]:
+    """The flat keys that say what rope_parameters says, by their full paths; empty if that has no such settings.
+
+    Args:
+        row: what is recorded of the type, which names the keys that its class needs.
+        values: config.json.
+        model_type: the type.
+    """
+    text = values.get("text_config")
+    part, prefix = (text, "text_config.") if isinstance(text, dict) else (values, "")
+    settings = part.get(_PARAMETERS)
+    if not isinstance(settings, dict) or not settings or part.get(_SCALING):
+        return {}
+    usual = usual_rotary(str(part.get("model_type", model_type)))
+    needed = {key.removeprefix(prefix) for key in row.needs}
+    found = written_flat(_completed(settings, part, usual), "rope_type")
+    for key, names in _FURTHER_NAMES.items():
+        found |= {name: found[key] for name in names if key in found and name in needed}
+    if found.get(_SCALING) is None and _SCALING not in needed:
+        found.pop(_SCALING, None)
+    return {f"{prefix}{key}": value for key, value in found.items() if key not in part or part[key] != value}
+
+
+def _completed(settings: Values, part: Values, usual: Values) -> Values:
+    """The settings with the bases that stand elsewhere, or are the type's own."""
+    if not any(isinstance(entry, dict) for entry in settings.values()):
+        theta = settings.get(_THETA, part.get(_THETA, usual.get(_THETA)))
+        return settings if theta is None else {**settings, _THETA: theta}
+    bases = _bases(part, settings, usual)
+    return {
+        layers: {**entry, _THETA: bases[layers]} if isinstance(entry, dict) and layers in bases else entry
+        for layers, entry in settings.items()
+    }
+
+
+def written_flat(settings: Values, word: str) -> dict[str, Any]:
+    """The flat keys for what rope_parameters says; `word` is how the kind is called in rope_scaling."""
+    local: dict[str, Any] = {}
+    if "full_attention" in settings:
+        local = {_LOCAL: (settings.get("sliding_attention") or {}).get(_THETA)}
+        settings = settings["full_attention"] or {}
+    rest = {key: value for key, value in settings.items() if key not in (_THETA, "rope_type", _SHARE)}
+    kind = settings.get("rope_type", "default")
+    found = {
+        _THETA: settings.get(_THETA),
+        _SCALING: None if kind == "default" else {word: kind, **rest},
+    }
+    if _SHARE in settings:
+        found[_SHARE] = settings[_SHARE]
+    return {key: value for key, value in (found | local).items() if value is not None or key == _SCALING}
 
 
 def _of_kind(
