@@ -85,7 +85,7 @@ def _check(check: Check) -> ReportedCheck:
 
 
 def findings_of(inspection: Inspection) -> list[Finding]:
-    """The findings of an inspection, and of the loaders it is made or asked for that do not take the checkpoint whole."""
+    """The findings of an inspection, and those of home loaders, and loaders asked for, that do not take it whole."""
     found, asked = inspection.outcome.findings, inspection.options.loaders
     read_by = readings_of(inspection)
     refused = loaders.refusals([reading for reading in read_by if reading.loader in asked], found, True)

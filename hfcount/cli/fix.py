@@ -82,13 +82,13 @@ def command(
 ) -> int:
     """Repair a checkpoint in the local folder PATH where the repair is certain.
 
-    Without --write, nothing is changed. --write makes a repair if no loader loads the checkpoint as it is, exactly one
-    config, index or renaming fits all stored tensors, and no tensor is lost by it. Other repairs are shown with what is
-    lost; --only, --set or --for makes them. fix changes the index, config.json and the headers of weight files, never a
-    weight. The originals are kept in .cache/huggingface/hfcount in the folder, which uploads leave out; --undo restores
-    them. In a pipeline, each model is repaired by itself; --set takes its folder before the key, such as
-    unet.in_channels=4.
-    """
+            Without --write, nothing is changed. --write makes a repair if no loader loads the checkpoint as it is, exactly one
+        config, index or renaming fits all stored tensors, and no tensor is lost by it. Other repairs are shown with what is
+        lost; --only, --set or --for makes them. fix changes the index, config.json and the headers of weight files, never a
+        weight. The originals are kept in .cache/huggingface/hfcount in the folder, which uploads leave out; --undo restores
+        them. In a pipeline, each model is repaired by itself; --set takes its folder before the key, such as
+        unet.in_channels=4.
+        """
     del debug  # whoever reports a crash looks for it
     if not paths:
         raise click.UsageError("Name PATH, the folder to repair, as in `hfcount fix ./my-model`.")
@@ -109,7 +109,7 @@ def command(
             if loader:
                 raise click.UsageError("--for is for a model: name its folder in the pipeline.")
             return _of_parts(place, write, only, values, as_json)
-        report, left = _fixed(place, write, only, values, as_json, base, loader)
+        report, left = _fixed(place, write, only, values, as_json, base=base, loader=loader)
     except OSError as error:
         raise Unrepaired(f"{printable(str(path))} is not repaired: {error.strerror}.") from None
     return 1 if report is None else _code(report, left)
@@ -121,6 +121,7 @@ def _fixed(
     only: frozenset[str],
     values: "Changes",
     as_json: bool,
+    *,
     base: str | None = None,
     loader: "Loader | None" = None,
 ) -> "tuple[Report | None, bool]":

@@ -21,7 +21,7 @@ LLAMA3: Json = {
     "high_freq_factor": 4.0,
     "original_max_position_embeddings": 32,
 }
-GRANITE: Json = {name: 1.0 for name in ("attention_multiplier", "embedding_multiplier", "residual_multiplier")}
+GRANITE: Json = dict.fromkeys(("attention_multiplier", "embedding_multiplier", "residual_multiplier"), 1.0)
 GRANITE |= {"logits_scaling": 1.0, "rms_norm_eps": 1e-6, "max_position_embeddings": 64}
 GLM: Json = {"rms_norm_eps": 1e-6, "max_position_embeddings": 64}
 MLX = "mlx-lm"

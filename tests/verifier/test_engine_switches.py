@@ -163,7 +163,7 @@ row(2, "a norm", ("refuses", "default_loader.py"), ("differs", "llama.py"))(
     lambda: of(llama(), without(tensors(llama()), "layers.1.input_layernorm"))
 )
 # 3, 4: prediction layers
-row(3, "the key is absent", ("refuses", NAMES))(lambda: glm("num_nextn_predict_layers"))
+row(3, "the key is absent", WHOLE)(lambda: glm("num_nextn_predict_layers"))
 row(3, "the key is 0", ("refuses", NAMES))(lambda: glm(num_nextn_predict_layers=0))
 row(3, "the key says so", WHOLE)(lambda: glm())
 row(4, "announced and absent", WHOLE)(lambda: glm_without_layer())

@@ -20,6 +20,9 @@ from hfcount.verifier.loaders.config_values import ABSENT, value_at
 from hfcount.verifier.loaders.facts import LIBRARY, Facts, Size, facts, versions
 from hfcount.verifier.loaders.loader import Checkpoint, Loader, Reading, ReadingOutcome
 
+_OF_INDEX = frozenset({"HF205"})
+"""Findings of an index that does not say what its files hold."""
+
 _REFUSED_BY_4 = ("HF303",)
 """Findings of what version 4 refuses, and version 5 converts."""
 
@@ -139,6 +142,11 @@ def _is_taken(version: str, recorded: Facts, checkpoint: Checkpoint, finding: Fi
     """Whether this version takes what the newest does not, or does not look at it."""
     if finding.code.startswith(_OF_MODULES):
         return True
+    if finding.code == "HF006":  # no version reads a file that the index does not name, or beside model.safetensors
+        return getattr(finding, "kind", "needed") != "needed"
+    if finding.codes == _OF_INDEX and not getattr(finding, "gone", True):
+        # The index says which files there are: version 5 reads all that they hold, and version 4 what is listed.
+        return not version.startswith("4.") or not getattr(finding, "omitted", True)
     if not version.startswith("4."):
         return False
     if finding.code == "HF108":  # it finds the type in the name of the folder, and a class by itself needs none
@@ -171,9 +179,7 @@ def _differences(version: str, recorded: Facts, checkpoint: Checkpoint) -> Itera
     if checkpoint.is_listed:
         yield from _of_names(recorded, checkpoint)
         yield from _without_prefix(recorded, checkpoint) if older else ()
-    yield from _of_head(recorded, checkpoint) if older else ()
-    if older and "HF113" in checkpoint.codes:
-        yield "differs", "takes other rotary settings than those that are written", ("HF113",)
+    yield from _of_version_4(recorded, checkpoint) if older else ()
     if dropped := checkpoint.codes.intersection(_DROPPED):
         yield "differs", "drops tensors that are stored", tuple(dropped)
 
@@ -304,6 +310,13 @@ def _ties(recorded: Facts, checkpoint: Checkpoint) -> bool | None:
         return nested[0]
     flag = older_flag(checkpoint.values, _kind(checkpoint))
     return None if flag is None else flag and checkpoint.class_name in recorded.ties
+
+
+def _of_version_4(recorded: Facts, checkpoint: Checkpoint) -> Iterator[_Difference]:
+    """What version 4 makes otherwise of heads and of rotary settings."""
+    yield from _of_head(recorded, checkpoint)
+    if "HF113" in checkpoint.codes:
+        yield "differs", "takes other rotary settings than those that are written", ("HF113",)
 
 
 def _of_head(recorded: Facts, checkpoint: Checkpoint) -> Iterator[_Difference]:

@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterator, Mapping
 from fnmatch import fnmatchcase
 from typing import Any
 
+from hfcount.mapper.class_defaults import declared
 from hfcount.verifier.finding import Finding
 from hfcount.verifier.loaders.engines.facts import Engine, Registered, engine
 from hfcount.verifier.loaders.engines.reading import (
@@ -24,6 +25,7 @@ from hfcount.verifier.loaders.engines.reading import (
 from hfcount.verifier.loaders.loader import Checkpoint, Loader, Reading
 
 _INDEX, _HEAD = "model.safetensors.index.json", "lm_head.weight"
+_PREDICTING = "num_nextn_predict_layers"
 _ADAPTER = "adapter_model.safetensors"
 _MISTRAL = "consolidated*.safetensors"
 
@@ -77,9 +79,9 @@ def _differences(checkpoint: Checkpoint, facts: Engine) -> Iterator[Difference]:
         return
     if packed:
         yield from vllm_quantization.modules(checkpoint, registered)
-    yield from _prediction(checkpoint, registered)
+    yield from _prediction(checkpoint, registered, facts)
     yield from _ties(checkpoint)
-    yield from _stored(checkpoint, registered)
+    yield from _stored(checkpoint, registered, facts)
     yield from _unsettled(checkpoint, registered)
 
 
@@ -219,16 +221,30 @@ def _further(checkpoint: Checkpoint, registered: Registered | None, file: str, c
     return Difference("unknown", f"reads {file}, too, with tensors of the same names", "index_absent")
 
 
-def _prediction(checkpoint: Checkpoint, registered: Registered) -> Iterator[Difference]:
-    """A layer behind the last: dropped if the config announces it, else a name that no module has."""
+def _beyond(checkpoint: Checkpoint) -> tuple[str, ...]:
+    """Beginnings of the names of the layer behind the last; empty if the config does not say how many there are."""
+    layers = (part_of(checkpoint.values, "text_config") or checkpoint.values).get("num_hidden_layers")
+    return (f"model.layers.{layers}.", f"model.language_model.layers.{layers}.") if isinstance(layers, int) else ()
+
+
+def _announced(checkpoint: Checkpoint, facts: Engine) -> bool:
+    """Whether prediction layers are announced: where the key is absent, by the default of transformers' class."""
     config = part_of(checkpoint.values, "text_config") or checkpoint.values
-    layers, announced = config.get("num_hidden_layers"), config.get("num_nextn_predict_layers")
-    if not registered.nextn or not registered.is_strict or announced or not isinstance(layers, int):
+    kind = str(config.get("model_type", checkpoint.model_type))
+    if _PREDICTING in config or kind in facts.configs:
+        return bool(config.get(_PREDICTING))
+    known = declared(kind).default([_PREDICTING])
+    return bool(known and known[1])
+
+
+def _prediction(checkpoint: Checkpoint, registered: Registered, facts: Engine) -> Iterator[Difference]:
+    """A layer behind the last: dropped if the config announces it, else a name that no module has."""
+    if not registered.nextn or not registered.is_strict or not checkpoint.codes & {"HF202", "HF208"}:
         return
-    if not checkpoint.codes & {"HF202", "HF208"}:
+    beyond = _beyond(checkpoint)
+    if _announced(checkpoint, facts):
         return
-    heads = (f"model.layers.{layers}.", f"model.language_model.layers.{layers}.")
-    name = next((name for name in checkpoint.names() if name.startswith(heads)), None)
+    name = next((name for name in checkpoint.names() if name.startswith(beyond)), None) if beyond else None
     if name:
         says = f"drops prediction layers by num_nextn_predict_layers alone, and without it refuses {name}"
         yield Difference("refuses", says, "prediction", tuple(checkpoint.codes & {"HF202", "HF208"}))
@@ -259,10 +275,11 @@ def _is_dropped(name: str, prefixes: tuple[str, ...]) -> bool:
     return name.endswith(".bias") or name.startswith(prefixes) or any(cache in name for cache in _CACHES)
 
 
-def _stored(checkpoint: Checkpoint, registered: Registered) -> Iterator[Difference]:
+def _stored(checkpoint: Checkpoint, registered: Registered, facts: Engine) -> Iterator[Difference]:
     """What the findings mean for vLLM; where they say nothing, the names of its parts."""
+    dropped = _beyond(checkpoint) if registered.nextn and _announced(checkpoint, facts) else ()
     for finding in checkpoint.findings:
-        if finding.of_serving:
+        if finding.of_serving or (dropped and finding.tensors and _are_of(finding.tensors, dropped)):
             continue
         codes = finding.codes
         if are_of_cache(finding.tensors) and registered.is_strict:
@@ -279,6 +296,10 @@ def _stored(checkpoint: Checkpoint, registered: Registered) -> Iterator[Differen
             yield Difference("unknown", "is not known here without a part that the config announces", "", ("HF207",))
         elif "HF204" in codes and not all(_is_dropped(name, registered.drops) for name in finding.tensors):
             yield Difference("unknown", "is not known here to drop every buffer that is stored", "", ("HF204",))
+
+
+def _are_of(names: Collection[str], starts: tuple[str, ...]) -> bool:
+    return all(name.startswith(starts) for name in names)
 
 
 def _of_cache(checkpoint: Checkpoint, finding: Finding) -> Iterator[Difference]:
