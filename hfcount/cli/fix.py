@@ -82,13 +82,13 @@ def command(
 ) -> int:
     """Repair a checkpoint in the local folder PATH where the repair is certain.
 
-            Without --write, nothing is changed. --write makes a repair if no loader loads the checkpoint as it is, exactly one
-        config, index or renaming fits all stored tensors, and no tensor is lost by it. Other repairs are shown with what is
-        lost; --only, --set or --for makes them. fix changes the index, config.json and the headers of weight files, never a
-        weight. The originals are kept in .cache/huggingface/hfcount in the folder, which uploads leave out; --undo restores
-        them. In a pipeline, each model is repaired by itself; --set takes its folder before the key, such as
-        unet.in_channels=4.
-        """
+        Without --write, nothing is changed. --write makes a repair if no loader loads the checkpoint as it is, exactly one
+    config, index or renaming fits all stored tensors, and no tensor is lost by it. Other repairs are shown with what is
+    lost; --only, --set or --for makes them. fix changes the index, config.json and the headers of weight files, never a
+    weight. The originals are kept in .cache/huggingface/hfcount in the folder, which uploads leave out; --undo restores
+    them. In a pipeline, each model is repaired by itself; --set takes its folder before the key, such as
+    unet.in_channels=4.
+    """
     del debug  # whoever reports a crash looks for it
     if not paths:
         raise click.UsageError("Name PATH, the folder to repair, as in `hfcount fix ./my-model`.")
