@@ -6,13 +6,12 @@ from typing import get_args
 
 from hfcount.architectures.registry import find
 from hfcount.errors import UnknownArchitecture
-from hfcount.mapper.activations import ActivationPlaces, Place, activation_places, tensors
+from hfcount.mapper.activations import NUMBER, ActivationPlaces, Place, activation_places, folded, tensors
 from hfcount.mapper.class_defaults import declares
 from hfcount.spec import Spec
 from hfcount.spec.model import Role
 from hfcount.spec.tree.nodes import Block, Component, Node, Repeat, Tensor, Undescribed
 
-NUMBER = "{}"
 ROLES = frozenset(get_args(Role))
 
 
@@ -86,7 +85,8 @@ class _Placing:
             inner = tuple(self.node(one, path) for one in node)
             return inner if self.met - before and not _is_numbered(node) else self._held(inner, path)
         if isinstance(node, Block):
-            children = {name: self.node(child, _below(path, _folded(name))) for name, child in node.children.items()}
+            known = folded(node.children)
+            children = {name: self.node(child, _below(path, known[name])) for name, child in node.children.items()}
             return self._held(replace(node, children=children), path)
         return node
 
@@ -137,7 +137,8 @@ def _children(node: Node) -> Iterator[str]:
         for one in node:
             yield from _children(one)
     elif isinstance(node, Block):
-        yield from (_folded(name) for name, child in node.children.items() if not _is_obsolete(child))
+        known = folded(node.children)
+        yield from (known[name] for name, child in node.children.items() if not _is_obsolete(child))
 
 
 def _is_obsolete(node: Node) -> bool:
@@ -153,10 +154,6 @@ def _is_numbered(node: tuple[Node, ...]) -> bool:
 
 def _below(path: str, name: str) -> str:
     return f"{path}.{name}" if path else name
-
-
-def _folded(name: str) -> str:
-    return NUMBER if name.isdecimal() else name
 
 
 def _within(path: str, module: Block) -> Block:

@@ -1,11 +1,16 @@
 """Activations that hold weights, and the modules that hold these (activations.json, by tests/tools/activations.py)."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from hfcount.mapper import json_lines
+
+
+NUMBER = "{}"
+"""What stands for a number in paths."""
 
 
 class Place(NamedTuple):
@@ -57,6 +62,21 @@ def activation_places(kind: str) -> ActivationPlaces | None:
 def tensors(word: str) -> Mapping[str, tuple[tuple[int, ...], bool]]:
     """The tensors of an activation: shapes in elements by name, and whether each is a buffer."""
     return {name: (tuple(shape), is_buffer) for name, (shape, is_buffer) in _words()[word].items()}
+
+
+def folded(names: Iterable[str]) -> Mapping[str, str]:
+    """The names of what a module has, and as what they are recorded.
+
+    A number is {}; names that count from 0, such as expert_0 and expert_1, are expert_{}, however many there are.
+    """
+    known = {*names}
+    return {name: NUMBER if name.isdecimal() else _counted(name, known) for name in known}
+
+
+def _counted(name: str, names: set[str]) -> str:
+    stem, _, number = name.rpartition("_")
+    counted = stem and re.fullmatch(r"0|[1-9]\d{0,8}", number) and f"{stem}_0" in names
+    return f"{stem}_{NUMBER}" if counted else name
 
 
 @cache

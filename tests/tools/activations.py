@@ -5,14 +5,13 @@ With a list of types it records those alone again; with --check it marks types f
 It writes hfcount/mapper/activations.json, whose first line says which activations hold tensors (`words`: their
 names, shapes and whether each is a buffer), and then one line for each model_type: by the key that names the
 activation, the modules that hold it. Each is its name, the path of the module around it, numbers as {}, and what else
-that module has. `bare` are modules at such a path that hold none.
+that module has; modules that are counted in their names, such as expert_0 and expert_1, are expert_{}. `bare` are modules at such a path that hold none.
 
 A model of each class is built with every activation replaced by a module whose one parameter is called after the key.
 """
 
 import json
 import os
-import re
 import sys
 import warnings
 from collections.abc import Iterator
@@ -23,6 +22,8 @@ from typing import Any
 
 import loading
 from loading import Case
+
+from hfcount.mapper.activations import folded
 
 FILE = Path(__file__).parents[2] / "hfcount" / "mapper" / "activations.json"
 SECONDS = 60.0
@@ -201,31 +202,31 @@ def _modules(names: list[str], marked: dict[str, str]) -> tuple[dict[str, set[st
             acts.setdefault(".".join(outer[:-1]), []).append((outer[-1], marked[last.removeprefix(MARK)]))
             continue
         for at in range(len(outer) + 1):
-            inside.setdefault(".".join(outer[:at]), set()).add(
-                "{}" if _is_number([*outer, last][at]) else [*outer, last][at]
-            )
+            inside.setdefault(".".join(outer[:at]), set()).add([*outer, last][at])
     around: dict[str, set[str]] = {}
-    for path, children in inside.items():
-        around.setdefault(_folded(path), set()).add(" ".join(sorted(children)))
+    for path in inside:
+        around.setdefault(_folded(path, inside), set()).add(_children(path, inside))
     places: dict[str, set[Place]] = {}
     for path, found in acts.items():
         below = ""
         while path and path not in inside:  # a module that holds nothing else, as its weights are saved elsewhere
             path, _, last = path.rpartition(".")
             below = f"{last}.{below}"
-        children = " ".join(sorted(inside.get(path, ())))
         for own, key in found:
             own = below + own
-            places.setdefault(key, set()).add((own, _folded(path), children))
+            places.setdefault(key, set()).add((own, _folded(path, inside), _children(path, inside)))
     return around, places
 
 
-def _is_number(text: str) -> bool:
-    return text.isdecimal()
+def _children(path: str, inside: dict[str, set[str]]) -> str:
+    return " ".join(sorted({*folded(inside.get(path, ())).values()}))
 
 
-def _folded(path: str) -> str:
-    return re.sub(r"(?<![^.])\d+(?![^.])", "{}", path)
+def _folded(path: str, inside: dict[str, set[str]]) -> str:
+    """The path with each name as those beside it are counted."""
+    names = path.split(".") if path else []
+    beside = (inside.get(".".join(names[:at]), ()) for at in range(len(names)))
+    return ".".join(folded([name, *others])[name] for name, others in zip(names, beside, strict=True))
 
 
 def _compact(value: Json) -> str:
