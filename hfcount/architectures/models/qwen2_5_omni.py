@@ -5,7 +5,7 @@ from itertools import product
 
 from hfcount.architectures import families, keys
 from hfcount.architectures.components.vocoders import VoiceEncoder, halved, snake
-from hfcount.architectures.layers import altered, embedding, gqa, layer_norm, pre_norm, rms_norm, stack, swiglu
+from hfcount.architectures.layers import altered, embedding, gqa, inv_freq, layer_norm, pre_norm, rms_norm, stack, swiglu
 from hfcount.architectures.layers.classic import mha
 from hfcount.architectures.layers.composite import rebased, towers_beside_model
 from hfcount.architectures.layers.conversions import packed
@@ -171,10 +171,12 @@ def dit_blueprint(s: Spec[Qwen2_5OmniDit]) -> Block:
         )
 
     times = {"0": Linear(_FREQUENCIES, d, True), "2": Linear(d, d, True)}
+    turned = s.layers[0].layer.attention.head_dim if s.layers else None
     return block(
         time_embed=block("embedding", time_mlp=Block(times)),
         text_embed=block(codec_embed=embedding(of.num_embeds + 1, of.emb_dim)),
         input_embed=block("embedding", proj=Linear(heard, d, True), spk_encoder=of.voice.tensors(of.mel_dim)),
+        rotary_embed=inv_freq(turned) if turned else None,  # 4.57.1, modeling_qwen2_5_omni.py:2494
         transformer_blocks=stack(s.layers, layer_block),
         norm_out=block("norm", linear=Linear(d, 2 * d, True)),
         proj_out=Linear(d, of.mel_dim, True, "lm_head"),

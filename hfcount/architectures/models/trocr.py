@@ -6,7 +6,7 @@ from hfcount.architectures.layers.classic import generative, mha, positions
 from hfcount.architectures.layers.seq2seq import bart_layer
 from hfcount.mapper import Config, Sizes, flag
 from hfcount.spec import Dense, Layer, Spec
-from hfcount.spec.tree.nodes import Block, block
+from hfcount.spec.tree.nodes import Block, block, obsolete
 
 MODEL_TYPES = ("trocr",)  # transformers 5.23: modeling_trocr.py
 
@@ -40,8 +40,13 @@ def blueprint(s: Spec[Trocr]) -> Block:
 
     decoder = block(
         embed_tokens=embedding(s.vocab, d),
-        embed_positions=None if s.positions is None else positions(s),
+        embed_positions=_computed() if s.positions is None else positions(s),
         layernorm_embedding=layer_norm(d) if s.own.layernorm_embedding else None,
         layers=stack(s.layers, layer_block),
     )
     return generative(s, "model", block(decoder=decoder), "decoder.embed_tokens", head="output_projection")
+
+
+def _computed() -> Block:
+    """Positions that are computed, of which version 4 stored a number (transformers 4.57.1, modeling_trocr.py:93)."""
+    return block("embedding", _float_tensor=obsolete(1))

@@ -1,7 +1,7 @@
 """Zamba: Mamba, and one block of attention that some layers share (arXiv:2405.16712)."""
 
 from hfcount.architectures import keys
-from hfcount.architectures.components.shared import SharedBlock, hybrid, owned, shared_block
+from hfcount.architectures.components.shared import SharedBlock, hybrid, owned, shared_block, stored_block
 from hfcount.architectures.layers import embedding, rms_norm, stack, swiglu, with_head
 from hfcount.architectures.layers.mixers import conv1d
 from hfcount.mapper import MAX_LAYERS, Config, Sizes, derived
@@ -56,7 +56,8 @@ def blueprint(s: Spec[Zamba]) -> Block:
     def layer_block(layer: Layer) -> Block:
         stored: dict[str, Node] = {}
         if isinstance(layer.own, SharedBlock):
-            stored["shared_transf"] = shared_block(d, s.own.attention_hidden_size, layer, swiglu(d, layer.dense.width))
+            made = shared_block(d, s.own.attention_hidden_size, layer, swiglu(d, layer.dense.width))
+            stored["shared_transf"] = stored_block(s, layer, "shared_transf", made)
         return hybrid(d, layer, _zamba(d, layer.ssm), stored)
 
     body = block(embed_tokens=embedding(s.vocab, d), layers=stack(s.layers, layer_block), final_layernorm=rms_norm(d))

@@ -1,7 +1,7 @@
 """Zamba2: Mamba-2, and blocks of attention that some layers share, with adapters of their own (arXiv:2411.15242)."""
 
 from hfcount.architectures import keys
-from hfcount.architectures.components.shared import SharedBlock, hybrid, owned, shared_block
+from hfcount.architectures.components.shared import SharedBlock, hybrid, owned, shared_block, stored_block
 from hfcount.architectures.layers import altered, embedding, fused_swiglu, rms_norm, stack, with_head
 from hfcount.architectures.layers.mixers import mamba2
 from hfcount.mapper import Config, Sizes, derived, flag, size
@@ -61,7 +61,8 @@ def blueprint(s: Spec[Zamba2]) -> Block:
             fused_swiglu(d, layer.dense.width, layer.dense.bias),
             adapters(stored, d, 2 * layer.dense.width),
         )
-        return shared_block(d, wide, layer, altered(gated, gate_up_proj_adapter_list=further), **lists)
+        made = shared_block(d, wide, layer, altered(gated, gate_up_proj_adapter_list=further), **lists)
+        return stored_block(s, layer, "shared_transformer", made)
 
     def layer_block(layer: Layer) -> Block:
         stored = {"shared_transformer": shared(layer, layer.own)} if isinstance(layer.own, SharedBlock) else {}

@@ -15,7 +15,10 @@ class BufferStored(Finding):
     code = "HF204"
     name = "buffer-stored"
     level = "note"
-    why = "transformers before 4.32 saved rotary frequencies, and some models saved their causal masks."
+    why = (
+        "transformers before 4.32 saved rotary frequencies (4.57 still does for some models), and some models saved their"
+        " causal masks."
+    )
     remedy = "Nothing to do. Saving the model again with its own library drops the tensor."
     advises = False
 
