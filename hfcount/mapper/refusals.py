@@ -142,12 +142,12 @@ def _worded(accepted: AcceptedValues, name: str, value: str) -> str | None:
     if name in accepted.words and value not in accepted.words[name]:
         return f"one of {_listed(accepted.words[name])}"
     words = "activations" if name in accepted.activations else "attention" if name in _ATTENTION else None
-    if words is None or value in shared(words) or (words == "attention" and _is_attention(value)):
+    if words is None or value in shared(words) or (words == "attention" and is_attention(value)):
         return None
     return f"one of {_listed(shared(words))}"
 
 
-def _is_attention(value: str) -> bool:
+def is_attention(value: str) -> bool:
     """Whether a word names a kernel on the Hub, or attention in pages (5.23.0 and 5.24.0, modeling_utils.py:1733)."""
     bare = value.removeprefix(_PAGED)
     return "/" in value or (bare != value and bare in shared("attention") and (bare == "sdpa" or "flash" in bare))

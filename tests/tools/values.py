@@ -50,6 +50,8 @@ def words() -> dict[str, str]:
     """What all classes share."""
     from transformers import configuration_utils
     from transformers.activations import ACT2FN
+    from transformers.integrations.finegrained_fp8 import ALL_FP8_EXPERTS_FUNCTIONS
+    from transformers.integrations.moe import ALL_EXPERTS_FUNCTIONS
     from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
     from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
     from transformers.quantizers.auto import AUTO_QUANTIZATION_CONFIG_MAPPING
@@ -57,6 +59,7 @@ def words() -> dict[str, str]:
     shared = {
         "activations": sorted(ACT2FN),
         "attention": sorted(["eager", *ALL_ATTENTION_FUNCTIONS.valid_keys()]),
+        "experts": sorted({"eager", *ALL_EXPERTS_FUNCTIONS.keys(), *ALL_FP8_EXPERTS_FUNCTIONS.keys()}),
         "layer_types": sorted(configuration_utils.ALLOWED_ATTN_LAYER_TYPES),
         "mlp_layer_types": sorted(configuration_utils.ALLOWED_MLP_LAYER_TYPES),
         "quantisations": sorted(AUTO_QUANTIZATION_CONFIG_MAPPING),

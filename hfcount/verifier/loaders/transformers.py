@@ -167,6 +167,7 @@ def _differences(version: str, recorded: Facts, checkpoint: Checkpoint) -> Itera
         yield "refuses", says, ()
     for at, part, kind in _parts(values, _kind(checkpoint)):
         inner = recorded if not at else facts(version, kind)
+        yield from _of_common_keys(version, part, kind, at)
         if inner is not None:
             yield from _of_config(inner, part, declared(kind).keys, at, older)
             if width := rotary_tables(kind, version).odd_width(part, declared(kind).keys):
@@ -182,6 +183,15 @@ def _differences(version: str, recorded: Facts, checkpoint: Checkpoint) -> Itera
     yield from _of_version_4(recorded, checkpoint) if older else ()
     if dropped := checkpoint.codes.intersection(_DROPPED):
         yield "differs", "drops tensors that are stored", tuple(dropped)
+
+
+def _of_common_keys(version: str, values: Mapping[str, Any], kind: str, at: str) -> Iterator[_Difference]:
+    """Values of keys that all classes read alike."""
+    from hfcount.verifier.loaders import common_keys
+
+    if not common_keys.COMMON_KEYS.isdisjoint(values):
+        for key, why in common_keys.problems(version, values, declared(kind).keys, not at):
+            yield "refuses", f"refuses {at}{key}: {why}", ()
 
 
 def _has_generation_settings(checkpoint: Checkpoint) -> bool:
