@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 from hfcount.mapper import json_lines
 
-
 NUMBER = "{}"
 """What stands for a number in paths."""
 

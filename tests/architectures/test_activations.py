@@ -52,6 +52,16 @@ def test_modules_of_a_type(kind: str, key: str, names: list[str]) -> None:
     assert added(kind, key) == [(name, (1,)) for name in names]
 
 
+@pytest.mark.parametrize("experts", [1, 3, 200])
+def test_experts_that_are_counted_in_their_names(experts: int) -> None:
+    config = recorded("nllb-moe") | {"activation_function": "prelu", "num_experts": experts}
+    names = {one.name for one in hfcount.blueprint(config).tensors()}
+    held = {name for name in names if name.endswith(".act.weight") and ".experts." in name}
+    assert held
+    assert len(held) % experts == 0
+    assert {name.split(".experts.")[1] for name in held} == {f"expert_{at}.act.weight" for at in range(experts)}
+
+
 def test_tensors_of_each_activation() -> None:
     at = "model.layers.{0-2}.mlp.act_fn."
     assert added("llama", "hidden_act", "xielu") == [

@@ -5,7 +5,8 @@ With a list of types it records those alone again; with --check it marks types f
 It writes hfcount/mapper/activations.json, whose first line says which activations hold tensors (`words`: their
 names, shapes and whether each is a buffer), and then one line for each model_type: by the key that names the
 activation, the modules that hold it. Each is its name, the path of the module around it, numbers as {}, and what else
-that module has; modules that are counted in their names, such as expert_0 and expert_1, are expert_{}. `bare` are modules at such a path that hold none.
+that module has; modules that are counted in their names, such as expert_0 and expert_1, are expert_{}. `bare` are
+modules at such a path that hold none.
 
 A model of each class is built with every activation replaced by a module whose one parameter is called after the key.
 """

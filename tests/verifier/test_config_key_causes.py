@@ -153,6 +153,17 @@ def test_a_draft_under_the_class_of_its_target_is_called_one(layer: str) -> None
     assert "are names of an EAGLE-3 draft" in messages(values, tensors)
 
 
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("width", [2, 3])
+def test_a_first_draft_of_eagle_is_told_by_its_fc_alone(bias: bool, width: int) -> None:
+    values = config("llama", num_hidden_layers=1)
+    d = values["hidden_size"]
+    lacking = ("model.norm.weight", "lm_head.weight", "model.layers.0.input_layernorm.weight")
+    tensors: Tensors = {name: tensor for name, tensor in saved(values).items() if name not in lacking}
+    tensors |= {"fc.weight": ((d, width * d), "BF16")} | ({"fc.bias": ((d,), "BF16")} if bias else {})
+    assert ("as in EAGLE drafts" in messages(values, tensors)) == (width == 2)
+
+
 @pytest.mark.parametrize("kind", ["mimo", "nemotron_h", "deepseek_v3"])
 def test_prediction_layers_that_are_stored_are_cured_by_the_key_that_counts_them(kind: str) -> None:
     values = {name: value for name, value in recorded(kind).items() if name != "num_nextn_predict_layers"}

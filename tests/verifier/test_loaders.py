@@ -54,6 +54,10 @@ ABSENT = "absent"
         # no version's auto classes know this name, which 4.57 saved, and is not recorded to load
         ("speecht5_hifigan", {"model_type": "hifigan"}, "whole", "unknown"),
         ("speecht5_hifigan", {"model_type": "hifigan", "transformers_version": "4.57.1"}, "whole", "whole"),
+        # a type that version 4 does not check, a key that it takes nothing from, and one that it checks itself
+        ("llama", {"use_cache": "x"}, "refuses", "unknown"),
+        ("llama", {"attn_implementation": "nonsense"}, "refuses", "whole"),
+        ("llama", {"problem_type": "nonsense"}, "whole", "refuses"),
         ("detr", {}, "whole", "refuses"),
         ("detr", {"use_timm_backbone": False, "use_pretrained_backbone": False, "backbone": None}, "whole", "whole"),
     ],

@@ -5,7 +5,17 @@ from itertools import product
 
 from hfcount.architectures import families, keys
 from hfcount.architectures.components.vocoders import VoiceEncoder, halved, snake
-from hfcount.architectures.layers import altered, embedding, gqa, inv_freq, layer_norm, pre_norm, rms_norm, stack, swiglu
+from hfcount.architectures.layers import (
+    altered,
+    embedding,
+    gqa,
+    inv_freq,
+    layer_norm,
+    pre_norm,
+    rms_norm,
+    stack,
+    swiglu,
+)
 from hfcount.architectures.layers.classic import mha
 from hfcount.architectures.layers.composite import rebased, towers_beside_model
 from hfcount.architectures.layers.conversions import packed

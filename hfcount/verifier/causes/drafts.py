@@ -11,6 +11,7 @@ _ENTRANCE = ("fc", "hidden_norm")
 """Modules that join the target's states with the embedding; EAGLE's first drafts have `fc` alone."""
 
 _LAYER = "midlayer"  # what EAGLE-3 calls its one layer, where it is no list of them
+_FIRST = {"model_type": "eagle", "architectures": ["LlamaForCausalLMEagle"]}
 _CLASS = {"model_type": "llama_eagle3", "architectures": ["LlamaForCausalLMEagle3"]}
 
 
@@ -22,6 +23,7 @@ def drafted(case: Case) -> Iterator[Cause]:
     parts = {part for row, _ in case.difference.unexpected for part in "".join(row.text)[1:].split(".")}
     marks = [name for name in (*_OWN, *_ENTRANCE, _LAYER) if name in parts]
     if not {*_OWN, _LAYER}.intersection(marks) or not {*_ENTRANCE}.intersection(marks):
+        yield from _first_drafted(case)
         return
     text = (
         f"{listed(marks)} are names of an EAGLE-3 draft (a small model for speculative decoding), but architectures"
@@ -38,3 +40,25 @@ def drafted(case: Case) -> Iterator[Cause]:
     yield Cause(
         case.open, sentence(text), sentence(advice), changes if case.agrees(changes) else {}, key="architectures"
     )
+
+
+def _first_drafted(case: Case) -> Iterator[Cause]:
+    """A draft of EAGLE's first two versions: `fc` reads a token beside the state before, and no norm is the last.
+
+    Source: cnets1.py of SafeAILab/EAGLE (2026-08).
+    """
+    width = int(case.blueprint.spec.hidden)
+    others = {"".join(row.text)[1:]: row.shape for row, _ in case.difference.unexpected}
+    ends = any(leaf.component == "norm" and int(leaf.count) == 1 for leaf, _ in case.difference.missing)
+    if not ends or not others.keys() <= {"fc.weight", "fc.bias"} or others.get("fc.weight") != (width, 2 * width):
+        return
+    text = (
+        f"fc.weight [{width:,}, {2 * width:,}] joins the embedding of a token with the state before, as in EAGLE drafts,"
+        " a small model that proposes tokens: it has the class of its target in architectures, and is no such model"
+    )
+    advice = (
+        "name a draft's class in architectures, such as LlamaForCausalLMEagle; hfcount --target compares it with its"
+        " target"
+    )
+    changes = _FIRST if case.agrees(_FIRST) else {}
+    yield Cause(case.open, sentence(text), sentence(advice), changes, key="architectures")

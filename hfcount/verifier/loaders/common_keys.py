@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from hfcount.mapper.accepted_values import shared
-from hfcount.mapper.refusals import is_attention
+from hfcount.mapper.refusals import is_attention, is_number
 from hfcount.text import shown
 
 _PLANS = ("base_model_tp_plan", "base_model_pp_plan", "base_model_ep_plan")
@@ -85,6 +85,9 @@ def _of_version_4(values: Mapping[str, Any]) -> Iterator[Problem]:
         value = values.get(name)
         if value is not None and not isinstance(value, dict):
             yield name, f"it is {shown(value)}, and has to be an object"
+    heads = values.get("pruned_heads")
+    if isinstance(heads, dict) and not all(map(is_number, heads)):
+        yield "pruned_heads", "its keys have to be whole numbers in quotes"
     inner = values.get("_attn_implementation_internal")
     if isinstance(inner, dict) or (isinstance(inner, str) and not _is_of_attention(inner)):
         yield "_attn_implementation_internal", f"it is {shown(inner)}, and has to be an attention implementation"

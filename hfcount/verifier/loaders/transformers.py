@@ -2,13 +2,13 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from hfcount.architectures import registry
 from hfcount.fetcher.layout import GENERATION, WEIGHTS_KEY, names_weights
 from hfcount.mapper.class_defaults import declared
-from hfcount.mapper.keys_without_shape import may_bear
+from hfcount.mapper.keys_without_shape import is_shapeless, may_bear
 from hfcount.mapper.loader_differences import OLDER, TIE, older_flag
 from hfcount.mapper.rotary_tables import rotary_forms, rotary_tables
 from hfcount.spec.tree.leaves import Leaf
@@ -25,6 +25,13 @@ _OF_INDEX = frozenset({"HF205"})
 
 _REFUSED_BY_4 = ("HF303",)
 """Findings of what version 4 refuses, and version 5 converts."""
+
+_NEW_KEYS = ("attn_implementation", "rope_parameters")
+"""Keys of config.json that version 4 takes nothing from (4.57.1, configuration_utils.py:806)."""
+
+_ROTARY = frozenset({"rope_scaling", "rope_theta"})
+_BY_TRUTH = frozenset({"num_labels", "tie_word_embeddings"})
+"""Keys that bear on shapes, and of which version 4 takes any value."""
 
 _OF_MODULES = ("HF80", "HF84")
 """Beginnings of codes of what sentence-transformers puts around a model, at which transformers does not look."""
@@ -77,6 +84,9 @@ def _as_compared(loader: Loader, recorded: Facts, checkpoint: Checkpoint) -> Rea
     """What a version makes of a checkpoint that it reads as the newest does, by what was compared."""
     version = loader.version
     against = [finding for finding in errors_of(checkpoint) if not _is_taken(version, recorded, checkpoint, finding)]
+    if unchecked := _unchecked(version, against):
+        says = f"checks no types of {unchecked}, and what it makes of that is not known here"
+        return Reading(loader, "unknown", says, evidence="none")
     if against:
         refused = _REFUSED_BY_4 if version.startswith("4.") else ()
         return by_findings(loader, against, f"{LIBRARY}-{version}.json", refused)
@@ -151,9 +161,20 @@ def _is_taken(version: str, recorded: Facts, checkpoint: Checkpoint, finding: Fi
         return False
     if finding.code == "HF108":  # it finds the type in the name of the folder, and a class by itself needs none
         return True
+    if finding.code == "HF110" and (finding.key or "").rpartition(".")[2] in _NEW_KEYS:
+        return True
     heads = {leaf.name for leaf in _heads(checkpoint)}
     only_heads = bool(finding.tensors) and heads.issuperset(finding.tensors)
     return finding.code == "HF201" and only_heads and bool(_ties(recorded, checkpoint))
+
+
+def _unchecked(version: str, against: Sequence[Finding]) -> str:
+    """A key whose value version 5 refuses by its checks of types, which 4 does not have; empty if more is wrong."""
+    keys = [finding.key or "" for finding in against if finding.code == "HF110"]
+    if not version.startswith("4.") or len(keys) < len(against):
+        return ""
+    names = {key.rpartition(".")[2] for key in keys} - _BY_TRUTH
+    return next(iter(keys), "") if all(map(is_shapeless, names)) and _ROTARY.isdisjoint(names) else ""
 
 
 def _differences(version: str, recorded: Facts, checkpoint: Checkpoint) -> Iterator[_Difference]:
