@@ -53,7 +53,7 @@ def _first_drafted(case: Case) -> Iterator[Cause]:
     if not ends or not others.keys() <= {"fc.weight", "fc.bias"} or others.get("fc.weight") != (width, 2 * width):
         return
     text = (
-        f"fc.weight [{width:,}, {2 * width:,}] joins the embedding of a token with the state before, as in EAGLE drafts,"
+        f"fc.weight [{width:,}, {2 * width:,}] joins the embedding of a word with the state before, as in EAGLE drafts,"
         " a small model that proposes tokens: it has the class of its target in architectures, and is no such model"
     )
     advice = (
