@@ -160,10 +160,10 @@ def command(
     there = shown == "card" or said(lambda: _SEPARATORS.get(shown, "").join(_text(shown, one) for one in results))
     if card:
         there = card.write(partial(_card, results[0], totals)) and there
-    return _written(results, [output for output in outputs if output.path != STDOUT], there)
+    return _finished(results, [output for output in outputs if output.path != STDOUT], there)
 
 
-def _written(results: "Sequence[Diff]", outputs: Sequence[OutputFile], there: bool) -> int:
+def _finished(results: "Sequence[Diff]", outputs: Sequence[OutputFile], there: bool) -> int:
     """Writes the files; returns the exit code. `there` says that somebody reads what was printed."""
     from hfcount.report.model import worst
 

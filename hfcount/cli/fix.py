@@ -82,7 +82,7 @@ def command(
 ) -> int:
     """Repair a checkpoint in the local folder PATH where the repair is certain.
 
-        Without --write, nothing is changed. --write makes a repair if no loader loads the checkpoint as it is, exactly one
+    Without --write, nothing is changed. --write makes a repair if no loader loads the checkpoint as it is, exactly one
     config, index or renaming fits all stored tensors, and no tensor is lost by it. Other repairs are shown with what is
     lost; --only, --set or --for makes them. fix changes the index, config.json and the headers of weight files, never a
     weight. The originals are kept in .cache/huggingface/hfcount in the folder, which uploads leave out; --undo restores

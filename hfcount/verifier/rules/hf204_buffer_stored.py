@@ -16,8 +16,8 @@ class BufferStored(Finding):
     name = "buffer-stored"
     level = "note"
     why = (
-        "transformers before 4.32 saved rotary frequencies (4.57 still does for some models), and some models saved their"
-        " causal masks."
+        "transformers before 4.32 saved rotary frequencies (4.57 still does for some models), and some models saved"
+        " their causal masks."
     )
     remedy = "Nothing to do. Saving the model again with its own library drops the tensor."
     advises = False
