@@ -182,9 +182,10 @@ def test_a_lora_that_does_not_fit(tmp_path: Path, name: str) -> None:
     assert [finding.code for finding in report.findings] == codes
 
 
-def test_the_first_name_that_diffusers_gives_is_a_note(tmp_path: Path) -> None:
+def test_the_first_name_that_diffusers_gives_works_for_the_first_alone(tmp_path: Path) -> None:
     report = verified(tmp_path, pair(f"unet.{QUERY}", "lora_A.default_0", "lora_B.default_0"), "sd")
-    assert (report.verdict, [finding.code for finding in report.findings]) == ("explained", ["HF737"])
+    assert (report.verdict, [finding.code for finding in report.findings]) == ("mismatch", ["HF737"])
+    assert "unless it is the first one loaded and gets no name" in report.findings[0].message
 
 
 def test_what_is_not_described_is_unverified(tmp_path: Path) -> None:

@@ -62,7 +62,7 @@ def test_a_good_model_has_its_verdict_then_what_was_compared_then_its_components
         "Qwen/Qwen3-32B",
         "verified: 32,762,123,264 parameters: all names and the total size match",
     ]
-    assert lines[2].startswith("Loads completely in transformers 5.24 (its library), 5.23 and 4.57")
+    assert lines[2].startswith("Loads whole in transformers 5.24 (its own), 5.23 and 4.57")
     assert "32.8 B parameters (BF16: 2 bytes each), 61.02 GiB" in lines[3:5]
     places = [
         next(n for n, line in enumerate(lines) if line.startswith(word)) for word in ("Compared", "check", "comp")

@@ -109,7 +109,7 @@ def test_a_file_without_a_vocabulary_is_for_other_programs(
     report = hfcount.verify(tmp_path, loaders=asked)
     (outcome,) = (loader.outcome for loader in report.loaders if loader.loader == "llama.cpp")
     assert (report.verdict, outcome) == (verdict, "refuses")
-    why = "Not known to load completely anywhere: llama.cpp 0.5 needs the key tokenizer.ggml.model"
+    why = "Not known to load whole anywhere: llama.cpp 0.5 needs the key tokenizer.ggml.model"
     assert line(report) == (why if verdict == "verified" else "")
 
 

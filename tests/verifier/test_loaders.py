@@ -175,7 +175,7 @@ def test_errors_of_others_are_notes_and_ones_own_are_errors(tmp_path: Path, comm
 
 def test_the_second_line_says_who_loads_it(command: Command) -> None:
     text = command("Qwen/Qwen3-32B", "--fixtures", FIXTURES).out
-    assert text.splitlines()[2].startswith("Loads completely in transformers 5.24 (its library), 5.23 and 4.57")
+    assert text.splitlines()[2].startswith("Loads whole in transformers 5.24 (its own), 5.23 and 4.57")
 
 
 @pytest.mark.parametrize("name", ["foo", "transformers@3", "transformers@", "@5"])

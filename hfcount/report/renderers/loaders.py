@@ -9,7 +9,7 @@ from hfcount.verifier.loaders.loader import NAMES, short
 
 
 def line(report: Report) -> str:
-    """`Loads completely in transformers 5.24 (its library); not in transformers 4.57`; empty if nothing is known.
+    """`Loads whole in transformers 5.24 (its own); not in transformers 4.57`; empty if nothing is known.
 
     Where nothing that was compared differs, and none takes it, it is why the first does not.
     """
@@ -19,18 +19,18 @@ def line(report: Report) -> str:
     if report.depth == "config":
         return ""
     if not whole and rest and report.verdict in ("verified", "explained"):
-        return f"Not known to load completely anywhere: {_names(rest[:1])} {rest[0].says}"
+        return f"Not known to load whole anywhere: {_names(rest[:1])} {rest[0].says}"
     if not whole:
         return ""
-    return f"Loads completely in {_names(whole)}" + (f"; not in {_names(rest)}" if rest else "")
+    return f"Loads whole in {_names(whole)}" + (f"; not in {_names(rest)}" if rest else "")
 
 
 def _names(loaders: Iterable[ReportedLoader]) -> str:
-    """`transformers 5.24 (its library) and 5.23, mlx-lm 0.32`."""
+    """`transformers 5.24 (its own) and 5.23, mlx-lm 0.32`."""
     versions: dict[str, list[str]] = {}
     for loader in loaders:
         version, name = short(loader.loader, loader.version), NAMES.get(loader.loader, loader.loader)
-        versions.setdefault(name, []).append(f"{version} (its library)" if loader.home else version)
+        versions.setdefault(name, []).append(f"{version} (its own)" if loader.home else version)
     return ", ".join(f"{library} {listed(numbers)}" for library, numbers in versions.items())
 
 
@@ -50,7 +50,7 @@ def rows(report: Report) -> Iterator[LoaderRow]:
             continue  # of a format that it never takes
         codes = f" ({', '.join(loader.findings)})" if loader.findings else ""
         known = ", ".join(filter(None, [loader.evidence if loader.evidence != "none" else "", loader.source]))
-        own = " (its library)" if loader.home else ""
+        own = " (its own)" if loader.home else ""
         yield LoaderRow(
             f"{NAMES.get(loader.loader, loader.loader)} {loader.version}{own}",
             loader.outcome,

@@ -201,7 +201,7 @@ def _differences(version: str, recorded: Facts, checkpoint: Checkpoint) -> Itera
     if checkpoint.is_listed:
         yield from _of_names(recorded, checkpoint)
         yield from _without_prefix(recorded, checkpoint) if older else ()
-    yield from _of_version_4(recorded, checkpoint) if older else ()
+    yield from _of_head(recorded, checkpoint) if older else ()
     if dropped := checkpoint.codes.intersection(_DROPPED):
         yield "differs", "drops tensors that are stored", tuple(dropped)
 
@@ -341,13 +341,6 @@ def _ties(recorded: Facts, checkpoint: Checkpoint) -> bool | None:
         return nested[0]
     flag = older_flag(checkpoint.values, _kind(checkpoint))
     return None if flag is None else flag and checkpoint.class_name in recorded.ties
-
-
-def _of_version_4(recorded: Facts, checkpoint: Checkpoint) -> Iterator[_Difference]:
-    """What version 4 makes otherwise of heads and of rotary settings."""
-    yield from _of_head(recorded, checkpoint)
-    if "HF113" in checkpoint.codes:
-        yield "differs", "takes other rotary settings than those that are written", ("HF113",)
 
 
 def _of_head(recorded: Facts, checkpoint: Checkpoint) -> Iterator[_Difference]:

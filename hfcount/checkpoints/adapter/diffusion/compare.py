@@ -6,7 +6,7 @@ What diffusers does with names that differ was seen by loading LoRAs into small 
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from hfcount.checkpoints.adapter.diffusion.flux import JOINED_ROWS, flux_paths
 from hfcount.checkpoints.adapter.diffusion.names import Half, LoraNames, LoraTensor, Naming
@@ -31,9 +31,6 @@ _DROPPED = f"{DIFFUSERS} leaves them out, with a warning"
 _NOTHING = f"{DIFFUSERS} applies none of it and says that this is safe to ignore"
 _PLAIN = ("StableDiffusion3", "StableDiffusion", "QwenImage", "Wan", "Flux")
 """How classes of pipelines begin that apply nothing where names begin with no part; seen by loading."""
-
-_FIRST_NAME = "default_0"
-"""The name that diffusers gives the first LoRA of a pipeline."""
 
 _OF_OTHER_TRAINERS = (".lora_down.weight", "processor", "query_norm.scale")
 """Parts of names of Flux by which diffusers knows kohya's, XLabs' and Black Forest Labs' LoRAs."""
@@ -87,8 +84,7 @@ def compare_alone(names: LoraNames, stored: Mapping[str, Shape], file: str) -> L
     left = [tensor for tensor in names.tensors if tensor.left]
     if left:
         facts = _named([tensor.name for tensor in left], file)
-        severity: Literal["note", "error"] = "note" if all(tensor.left == _FIRST_NAME for tensor in left) else "error"
-        result.findings.append(LoraAdapterNameLeft(left=left[0].left, severity=severity, **facts))
+        result.findings.append(LoraAdapterNameLeft(left=left[0].left, **facts))
     return result
 
 
