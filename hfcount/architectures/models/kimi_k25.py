@@ -14,6 +14,8 @@ SPELLINGS = {
     r"^language_model\.lm_head\.": "lm_head.",
     r"^language_model\.(?:model\.)?": "model.language_model.",
     r"^(vision_tower|mm_projector)\.": r"model.\1.",
+    # Saving renames layers as it does those of the tower, and loading takes them back (conversion_mapping.py).
+    r"^model\.language_model\.blocks\.": "model.language_model.layers.",
     r"\bmm_projector\.proj\.0\.": "mm_projector.in_proj.",
     r"\bmm_projector\.proj\.2\.": "mm_projector.out_proj.",
 }
