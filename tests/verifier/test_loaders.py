@@ -173,6 +173,14 @@ def test_errors_of_others_are_notes_and_ones_own_are_errors(tmp_path: Path, comm
     assert both.code == 1
 
 
+def test_a_loader_of_which_nothing_is_known_is_named(tmp_path: Path, command: Command) -> None:
+    config = recorded("qwen3") | {"architectures": ["Qwen3ForSequenceClassification"]}
+    Checkpoint(config, {"model.safetensors": stored(config)}, weight_map={}).write(tmp_path / "m")
+    result = command(tmp_path / "m", "--for", "vllm")
+    assert result.code == 3
+    assert "hfcount does not know whether vLLM 0.33 loads all of it" in " ".join(result.out.split())
+
+
 def test_the_second_line_says_who_loads_it(command: Command) -> None:
     text = command("Qwen/Qwen3-32B", "--fixtures", FIXTURES).out
     assert text.splitlines()[2].startswith("Loads whole in transformers 5.24 (its own), 5.23 and 4.57")

@@ -25,6 +25,13 @@ def line(report: Report) -> str:
     return f"Loads whole in {_names(whole)}" + (f"; not in {_names(rest)}" if rest else "")
 
 
+def undecided(report: Report) -> str:
+    """The loaders that were asked for and of which nothing is known here; empty if there are none."""
+    asked = report.read_for or ()
+    unknown = [reading for reading in report.loaders if reading.outcome == "unknown"]
+    return _names(reading for reading in unknown if f"{reading.loader}@{reading.version}" in asked)
+
+
 def _names(loaders: Iterable[ReportedLoader]) -> str:
     """`transformers 5.24 (its own) and 5.23, mlx-lm 0.32`."""
     versions: dict[str, list[str]] = {}

@@ -12,6 +12,7 @@ from hfcount.report.renderers import settings
 from hfcount.report.renderers.amounts import binary
 from hfcount.report.renderers.depth import HELD, listed
 from hfcount.report.renderers.fitting import answered, fitting, refused
+from hfcount.report.renderers.loaders import undecided
 from hfcount.report.renderers.variants import variants
 from hfcount.report.serving import Compute, Memory
 from hfcount.text import plural
@@ -312,4 +313,6 @@ def _unproven(report: Report) -> str:
     names = ", ".join(f"{finding.code} {finding.name}" for finding in reasons)
     if reasons and all(finding.rule.proof == "doubted" for finding in reasons):
         return f"the files agree with the config, but loading may still fail ({names})"
+    if by := undecided(report):
+        return f"hfcount does not know whether {by} loads all of it ({names})"
     return f"parameters counted, but the stored bytes could not be checked{f' ({names})' if names else ''}"
