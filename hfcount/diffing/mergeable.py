@@ -142,14 +142,11 @@ def _is_vocabulary(a: Logical, b: Logical) -> bool:
 
 def _of_names(name: str, side: LoadedSide, tensors: Inventory, definition: Definition | None) -> Iterator[str]:
     """Weights that a definition needs and a side lacks, and tensors that mergekit would leave out."""
-    stored = set(side.view.entries) if side.view else {row.stored for row in tensors.tensors.values()}
-    packed = bool(tensors.packing)
-    if not packed:  # transformers' conversions make the other names
-        stored |= {row.name for row in tensors.tensors.values()}
     if definition is None:
-        if packed:
+        if tensors.packing:
             yield f"{name} is packed ({tensors.packing}): {_by('whole')} merges floating-point weights alone"
         return
+    stored = _stored_names(side, tensors)
     absent = [weight for weight, names in _needed(side, definition) if stored.isdisjoint(names)]
     if absent:
         yield f"{name} has no {_listed(absent)}, which {_by('absent')} needs"
@@ -166,6 +163,13 @@ def _of_names(name: str, side: LoadedSide, tensors: Inventory, definition: Defin
             f"mergekit {_facts()['version']} leaves out {plural(len(lost), 'tensor')} of {name}, which its definition"
             f" {definition.name} does not name: {_listed(lost)}"
         )
+
+
+def _stored_names(side: LoadedSide, tensors: Inventory) -> set[str]:
+    """The names in the files; unless packed, those that transformers' conversions make of them, too."""
+    rows = tensors.tensors.values()
+    stored = set(side.view.entries) if side.view else {row.stored for row in rows}
+    return stored if tensors.packing else stored | {row.name for row in rows}
 
 
 def _needed(side: LoadedSide, definition: Definition) -> Iterator[tuple[str, tuple[str, ...]]]:

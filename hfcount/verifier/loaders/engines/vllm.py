@@ -289,13 +289,21 @@ def _stored(checkpoint: Checkpoint, registered: Registered, facts: Engine) -> It
             continue
         if finding.severity == "error" and not codes <= (_ELSEWHERE | of_index(checkpoint)):
             yield _of_error(checkpoint, registered, finding)
-        elif not codes.isdisjoint(DOUBTED):
-            code = next(code for code in DOUBTED if code in codes)
-            yield Difference("unknown", "is not known here to convert what transformers converts", "", (code,))
-        elif "HF207" in codes and "mtp" not in str(finding.key) and "nextn" not in str(finding.key):
-            yield Difference("unknown", "is not known here without a part that the config announces", "", ("HF207",))
-        elif "HF204" in codes and not all(_is_dropped(name, registered.drops) for name in finding.tensors):
-            yield Difference("unknown", "is not known here to drop every buffer that is stored", "", ("HF204",))
+        elif doubt := _doubt(registered, finding):
+            yield doubt
+
+
+def _doubt(registered: Registered, finding: Finding) -> Difference | None:
+    """What is not known of vLLM where a finding is no error; None if the finding raises no doubt."""
+    codes = finding.codes
+    if not codes.isdisjoint(DOUBTED):
+        code = next(code for code in DOUBTED if code in codes)
+        return Difference("unknown", "is not known here to convert what transformers converts", "", (code,))
+    if "HF207" in codes and "mtp" not in str(finding.key) and "nextn" not in str(finding.key):
+        return Difference("unknown", "is not known here without a part that the config announces", "", ("HF207",))
+    if "HF204" in codes and not all(_is_dropped(name, registered.drops) for name in finding.tensors):
+        return Difference("unknown", "is not known here to drop every buffer that is stored", "", ("HF204",))
+    return None
 
 
 def _are_of(names: Collection[str], starts: tuple[str, ...]) -> bool:
