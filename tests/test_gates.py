@@ -103,7 +103,7 @@ def parsed(path: Path) -> ast.Module:
 
 
 DEVELOPERS = {"test", "oracle", "bench"}
-ELSEWHERE = {"docs", "space"}  # what .github/site and .github/space run on
+ELSEWHERE = {"docs", "space", "release"}  # what the site, the space and tests of releases run on
 IMPORT = re.compile(r"^[ \t]*(?:from|import)[ \t]+(\w+)", re.MULTILINE)
 """The package that a line imports, one a line as the linter has it; also what begins so in a text."""
 

@@ -23,7 +23,7 @@ class OtherFormat(NamedTuple):
 
 _ORIGINAL = "name the model that it was converted from, as its card says: `hfcount ORG/NAME`"
 _EXPORTED = f"which is not read: {_ORIGINAL.replace('converted', 'exported')}"
-_SAVED = "which is not read: load it with transformers 4 and save it again"
+_SAVED = "which is not read: load it with transformers 4.57 and save it again"
 _UNREAD = {"ONNX": _EXPORTED, "OpenVINO": _EXPORTED, "Core ML": _EXPORTED, "TensorFlow": _SAVED, "Flax": _SAVED}
 
 _FOLDERS = "checkpoints|clip_vision|controlnet|diffusion_models|loras|model_patches|text_encoders|unet|vae"

@@ -170,7 +170,7 @@ def test_names_of_earlier_files(
 @pytest.mark.parametrize(
     ("name", "says"),
     [
-        ("timm/resnet50.a1_in1k", ("timm/resnet50: 25,557,032 parameters", "img_size is no argument", "resnet.py")),
+        ("timm/resnet50.a1_in1k", ("timm/resnet50: 25,557,032 parameters", "img_size is not an argument", "resnet.py")),
         ("timm/vit_tiny_patch16_224", ("5,717,416 parameters", "positions follow img_size", "token by default, none")),
         ("timm/levit_128s", ("224 by 224 pixels; others are not followed",)),
         ("timm/efficientnet_b1_pruned", ("6,331,916 parameters",)),

@@ -139,7 +139,7 @@ def test_a_config_of_timm_needs_no_type() -> None:
     [
         ({"model_type": "mycoolmodel"}, "lists the known types."),
         ({"model_type": "mycoolmodel", "auto_map": {"AutoModel": "a.B"}}, "auto_map names a.B."),
-        ({"model_type": "LlamaForCausalLM"}, "whose model_type is llama"),
+        ({"model_type": "LlamaForCausalLM"}, "It is the name of a class: set model_type to llama."),
         ({"_class_name": "Kandinsky3UNet"}, "Kandinsky3UNet, a class of diffusers"),
         ({"architectures": ["FooBar"]}, "hfcount does not know the class FooBar"),
     ],

@@ -465,7 +465,7 @@ BASES = {
     None: ("BaseUnknown", "names its base: not checked. Run: `hfcount {} --base MODEL`"),
     "/models/llama": ("BaseUnknown", "is outside this folder: not checked. Run: `hfcount {} --base MODEL`"),
     "../../../etc": ("BaseUnknown", "is outside this folder: not checked. Run: `hfcount {} --base MODEL`"),
-    "org/base": ("NotAsked", "`hfcount {} --base org/base` compares them"),
+    "org/base": ("NotAsked", "local folders are checked without network. Run: `hfcount {} --base org/base`"),
 }
 
 
@@ -521,7 +521,7 @@ def test_a_path_outside_of_the_tree_is_not_read(tmp_path: Path) -> None:
     (folder / "config.json").rename(tmp_path / "base" / "config.json")
     assert hfcount.verify(folder).verdict == "unverified"
     result = CliRunner().invoke(main, ["-rq", str(tmp_path / "tree")], standalone_mode=False)
-    assert (result.return_value, "is not in this tree" in result.output) == (3, True)
+    assert (result.return_value, "../../base, is outside this folder: not checked." in result.output) == (3, True)
 
 
 def test_base_is_for_the_adapters_of_a_tree(tmp_path: Path) -> None:

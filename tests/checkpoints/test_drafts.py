@@ -162,7 +162,7 @@ OTHER: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     (flash(), speculator("eagle3", draft_vocab_size=24), "is a draft itself"),
     (eagle(), {**TARGET, "architectures": ["Qwen3Model"]}, "as Qwen3Model, does not write tokens"),
     (eagle(), {**TARGET, "architectures": ["Qwen3ForSequenceClassification"]}, "does not write tokens"),
-    ({"model_type": "bert"}, TARGET, "proposes no tokens"),
+    ({"model_type": "bert"}, TARGET, "draft.json is bert, not a draft: --target needs a draft as MODEL"),
     (eagle(), RECORDED["bert"]["config"], "cannot be the target of a draft"),
     (eagle(), {"model_type": "swift"}, "hfcount does not know"),
 ]

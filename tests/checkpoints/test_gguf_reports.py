@@ -397,7 +397,7 @@ def test_a_server_that_does_not_answer_right(hub: Hub, run: Run, tmp_path: Path,
     [
         ({"qwen3.block_count": "2"}, "qwen3.block_count is not a whole number"),
         ({"qwen3.embedding_length": 64.0}, "qwen3.embedding_length is not a whole number"),
-        ({"qwen3.expert_count": 4}, "qwen3.expert_count is 4, and no tensors of experts are stored"),
+        ({"qwen3.expert_count": 4}, "qwen3.expert_count is 4, but no tensors of experts are stored"),
     ],
 )
 def test_metadata_of_another_kind(tmp_path: Path, pairs: Mapping[str, Any], says: str) -> None:

@@ -175,7 +175,7 @@ def test_shards_without_an_index_are_no_model(tmp_path: Path) -> None:
     del checkpoint.others[BIN_INDEX]
     (finding,) = hfcount.verify(str(checkpoint.write(tmp_path / "m"))).findings
     assert (finding.code, finding.file) == ("HF007", BIN_INDEX)
-    assert "no pytorch_model.bin.index.json says which" in finding.message
+    assert "pytorch_model.bin.index.json, which says what tensor is in what file, is missing" in finding.message
     del checkpoint.others["pytorch_model-00002-of-00002.bin"]
     codes = {one.code for one in hfcount.verify(str(checkpoint.write(tmp_path / "less"))).findings}
     assert codes == {"HF005"}

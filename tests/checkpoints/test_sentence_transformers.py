@@ -174,7 +174,11 @@ ROUTER = _routed()["router_config.json"]
         (_old() | {"2_Dense/pytorch_model.bin": b"x"}, ["HF003"], "2_Dense/pytorch_model.bin"),
         (_old() | {"0_Transformer": INNER}, ["HF201"], "0_Transformer: "),
         (_without(_old, "0_Transformer"), ["HF009"], "0_Transformer is missing"),
-        (_old() | {"1_Pooling/config.json": POOLING | {"pooling_mode_max_tokens": True}}, ["HF804"], "gives 24"),
+        (
+            _old() | {"1_Pooling/config.json": POOLING | {"pooling_mode_max_tokens": True}},
+            ["HF804"],
+            "1_Pooling writes 24",
+        ),
         (_without(_routed, "router_config.json"), ["HF009"], "router_config.json is missing"),
         (_routed() | {"router_config.json": {**ROUTER, "parameters": None}}, ["HF001"], "parameters"),
         (_routed() | {"document_0_Transformer": INNER}, ["HF201"], "document_0_Transformer: "),

@@ -180,18 +180,18 @@ ROWS: dict[str, tuple[dict[str, Any], Spoil, str, str]] = {
     "each row twice": (LLAMA, changed(UP, lambda codes: np.repeat(codes[:400], 2, 0)), "HF909 error", "repeats rows"),
     "all columns the same": (LLAMA, changed(UP, lambda codes: np.repeat(codes[:, :1], 24, 1)), "HF909 error", "equal"),
     "each column twice": (LLAMA, changed(UP, lambda codes: np.repeat(codes[:, :12], 2, 1)), "HF909 error", "twice"),
-    "one half twice": (LLAMA, changed(UP, lambda codes: np.tile(codes[:400], (2, 1))), "HF909 error", "2 times over"),
+    "one half twice": (LLAMA, changed(UP, lambda codes: np.tile(codes[:400], (2, 1))), "HF909 error", "rows 2 times"),
     "keys for two groups of heads": (LLAMA, changed(KEYS, lambda codes: np.tile(codes[:6], (2, 1))), "", ""),
     "up is gate": (LLAMA, copied(UP, UP.replace("up_", "gate_")), "HF910 error", "nothing ties them"),
     "a matrix of another layer": (LLAMA, copied(UP, UP.replace("s.1.", "s.0.")), "HF910 error", "layers.0.mlp.up_proj"),
-    "a layer of another one": (LLAMA, _layer(2, 1), "HF910 error", "Layer model.layers.2 holds the weights"),
-    "a range of layers": (LLAMA, steps(_layer(2, 0), _layer(3, 1)), "HF910 note", "Layers model.layers.2 to 3 hold"),
+    "a layer of another one": (LLAMA, _layer(2, 1), "HF910 error", "layers.2 has the same weights as"),
+    "a range of layers": (LLAMA, steps(_layer(2, 0), _layer(3, 1)), "HF910 note", "layers.2 to 3 have the same"),
     "layers that began as copies": (LLAMA, steps(_norms, *(_layer(number, 0) for number in (1, 2, 3))), "", ""),
     "an expert of another one": (MOE, _experts(range(1), range(1, 2)), "HF910 error", "Expert model.layers.0.mlp.exp"),
     "all experts of a layer": (MOE, _experts(range(1), range(8)), "HF910 error", "Expert"),
     "all experts of all layers": (MOE, _experts(range(3), range(8)), "HF910 note", "All experts of"),
     "norms of ones": (LLAMA, _norms, "", ""),
-    "a matrix times 1e28": (LLAMA, times(UP, 1e28), "HF911 error", "in other layers 0.0"),
+    "a matrix times 1e28": (LLAMA, times(UP, 1e28), "HF911 error", "in other layers it is 0.0"),
     "a matrix times 1e-14": (LLAMA, times(UP, 1e-14), "HF911 error", "root mean square of"),
     "a norm times 1e6": (LLAMA, times(NORM, 1e7), "HF911 error", NORM),
     "an output after one step": (LLAMA, times(DOWN, 2e-4), "", ""),
@@ -243,7 +243,7 @@ def test_float32_that_holds_pairs_of_bfloat16_is_seen(tmp_path: Path) -> None:
         stream.seek(start + tensors[UP]["data_offsets"][0])
         stream.write(pairs.tobytes())
     (found,) = hfcount.verify(folder, depth="data").findings
-    assert (found.code, "its bits are BF16" in found.message) == ("HF912", True)
+    assert (found.code, "its bits look like BF16" in found.message) == ("HF912", True)
 
 
 @pytest.mark.parametrize("depth", ["auto", "headers", "data"])

@@ -111,8 +111,8 @@ def test_what_is_asked_besides_stays(tmp_path: Path) -> None:
         ("s3://bucket/name", "elsewhere"),
         ("https://[::1/org/name", "elsewhere"),
         ("https://example.com:99999/", "elsewhere"),
-        ("https://huggingface.co", "names no model"),
-        ("https://huggingface.co/models", "names no model"),
+        ("https://huggingface.co", "does not name a model. Write it as org/name."),
+        ("https://huggingface.co/models", "does not name a model. Write it as org/name."),
         ("https://huggingface.co/org/name/discussions/1", "not a page of a model's files"),
     ],
 )
@@ -138,9 +138,9 @@ def test_what_may_be_secret_is_not_shown() -> None:
 @pytest.mark.parametrize(
     ("model", "revision", "subfolder", "said"),
     [
-        ("org/name@v1", "v2", None, "names the revision v1, and v2"),
-        ("https://huggingface.co/org/name/tree/main", "v2", None, "names the revision main, and v2"),
-        ("hf://org/name@v1/a", None, "b", "names the subfolder a, and b"),
+        ("org/name@v1", "v2", None, "names the revision v1, but the option names v2"),
+        ("https://huggingface.co/org/name/tree/main", "v2", None, "names the revision main, but the option names v2"),
+        ("hf://org/name@v1/a", None, "b", "names the subfolder a, but the option names b"),
         ("./nowhere", "v1", None, "no revisions"),
         ("here", "v1", None, "here is a local folder, which has no revisions"),
         ("here/config.json", "v1", None, "here/config.json is a local file, which has no revisions"),

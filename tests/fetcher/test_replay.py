@@ -115,9 +115,9 @@ SETTLED = [
 
 # A header that lies and the like are below what an index and sizes can tell: they settle all but these.
 UNSETTLED = {
-    PADDED: "at the most",
-    "truncated to its header": "at the least",
-    "Git LFS pointer": "at the least",
+    PADDED: "at most",
+    "truncated to its header": "at least",
+    "Git LFS pointer": "at least",
     "an empty file": "0 bytes",
     "two sets of shards": "the index does not name it",
     "one file beside the shards": "the index does not name it",

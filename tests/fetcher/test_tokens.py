@@ -132,8 +132,8 @@ def test_several_tokens_are_one_finding_of_each_kind(tmp_path: Path) -> None:
     (place / "added_tokens.json").write_text(json.dumps({"c": 53, "a": 51, "b": 52, "<pad>": 54}))
     (place / "tokenizer.json").write_text(json.dumps(NAMED["tokenizer.json"](a=51)))
     said = {one.severity: one.message for one in hfcount.verify(MODEL, fixtures=tmp_path / "fixtures").findings}
-    assert "added_tokens.json gives a the id 51 and 2 more tokens such an id" in said["error"]
-    assert "added_tokens.json gives <pad> the id 54, and" in said["note"]
+    assert "added_tokens.json: a has the id 51 (2 more tokens have such an id), but" in said["error"]
+    assert "added_tokens.json: <pad> has the id 54, but" in said["note"]
 
 
 def test_a_model_without_an_embedding_of_tokens_has_no_rows_to_lack(tmp_path: Path) -> None:

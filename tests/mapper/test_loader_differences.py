@@ -225,8 +225,8 @@ def test_sizes_that_version_4_took_are_written_in_text_config(tmp_path: Path) ->
     before = hfcount.verify(str(folder))
     said = " ".join(one.message for one in before.findings if one.code == "HF112")
     assert before.verdict == "mismatch"
-    assert "takes hidden_size 4,096, " in said
-    assert "takes hidden_size 608, " in said
+    assert "uses its defaults hidden_size 4,096, " in said
+    assert "transformers 4.57 reads hidden_size 608, " in said
     plan = planned(folder, only=["HF112"])
     text = plan.after.values["text_config"]
     assert (plan.after.report.verdict, "HF112" in plan.after.codes) == ("verified", False)

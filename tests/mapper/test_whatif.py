@@ -153,7 +153,7 @@ def test_a_nested_key(tmp_path: Path) -> None:
         ({"num_key_value_heads": 3}, "with num_key_value_heads=3: num_attention_heads 4 is not a multiple"),
         ({"hidden_size": "wide"}, 'with hidden_size="wide": hidden_size is "wide", but must be a whole number'),
         ({"vocab_size": None}, "with vocab_size=null: no vocab_size, and llama needs it"),
-        ({"num_hidden_layers": 0}, "with num_hidden_layers=0: num_hidden_layers is 0: a model may be built"),
+        ({"num_hidden_layers": 0}, "with num_hidden_layers=0: num_hidden_layers is 0: a model may still be built"),
         ({"model_type": "foo"}, 'with model_type="foo": hfcount does not know model_type foo'),
         ({"architectures": ["AnyForDancing"]}, "AnyForDancing, which architectures names, is no class of llama"),
     ],

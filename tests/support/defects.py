@@ -1367,7 +1367,7 @@ CASES: dict[str, Case] = {
     "8-bit floats, as declared": Case(
         "mismatch",
         "HF103",
-        ('dtype is "float8_e4m3fn"', "transformers 5.23.0 refuses"),
+        ('dtype is "float8_e4m3fn"', "transformers 5.24.0 refuses"),
         spoil=both(into("F8_E4M3", ""), says(dtype="float8_e4m3fn")),
     ),
     "a placeholder for the tied head": Case(

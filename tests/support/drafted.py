@@ -101,7 +101,7 @@ DRAFTED: dict[str, Drafted] = {
     "the draft of a smaller model": Drafted(
         "mismatch",
         "HF850",
-        ("reads states 32 wide", "are 64 wide"),
+        ("reads hidden states 32 wide", "are 64 wide"),
         target={"hidden_size": 64},
     ),
     "a draft over another vocabulary": Drafted(

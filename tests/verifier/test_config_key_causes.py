@@ -56,8 +56,8 @@ def test_a_key_that_is_absent_or_has_another_value(kind: str, key: str, new: Any
 @pytest.mark.parametrize(
     ("kind", "cause"),
     [
-        ("layoutlm", "what is stored is all that LayoutLMModel has. Set architectures to"),
-        ("bart", "what is stored is all that BartForCausalLM has."),
+        ("layoutlm", "the stored tensors are all those of LayoutLMModel. Set architectures to"),
+        ("bart", "the stored tensors are all those of BartForCausalLM."),
     ],
 )
 def test_a_file_whose_config_names_no_class(kind: str, cause: str, tmp_path: Path) -> None:

@@ -68,7 +68,7 @@ def test_indices_are_integers(dtype: str, codes: list[str]) -> None:
     """The table that says which experts a token's id is routed to."""
     outcome = _look(_described("deepseek_v4"), lambda name: dtype if name.endswith("tid2eid") else "BF16")
     assert _codes(outcome) == ["HF207", *codes]
-    assert ["integers there" in finding.message for finding in outcome.findings[1:]] == [True] * len(codes)
+    assert ["needs integers:" in finding.message for finding in outcome.findings[1:]] == [True] * len(codes)
 
 
 @pytest.mark.parametrize(

@@ -254,8 +254,8 @@ WRAPPED: dict[str, tuple[set[str], str, int]] = {
         0,
     ),
     "a multimodal class": (_replaced("language_model.model."), "the prefix language_model.", 0),
-    "another one": (_replaced("model.language_model."), "the prefix model.language_model. in place of model.", 0),
-    "the base model of GPT-2": (_replaced("transformer."), "the prefix transformer. in place of model.", 0),
+    "another one": (_replaced("model.language_model."), "the prefix model.language_model. instead of model.", 0),
+    "the base model of GPT-2": (_replaced("transformer."), "the prefix transformer. instead of model.", 0),
     "pruning": (
         {re.sub(r"proj\.weight$", "proj.weight_orig", name) for name in GOOD}
         | {name + "_mask" for name in GOOD if name.endswith("proj.weight")},

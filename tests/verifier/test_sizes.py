@@ -35,11 +35,11 @@ def test_an_exact_reading(
 @pytest.mark.parametrize(
     ("total_size", "text", "by_dtype"),
     [
-        (216, "100 × 2 (BF16) + 8 × 2 (BF16) masks and indices", {"BF16": 108}),
-        (232, "100 × 2 (BF16) + 8 × 4 (F32) masks and indices", {"BF16": 100, "F32": 8}),
-        (208, "100 × 2 (BF16) + 8 × 1 masks and indices", None),
-        (201, "100 × 2 (BF16) + 8 × 1/8 (BOOL) masks and indices", {"BF16": 100, "BOOL": 8}),
-        (264, "100 × 2 (BF16) + 8 × 8 (I64) masks and indices", {"BF16": 100, "I64": 8}),
+        (216, "100 × 2 (BF16) + 8 × 2 (BF16) of masks and indices", {"BF16": 108}),
+        (232, "100 × 2 (BF16) + 8 × 4 (F32) of masks and indices", {"BF16": 100, "F32": 8}),
+        (208, "100 × 2 (BF16) + 8 × 1 of masks and indices", None),
+        (201, "100 × 2 (BF16) + 8 × 1/8 (BOOL) of masks and indices", {"BF16": 100, "BOOL": 8}),
+        (264, "100 × 2 (BF16) + 8 × 8 (I64) of masks and indices", {"BF16": 100, "I64": 8}),
     ],
 )
 def test_a_reading_with_masks(total_size: int, text: str, by_dtype: dict[str, int] | None) -> None:

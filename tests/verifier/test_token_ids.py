@@ -62,7 +62,7 @@ def test_ids_are_told_together(tmp_path: Path) -> None:
     assert found == [
         (
             "error",
-            f"pad_token_id is 50, image_token_id is 1,234, and {EMBED} has 50 rows: an input with such a token fails"
+            f"pad_token_id is 50, image_token_id is 1,234, but {EMBED} has 50 rows: an input with such a token fails"
             " when the model runs. Correct the id, or resize the embedding and set vocab_size.",
             "pad_token_id",
         ),
@@ -82,7 +82,7 @@ def test_text_beside_codes_has_an_embedding_of_its_own(number: int, severity: li
 
 def test_a_long_list_is_cut(tmp_path: Path) -> None:
     ((_, message, _),) = said(LLAMA | {"eos_token_id": list(range(50, 60))}, tmp_path)
-    assert "eos_token_id is 52 and 7 more ids, and" in message
+    assert "eos_token_id is 52 and 7 more ids, but" in message
 
 
 @pytest.mark.parametrize(

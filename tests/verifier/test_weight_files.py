@@ -212,20 +212,26 @@ CASES: dict[str, Case] = {
     "one absent": Case("mismatch", "HF005", ("names 3 files", SECOND, "10 tensors"), spoil=file(None)),
     "all absent": Case("mismatch", "HF005", ("names 3 files", "3 of them"), spoil=file(None, FIRST, SECOND, THIRD)),
     "cut in half": Case("mismatch", "HF004", (SECOND,), asked=4, spoil=file(half)),
-    "cut by 400 bytes": Case("mismatch", "HF004", (SECOND, "400 are missing"), 4, spoil=file(lambda raw: raw[:-400])),
+    "cut by 400 bytes": Case(
+        "mismatch", "HF004", (SECOND, "400 bytes are missing"), 4, spoil=file(lambda raw: raw[:-400])
+    ),
     "empty": Case("mismatch", "HF003", (SECOND, "0 bytes"), asked=4, spoil=file(lambda content: b"")),
     "2,000 bytes more": Case(
-        "mismatch", "HF004", (SECOND, "2,000 too many"), asked=4, spoil=file(lambda content: content + bytes(2_000))
+        "mismatch",
+        "HF004",
+        (SECOND, "2,000 bytes too many"),
+        asked=4,
+        spoil=file(lambda content: content + bytes(2_000)),
     ),
     "a Git LFS pointer": Case("mismatch", "HF003", (SECOND, "Git LFS pointer"), 4, spoil=file(lambda content: LFS)),
     "Git LFS pointers": Case(
-        "mismatch", "HF003", ("3 broken files",), 4, spoil=file(lambda content: LFS, FIRST, SECOND, THIRD)
+        "mismatch", "HF003", ("3 files are broken",), 4, spoil=file(lambda content: LFS, FIRST, SECOND, THIRD)
     ),
     "an HTML page": Case("mismatch", "HF003", (SECOND, "HTML"), asked=4, spoil=file(lambda content: PAGE)),
     "two of four": Case(
         "mismatch",
         "HF005",
-        (FOUR[2], FOUR[3], "2 of them", "(shards 3 and 4 of 4), with 14 tensors"),
+        (FOUR[2], FOUR[3], "2 of them", "(shards 3 and 4 of 4). They should hold 14 tensors."),
         make=four,
         spoil=file(None, FOUR[2], FOUR[3]),
     ),
@@ -258,7 +264,7 @@ CASES: dict[str, Case] = {
     "an index that does not name the last file, which is not there": Case(
         "mismatch",
         "HF005",
-        (FOUR[3], "the index names 3 files alone"),
+        (FOUR[3], "the index names only 3 files"),
         asked=4,
         make=lambda: sharded(names=FOUR),
         spoil=unnamed(FOUR[3]),
@@ -296,14 +302,14 @@ CASES: dict[str, Case] = {
     "one file beside, of fewer tensors": Case(
         "mismatch",
         "HF008",
-        ("lacks 1 tensor of theirs", NORM, "Delete model.safetensors."),
+        ("lacks 1 tensor of the others", NORM, "Delete model.safetensors."),
         5,
         spoil=one_file_beside(NORM),
     ),
     "one file beside, of more layers": Case(
         "mismatch",
         "HF008",
-        ("It has 9 tensors that they lack", "model.layers.3"),
+        ("It has 9 tensors that the others lack", "model.layers.3"),
         asked=5,
         spoil=one_file_beside(num_hidden_layers=4),
     ),
@@ -313,11 +319,17 @@ CASES: dict[str, Case] = {
     "one file beside, in another dtype": Case(
         "mismatch", "HF008 HF302", ("differ in shape or dtype",), 5, spoil=both(one_file_beside(), into("F32", ""))
     ),
-    "one file beside, alike": Case("explained", "HF008", ("the same bytes",), asked=11, spoil=one_file_beside()),
+    "one file beside, alike": Case(
+        "explained",
+        "HF008",
+        ("the bytes that were compared, at the beginning of tensors, are the same",),
+        asked=11,
+        spoil=one_file_beside(),
+    ),
     "one file beside, of other values": Case(
         "mismatch",
         "HF008",
-        ("not the same values", HEAD),
+        ("but other values: ", HEAD),
         asked=11,
         spoil=both(one_file_beside(), file(other_values, SINGLE)),
     ),
@@ -415,7 +427,11 @@ CASES: dict[str, Case] = {
     # Pickled weights
     "pickled": Case("verified", asked=4, make=pickled(1, 2, 3)),
     "pickled, without an index": Case(
-        "mismatch", "HF007", ("no pytorch_model.bin.index.json",), 3, pickled(1, 2, 3, listed=False)
+        "mismatch",
+        "HF007",
+        ("pytorch_model.bin.index.json, which says what tensor is in what file, is missing",),
+        3,
+        pickled(1, 2, 3, listed=False),
     ),
     "pickled, and a tensor is not listed": Case(
         "mismatch",

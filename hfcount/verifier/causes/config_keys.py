@@ -83,7 +83,7 @@ def classed(case: Case) -> Iterator[Cause]:
     if proven:
         few = sorted(proven, key=lambda name: (len(name), name))[:_NAMED]
         text = (
-            f"config.json names no class in architectures, and the stored tensors are those of {' or '.join(few)} has"
+            f"config.json names no class in architectures, and the stored tensors are all those of {' or '.join(few)}"
         )
         advice = f"set architectures to {' or '.join(f'[{name}]' for name in few)}"
         yield Cause(case.open, sentence(text), sentence(advice), {_CLASSES: [few[0]]})

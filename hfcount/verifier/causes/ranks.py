@@ -119,9 +119,9 @@ def divided(case: Case) -> Iterator[Cause]:
             " tensor-parallel ranks"
         )
         if {"embedding", "lm_head"} & axes.keys():
-            yield Cause({"HF301"}, sentence(f"{text} them"), f"Merge the files of all {many} ranks.")
+            yield Cause({"HF301"}, sentence(text), f"Merge the files of all {many} ranks.")
         else:  # which a rank may hold whole
-            yield Cause({"HF301"}, sentence(f"{text} them, unless heads and widths were pruned alike"))
+            yield Cause({"HF301"}, sentence(f"{text}, unless heads and widths were pruned alike"))
 
 
 def _everywhere(case: Case) -> bool:

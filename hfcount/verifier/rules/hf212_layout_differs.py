@@ -17,7 +17,7 @@ class LayoutDiffers(Finding):
         "transformers packs experts into one tensor, some publishers transpose them, and some store only the head"
         " of a tied pair."
     )
-    remedy = "For loaders that do not convert the layout, load and save again with transformers."
+    remedy = f"For a library that does not convert the layout, load and save again with {NEWEST}."
     divides = True
 
 

@@ -28,6 +28,6 @@ class QuantizationSettingsContradict(Finding):
     def text(self) -> str:
         number = f"{printable(self.source)}{printable(self.place)} is {printable(str(self.observed))}"
         return (
-            f"{number}, but {printable(self.by)} means {printable(str(self.expected))}: a loader that"
+            f"{number}, but {printable(self.by)} means {printable(str(self.expected))}: whatever"
             " uses the wrong one builds other tensors, or misreads them."
         )
