@@ -13,7 +13,7 @@ from hfcount.fetcher.layout import MODULES
 from hfcount.formats.json import Document
 from hfcount.formats.modules_json import read_modules
 
-TRAINING = "training state"
+TRAINING = "the state of a training"
 PICKLES, OWN = "pickled weights", "the author's own layout"
 CODE = "code that trust_remote_code runs"
 _STEPS, _FOLDERS = "sentence-transformers modules", "safetensors of other folders"
