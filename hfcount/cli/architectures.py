@@ -32,7 +32,7 @@ KINDS = (
 
 _INSTALLED = "Described by installed packages, not checked here"
 
-_READ = "from source only: "
+_READ = "read only: "
 """Prefix of a type's record if its tensors were read from source and never compared."""
 
 
@@ -185,9 +185,10 @@ def one(model_type: str) -> Iterator[str]:
         "source": [facts.source],
         "file": [facts.file],
     }
+    width = max(map(len, rows)) + 2
     for name, lines in rows.items():
         for place, line in enumerate(filter(None, lines)):
-            yield f"  {'' if place else name:10}{line}"
+            yield f"  {'' if place else name:{width}}{line}"
 
 
 def _judged(judge: str) -> list[str]:

@@ -34,6 +34,7 @@ def json_instead(help: str) -> Decorator:
         expose_value=False,
         hidden=True,
         callback=read.json_named,
+        help="text, or json as --json prints it.",
     )
     return lambda function: named(flag(function))
 

@@ -24,7 +24,7 @@ _TEXTS: Mapping[str, str] = {
     "offline": "local files and the Hugging Face cache only",
     "revision": "branch, tag or commit",
     "settings": "also count with this value of a config key",
-    "schemes": "also count in this quantisation: fp8, awq, gptq, nf4, mlx-4 ...",
+    "schemes": "also count in this quantisation: fp8, awq, nf4 ...",
     "formula": "the count as a formula, by component",
     "tensors": "every tensor, folded into rows",
     "plot": "draw the components: .svg, .png or .pdf",
