@@ -24,7 +24,7 @@ from hfcount.blueprints.blueprint import Blueprint
 from hfcount.mapper import Config
 from hfcount.version import REPOSITORY
 
-BY_HAND = ("python3 -m venv", "git ", "cp ", "pre-commit ", "printf ", "hf ")
+BY_HAND = ("python3 -m venv", "git ", "cp ", "pre-commit ", "printf ", "hf ", "docker ")
 """Commands that need the network, another tool or another repository begin so."""
 
 BY_OTHERS = {

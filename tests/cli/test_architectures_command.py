@@ -24,23 +24,26 @@ def test_every_type_has_its_line_under_a_kind(command: Command) -> None:
 @pytest.mark.parametrize(
     ("model_type", "lines"),
     [
-        ("qwen3_moe", ["kind      language models", "layers    GQA + MoE", "num_experts = 128"]),
-        ("qwen3_moe", ["classes   Qwen3MoeModel", "source    transformers 5.23: modeling_qwen3_moe.py"]),
-        ("llava", ["text_config: as --families llama says", "judged by transformers 5"]),
+        ("qwen3_moe", ["kind             language models", "layers           GQA + MoE", "num_experts = 128"]),
+        ("qwen3_moe", ["classes          Qwen3MoeModel", "source           transformers 5.23: modeling_qwen3_moe.py"]),
+        ("llava", ["text_config: as --families llama says", "checked against  transformers 5.23.0: a config"]),
         (
             "medusa",
             [
-                "checked against nobody: its tensors were read from the source and never compared",
+                "checked against  nobody: its tensors were read from the source and never compared",
                 "those that vLLM loads",
             ],
         ),
         ("llava", ["transformers 4.57.1 looks for vision_tower.vision_model. in place of vision_tower."]),
         ("deepseek_v32", ["transformers 5.23.0 loaded its recorded", "transformers 4.57.1 has no such type"]),
         ("qwen3_moe", ["4.57.1 reads num_experts (128 if absent) in place of num_local_experts"]),
-        ("speculators_eagle3", ["judged by speculators 0.9.0: names and shapes of its model"]),
+        ("speculators_eagle3", ["checked against  speculators 0.9.0: names and shapes of its model"]),
         (
             "chatglm",
-            ["judged by metadata.total_size 12,487,168,064", "file      hfcount/architectures/models/chatglm.py"],
+            [
+                "checked against  metadata.total_size 12,487,168,064",
+                "file             hfcount/architectures/models/chatglm.py",
+            ],
         ),
     ],
 )

@@ -107,7 +107,7 @@ LINES: dict[str, tuple[int, str]] = {
     "good --pp 2": (2, "--tp N is tensor parallelism"),
     "good --token x": (2, "HF_TOKEN"),
     "good --verbose": (2, "here it is --details"),
-    "good --ignore HF201": (2, "here it is --allow CODE"),
+    "good --ignore HF201": (2, "There is no option --ignore. Use --allow CODE."),
     "good --gpu H100": (2, "here it is --memory SIZE"),
     "good --xyzzy": (2, "--help` has all"),
     "good --ofline": (2, "Did you mean --offline?"),
@@ -266,7 +266,7 @@ def test_a_folder_of_a_sweep_may_hold_what_git_puts_there(here: Command) -> None
         Path("rows", name).write_text("mine")
     assert here("sweep", "--out", "rows", "good", "many/m0", "--workers", "1", "-q").code == 0
     Path("rows/notes.txt").write_text("mine")
-    assert here("sweep", "rows", "good", "--workers", "1", "-q").out.startswith("rows: 0 rows written, 2 there")
+    assert here("sweep", "rows", "good", "--workers", "1", "-q").out.startswith("rows: 0 rows written, 2 already there")
 
 
 PATHS = """

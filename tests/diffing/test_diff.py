@@ -210,7 +210,7 @@ def test_readers_that_disagree_are_named(tmp_path: Path) -> None:
     (row,) = hfcount.diff(a, b).config
     assert row.key == "rope_parameters.rope_theta"
     assert row.readers
-    assert "transformers 4.57 takes 10,000" in row.readers.replace("10000.0", "10,000")
+    assert "transformers 4.57 uses 10,000" in row.readers.replace("10000.0", "10,000")
 
 
 def test_other_names_are_the_same_tensors(tmp_path: Path) -> None:
@@ -423,8 +423,8 @@ LINES: dict[str, tuple[str, int, str]] = {
     "one": ("diff a", 2, "diff compares two"),
     "json": ("diff a a --json", 0, '"same_structure": true'),
     "markdown": ("diff a b --format markdown", 1, "### `a` and `b`"),
-    "not expected": ("diff a b --expect same", 1, "does not hold"),
-    "a cast": ("diff a b --expect cast", 1, "does not hold"),
+    "not expected": ("diff a b --expect same", 1, "Expected same: no, its structure differs from A."),
+    "a cast": ("diff a b --expect cast", 1, "Expected cast: no, it is not A in another dtype."),
     "no adapter": ("diff a b --expect merge", 2, "--adapter"),
     "nothing there": ("diff a ./nowhere", 3, "B: "),
     "config alone": ("diff a/config.json b/config.json", 1, "num_hidden_layers"),
@@ -460,7 +460,7 @@ def test_it_says_the_same_in_every_form(tmp_path: Path) -> None:
     a, b = written(tmp_path / "a", LLAMA), written(tmp_path / "b", config("llama", vocab_size=52))
     found = hfcount.diff(a, b)
     for text in (str(found), found.to_markdown()):
-        assert "vocabulary with 2 rows more (50, then 52)" in text
+        assert "vocabulary with 2 more rows (52 instead of 50)" in text
 
 
 PAGE = Path(hfcount.__file__).parent / "docs" / "diff.md"

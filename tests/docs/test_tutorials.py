@@ -32,5 +32,5 @@ def test_there_is_one_for_each_role() -> None:
 def test_each_says_for_whom_it_is_and_what_comes_next(page: Path) -> None:
     text = page.read_text()
     assert text.startswith("# Tutorial: ")
-    assert "\nFor whoever " in text
+    assert "\nFor people who " in text
     assert "\n## What next\n\n- " in text

@@ -202,7 +202,7 @@ def test_what_was_wrong_is_right_again_to_the_byte(
     spoiled = files(folder)
     assert fix(folder) == 1
     assert files(folder) == spoiled  # nothing is written unasked
-    assert "Nothing is written" in capsys.readouterr().out
+    assert "Nothing was changed. Run again with --write" in capsys.readouterr().out
     assert fix(folder, "--write") == 0
     assert "Checked again: verified." in capsys.readouterr().out
     restored(folder, before, spoiled)

@@ -97,7 +97,7 @@ def test_a_list_of_another_form_is_not_followed(folder: Path, text: str) -> None
 def test_nothing_is_written_where_there_is_no_room(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = files(folder)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(10, 10, 5_000))
-    with pytest.raises(Unrepaired, match="bytes, and 5,000 are free"):
+    with pytest.raises(Unrepaired, match="bytes, but only 5,000 are free"):
         fix(folder, "--write")
     assert files(folder) == before
 

@@ -55,7 +55,7 @@ FORMS: dict[str, tuple[Mapping[str, bytes], str]] = {
     ),
     "GGUF": ({"x.gguf": b"GGUF"}, r"GGUF \(x\.gguf\).*`hfcount \S+/m` verifies it"),
     "GGUF beside a config": ({"x.gguf": b"GGUF", "config.json": b'{"model_type": "llama"}'}, r"GGUF \(x\.gguf\)"),
-    "a pipeline": ({"model_index.json": b"{}"}, "fix one, by the name of its folder"),
+    "a pipeline": ({"model_index.json": b"{}"}, r"several models: name the folder of one of them, in \S+/m\."),
     "weights of safetensors": ({"x.safetensors": raw({"a": ("F32", (1,))})}, r"copy the config\.json"),
     "pickled weights": ({"pytorch_model-00001-of-00002.bin": b"x"}, r"copy the config\.json"),
 }

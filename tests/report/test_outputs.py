@@ -265,7 +265,7 @@ def test_annotations_name_the_file_and_the_rule(tmp_path: Path) -> None:
     save(tmp_path, config("llama", num_towers=3), index(TINY["llama"]))
     text = github.render([inspect(Request(str(tmp_path)), Options("index"))])
     file = f"file={tmp_path}/config.json,line=1,title=HF102 unread-key"
-    assert f"::notice {file}::{tmp_path}: llama does not read num_towers" in text
+    assert f"::notice {file}::{tmp_path}: hfcount does not read num_towers for llama." in text
 
 
 def test_no_name_issues_a_command_or_leaves_its_own(tmp_path: Path) -> None:
@@ -319,7 +319,7 @@ def test_models_are_listed_in_a_file(command: Command, tmp_path: Path) -> None:
     assert (result.code, result.out.splitlines()[-1]) == (0, "2 models: 1 verified, 1 explained")
     (tmp_path / "models.txt").write_text("# none\n")
     result = command(*FIXTURES, "--list", str(tmp_path / "models.txt"))
-    assert (result.code, "names no model" in result.err) == (2, True)
+    assert (result.code, "models.txt contains no model name" in result.err) == (2, True)
 
 
 @pytest.mark.parametrize(("text", "tokens"), [("32k", 32768), ("32,768", 32768), ("1M", 2**20), ("7", 7)])

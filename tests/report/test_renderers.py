@@ -449,9 +449,9 @@ def test_a_comparison_has_verdicts_and_what_is_asked_for(large: list[Report]) ->
     head, rows, sizes = compared(large)
     assert head[:sizes] == [
         *("model", "verdict", "total", "active", "weights", "cache, per token", "cache, 2 × 32,768"),
-        *("weights, + cache", "tokens, by the config", "weights, 1 of 8 ranks", "+ cache, 1 of 8 ranks"),
-        *("2 × tokens, in 80 GiB, 1 of 8 ranks", "weights, 1 of 6 ranks", "+ cache, 1 of 6 ranks"),
-        "2 × tokens, in 80 GiB, 1 of 6 ranks",
+        *("weights, + cache", "tokens, by the config", "weights, each of 8 GPUs", "+ cache, each of 8 GPUs"),
+        *("2 × tokens, in 80 GiB, each of 8 GPUs", "weights, each of 6 GPUs", "+ cache, each of 6 GPUs"),
+        "2 × tokens, in 80 GiB, each of 6 GPUs",
     ]
     assert [row[1:sizes] for row in rows] == [
         [

@@ -68,8 +68,8 @@ def test_a_good_model_has_its_verdict_then_what_was_compared_then_its_components
         next(n for n, line in enumerate(lines) if line.startswith(word)) for word in ("Compared", "check", "comp")
     ]
     assert places == sorted(places)
-    assert len(lines) <= 27
-    assert len(lines) <= 24 or lines[-1].startswith("Qwen/Qwen3-32B: verified: 32,762,123,264 parameters")
+    assert len(lines) <= 28
+    assert len(lines) <= 24 or " ".join(lines[-2:]) == f"{lines[0]}: {lines[1]}"
 
 
 @pytest.mark.parametrize(("name", "active"), [("Qwen/Qwen3-32B", False), ("Qwen/Qwen3-235B-A22B", True)])
@@ -90,7 +90,7 @@ def test_an_output_longer_than_a_screen_ends_with_the_verdict() -> None:
     report = hfcount.verify("Qwen/Qwen3-32B", fixtures=RECORDED, tensors=True)
     lines = _lines(report)
     assert len(lines) > 24
-    assert lines[-2:] == ["", f"Qwen/Qwen3-32B: {lines[1]}"]
+    assert (lines[-3], " ".join(lines[-2:])) == ("", f"Qwen/Qwen3-32B: {lines[1]}")
 
 
 @pytest.mark.parametrize("width", [40, 80, 120])

@@ -118,7 +118,7 @@ def test_numbers_of_ranks(values: Json, working: tuple[int, ...]) -> None:
          "num_attention_heads", 2),
         (ODD | {"quantization_config": AWQ}, 8, "2,560 / 128 = 20 groups, and 2,560 / 8 = 320 is not a multiple of 128",
          "intermediate_size", 2),
-        (EXPERTS | {"quantization_config": FP8}, 8, "1,536 / 128 = 12 blocks, and 1,536 / 8 = 192 is no multiple",
+        (EXPERTS | {"quantization_config": FP8}, 8, "1,536 / 128 = 12 blocks, and 1,536 / 8 = 192 is not a multiple",
          "moe_intermediate_size", 1),
         (EXPERTS | {"quantization_config": FP8}, 32, "1,536 / 32 = 48 is not a multiple of 128 (vLLM 0.33 and SGLang",
          "moe_intermediate_size", 2),
