@@ -80,6 +80,7 @@ def main(
     loaders: "Sequence[Loader]",
     allow: frozenset[str],
     strict: bool,
+    locked: Path | None,
     config: Path | None,
     no_config: bool,
     debug: bool,
@@ -92,6 +93,10 @@ def main(
     code and downloads no weights.
     """
     del debug  # whoever reports a crash looks for it
+    if locked is not None:
+        from hfcount.cli.lock import check_locked  # most runs have none
+
+        return check_locked(click.get_current_context(), locked)
     format, files = _printed(click.get_current_context(), [*outputs, *plot, *page])
     format = _of_card(card, format, click.get_current_context())
     models = (*asked.spelled_out(models, recorded=fixtures is not None), *listed)

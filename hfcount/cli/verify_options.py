@@ -139,6 +139,13 @@ _LOOK = (
         cls=read.NamingRules,
         help="Treat notes as errors, except informational ones ({informational}).",
     ),
+    click.option(
+        "--locked",
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        shell_complete=read.some_file,
+        help="Check instead that MODEL is as it was locked by `hfcount lock`: every file that a loader reads.",
+    ),
     *shared_options.SETTINGS,
 )
 

@@ -37,7 +37,7 @@ def diff(requests: Sides, contents: tuple[Contents, Contents], files: FileSums) 
             values = [parse_object(document, endless=True) for document in read]
         except (FetchError, DocumentError) as error:
             notes = (printable(f"The configs were not compared: {error}", None),)
-    blueprints = _blueprint(values[0]), _blueprint(values[1])
+    blueprints = blueprint_of(values[0]), blueprint_of(values[1])
     keys = configs.compare(values[0], values[1], blueprints) if values[0] and values[1] else ()
     sized = sized_otherwise(*blueprints)
     relations = (relation(files), *otherwise(keys, blueprints, True), *beside(files))
@@ -54,7 +54,8 @@ def diff(requests: Sides, contents: tuple[Contents, Contents], files: FileSums) 
     )
 
 
-def _blueprint(values: dict[str, Any]) -> Blueprint | None:
+def blueprint_of(values: dict[str, Any]) -> Blueprint | None:
+    """The blueprint of a config; None if it is empty, or no model can be built of it."""
     try:
         return build(Config(values)) if values else None
     except HfcountError:
