@@ -125,7 +125,8 @@ class _Comparison:
         size = sum(self.lock.files[name]["bytes"] for name in weights)
         if weights:
             how = "headers and sizes" if self.depth == "headers" else "sizes"
-            yield f"the values of {plural(len(weights), 'weight file')} ({size:,} bytes): only their {how} were compared"
+            many = plural(len(weights), "weight file")
+            yield f"the values of {many} ({size:,} bytes): only their {how} were compared"
         if blind := [name for name in weights if self.depth == "headers" and not self._has_header(name)]:
             yield f"what {', '.join(map(printable, blind[:3]))} holds: hfcount knows no header of it"
         if others := len(left) - len(weights):
@@ -289,6 +290,7 @@ def _change(
     change: Change,
     what: What,
     text: str,
+    *,
     keys: Iterable[ConfigKey] = (),
     tensors: Iterable[LockedTensor] = (),
     renamed: str | None = None,

@@ -1,7 +1,7 @@
 """What became of a locked checkpoint, in a versioned schema."""
 
 import json
-from typing import Any, Literal
+from typing import ClassVar, Literal
 
 from hfcount.diffing.pieces import ConfigKey
 from hfcount.report.figures import Failure
@@ -53,7 +53,7 @@ class LockCheck(Part):
     given.
     """
 
-    _aliases = {"schema_version": "schema"}
+    _aliases: ClassVar[dict[str, str]] = {"schema_version": "schema"}
 
     schema_version: Literal[1] = 1
     model: str
@@ -75,10 +75,3 @@ class LockCheck(Part):
     def to_json(self) -> str:
         """One line of ASCII JSON."""
         return json.dumps(as_json(self), default=as_json)
-
-    @classmethod
-    def model_json_schema(cls) -> dict[str, Any]:
-        """The JSON Schema of the output of `to_json`."""
-        from pydantic import TypeAdapter
-
-        return TypeAdapter(cls).json_schema()

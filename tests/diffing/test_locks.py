@@ -1,0 +1,511 @@
+"""Locks: every change of a copy is seen and named, an untouched copy agrees, and the statement is what in-toto asks."""
+
+import json
+import os
+import re
+import shutil
+from collections.abc import Callable
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import gguf_files
+import pytest
+from conftest import Command, Run
+from damaged import CONFIG, FIRST, INDEX, SECOND, content, each, edit, header, maps, named, says, sound
+from defects import with_header
+from forking import Forks
+from loopback import Hub
+from pickled import archive, items, state, zeros
+from pipeline_repos import pipeline
+
+from hfcount.checkpoints.inspection import Options
+from hfcount.diffing.locks.folding import StoredTensor, folded, unfolded
+from hfcount.diffing.locks.roles import role
+from hfcount.diffing.locks.statement import PREDICATE, SCHEMA, locked, written
+from hfcount.fetcher import Request
+
+Spoil = Callable[[Path], object]
+
+ADAPTER = {
+    "peft_type": "LORA",
+    "r": 2,
+    "lora_alpha": 4,
+    "target_modules": ["q_proj"],
+    "task_type": "CAUSAL_LM",
+    "base_model_name_or_path": None,
+    "bias": "none",
+}
+
+
+def model(folder: Path) -> Path:
+    sound(folder)
+    (folder / "README.md").write_text("# A model\n")
+    (folder / "LICENSE").write_text("Apache 2.0\n")
+    (folder / "tokenizer_config.json").write_text('{"model_max_length": 128}')
+    (folder / "chat_template.jinja").write_text("{{ messages }}")
+    return folder
+
+
+def adapter(folder: Path) -> Path:
+    from build import shard
+
+    folder.mkdir()
+    (folder / "adapter_config.json").write_text(json.dumps(ADAPTER))
+    name = "base_model.model.model.layers.{}.self_attn.q_proj.lora_{}.weight"
+    shapes = {name.format(layer, part): size for layer in (0, 1) for part, size in (("A", (2, 12)), ("B", (12, 2)))}
+    (folder / "adapter_model.safetensors").write_bytes(shard(shapes))
+    return folder
+
+
+def gguf(folder: Path) -> Path:
+    folder.mkdir()
+    (folder / "model-F16.gguf").write_bytes(gguf_files.whole(*gguf_files.model()))
+    return folder
+
+
+def pickle(folder: Path) -> Path:
+    sound(folder, "llama", shards=1)
+    (folder / "model.safetensors").unlink()
+    (folder / "pytorch_model.bin").write_bytes(pickled(4))
+    return folder
+
+
+def pickled(rows: int) -> bytes:
+    tensors = {"model.norm.weight": ("F32", (rows,))}
+    return archive(state(**items(tensors)), zeros(tensors))
+
+
+FORMS: dict[str, Callable[[Path], Path]] = {
+    "model": model,
+    "adapter": adapter,
+    "gguf": gguf,
+    "pickle": pickle,
+    "pipeline": pipeline,
+}
+
+
+def flipped(name: str, place: int = -1) -> Spoil:
+    """One bit of a file."""
+
+    def spoil(folder: Path) -> None:
+        raw = bytearray((folder / name).read_bytes())
+        raw[place] ^= 1
+        (folder / name).write_bytes(raw)
+
+    return spoil
+
+
+def headed(change: Callable[[dict[str, Any]], Any]) -> Spoil:
+    """Another header of the first file of weights."""
+
+    def spoil(folder: Path) -> None:
+        raw = (folder / FIRST).read_bytes()
+        entries = json.loads(header(raw))
+        change(entries)
+        (folder / FIRST).write_bytes(with_header(raw, json.dumps(entries).encode()))
+
+    return spoil
+
+
+def reshaped(entries: dict[str, Any]) -> None:
+    entry = next(entry for entry in entries.values() if len(entry.get("shape", ())) == 2)
+    entry["shape"] = entry["shape"][::-1] if entry["shape"][0] != entry["shape"][1] else [entry["shape"][0] ** 2]
+
+
+def moved(name: str, other: str) -> Spoil:
+    return lambda folder: (folder / name).rename(folder / other)
+
+
+def linked_to_nothing(folder: Path) -> None:
+    (folder / FIRST).unlink()
+    (folder / FIRST).symlink_to("nowhere")
+
+
+NORM = "model.layers.0.input_layernorm.weight"
+
+TAMPERED: list[tuple[str, str, Spoil, set[tuple[str, str, str]], str]] = [
+    ("model", "a bit of the values", flipped(SECOND), {(SECOND, "changed", "values")}, "its values"),
+    ("model", "a size", says(num_hidden_layers=4), {(CONFIG, "changed", "config")}, "the tensors"),
+    ("model", "rotary base", says(rope_theta=5.0), {(CONFIG, "changed", "config")}, "what the model computes"),
+    ("model", "a version", says(transformers_version="9"), {(CONFIG, "changed", "config")}, "nothing of the model"),
+    ("model", "no JSON", content(CONFIG, "{"), {(CONFIG, "changed", "config")}, "no object of JSON"),
+    ("model", "no config", content(CONFIG, None), {(CONFIG, "missing", "config")}, "not there"),
+    ("model", "a shard gone", content(SECOND, None), {(SECOND, "missing", "tensors")}, "not there"),
+    ("model", "a broken link", linked_to_nothing, {(FIRST, "missing", "tensors")}, "broken link"),
+    ("model", "a shape", headed(reshaped), {(FIRST, "changed", "tensors")}, "tensor"),
+    (
+        "model",
+        "names",
+        named(lambda name: f"x.{name}"),
+        {(FIRST, "changed", "tensors"), (SECOND, "changed", "tensors"), (INDEX, "changed", "index")},
+        "tensors changed",
+    ),
+    (
+        "model",
+        "metadata of a header",
+        headed(lambda entries: entries.update(__metadata__={"format": "np"})),
+        {(FIRST, "changed", "header")},
+        "the tensors are the same",
+    ),
+    ("model", "the index", maps(lambda names: names.pop(NORM)), {(INDEX, "changed", "index")}, "lists tensors"),
+    ("model", "cut", lambda folder: os.truncate(folder / FIRST, 900), {(FIRST, "changed", "content")}, "header"),
+    ("model", "code", content("modeling_x.py", "x = 1"), {("modeling_x.py", "added", "content")}, "does not have it"),
+    ("model", "a pickle", content("pytorch_model.bin", "x"), {("pytorch_model.bin", "added", "tensors")}, "the lock"),
+    (
+        "model",
+        "a template",
+        content("chat_template.jinja", "{{ x }}"),
+        {("chat_template.jinja", "changed", "content")},
+        "its content",
+    ),
+    (
+        "model",
+        "a tokenizer's settings",
+        edit("tokenizer_config.json", lambda values: values.update(model_max_length=9)),
+        {("tokenizer_config.json", "changed", "content")},
+        "its content",
+    ),
+    (
+        "model",
+        "another name",
+        moved(SECOND, "model-00003-of-00003.safetensors"),
+        {(SECOND, "missing", "tensors"), ("model-00003-of-00003.safetensors", "added", "tensors")},
+        "now called",
+    ),
+    (
+        "model",
+        "two at once",
+        each(flipped(FIRST), says(vocab_size=77)),
+        {(FIRST, "changed", "values"), (CONFIG, "changed", "config")},
+        "its values",
+    ),
+    (
+        "adapter",
+        "its scale",
+        edit("adapter_config.json", lambda values: values.update(lora_alpha=8)),
+        {("adapter_config.json", "changed", "config")},
+        "what the model computes",
+    ),
+    (
+        "adapter",
+        "its values",
+        flipped("adapter_model.safetensors"),
+        {("adapter_model.safetensors", "changed", "values")},
+        "its values",
+    ),
+    ("gguf", "its values", flipped("model-F16.gguf"), {("model-F16.gguf", "changed", "values")}, "its values"),
+    (
+        "gguf",
+        "its metadata",
+        lambda folder: (folder / "model-F16.gguf").write_bytes(
+            gguf_files.whole(*gguf_files.model(**{"llama.rope.freq_base": 5.0}))
+        ),
+        {("model-F16.gguf", "changed", "header")},
+        "the tensors are the same",
+    ),
+    (
+        "gguf",
+        "a layer more",
+        lambda folder: (folder / "model-F16.gguf").write_bytes(gguf_files.whole(*gguf_files.model(3))),
+        {("model-F16.gguf", "changed", "tensors")},
+        "tensors changed",
+    ),
+    (
+        "pickle",
+        "its tensors",
+        lambda folder: (folder / "pytorch_model.bin").write_bytes(pickled(5)),
+        {("pytorch_model.bin", "changed", "tensors")},
+        "1 tensor changed",
+    ),
+    (
+        "pipeline",
+        "a part",
+        edit("unet/config.json", lambda values: values.update(sample_size=7)),
+        {("unet/config.json", "changed", "config")},
+        "key changed",
+    ),
+    (
+        "pipeline",
+        "the scheduler",
+        edit("scheduler/scheduler_config.json", lambda values: values.update(beta_start=7)),
+        {("scheduler/scheduler_config.json", "changed", "content")},
+        "its content",
+    ),
+    (
+        "pipeline",
+        "a part's weights",
+        flipped("unet/diffusion_pytorch_model.safetensors"),
+        {("unet/diffusion_pytorch_model.safetensors", "changed", "values")},
+        "its values",
+    ),
+]
+
+
+def lock(command: Command, folder: Path, file: str = "a.lock") -> dict[str, Any]:
+    """The lock of a folder."""
+    result = command("lock", folder, "-o", file)
+    assert (result.code, result.err) == (0, "")
+    statement: dict[str, Any] = json.loads(Path(file).read_bytes())
+    return statement
+
+
+def check(command: Command, folder: Path | str, code: int, *options: str) -> dict[str, Any]:
+    """What is said of a folder and a.lock."""
+    result = command("verify", "--locked", "a.lock", str(folder), "--json", *options)
+    assert (result.code, result.err) == (code, "")
+    return result.report
+
+
+@pytest.mark.parametrize(("form", "name", "spoil", "seen", "text"), TAMPERED, ids=[f"{r[0]}: {r[1]}" for r in TAMPERED])
+def test_every_change_is_named(
+    command: Command, tmp_path: Path, form: str, name: str, spoil: Spoil, seen: set[tuple[str, str, str]], text: str
+) -> None:
+    del name
+    lock(command, FORMS[form](tmp_path / "mine"))
+    spoil(tmp_path / "mine")
+    told = check(command, tmp_path / "mine", 1)
+    assert {(row["file"], row["change"], row["what"]) for row in told["differences"]} == seen
+    assert (told["agrees"], any(text in row["text"] for row in told["differences"])) == (False, True)
+    shown = command("verify", "--locked", "a.lock", tmp_path / "mine").out
+    assert all(f"{change} {file}: " in shown for file, change, _ in seen)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_copy_agrees(command: Command, tmp_path: Path, form: str) -> None:
+    folder = FORMS[form](tmp_path / "mine")
+    first = lock(command, folder)
+    shutil.copytree(folder, tmp_path / "moved" / "to")
+    assert lock(command, tmp_path / "moved" / "to", "b.lock") == first
+    assert Path("a.lock").read_bytes() == Path("b.lock").read_bytes()
+    (tmp_path / "linked").symlink_to(folder)
+    blobs = tmp_path / "blobs"
+    shutil.copytree(folder, tmp_path / "snapshot")
+    blobs.mkdir()
+    for number, path in enumerate(sorted(path for path in (tmp_path / "snapshot").rglob("*") if path.is_file())):
+        path.rename(blobs / str(number))
+        path.symlink_to(blobs / str(number))
+    for copy in (folder, tmp_path / "moved" / "to", tmp_path / "linked", tmp_path / "snapshot"):
+        told = check(command, copy, 0)
+        assert (told["agrees"], told["differences"], told["not_checked"]) == (True, [], [])
+        assert told["checked"] == len(first["subject"])
+
+
+def test_what_no_loader_reads_is_noted(command: Command, tmp_path: Path) -> None:
+    folder = model(tmp_path / "mine")
+    lock(command, folder)
+    (folder / "README.md").write_text("other")
+    (folder / "LICENSE").unlink()
+    (folder / "picture.png").write_text("")
+    (folder / ".gitattributes").write_text("*.bin")
+    told = check(command, folder, 0)
+    assert {(row["file"], row["change"]) for row in told["noted"]} == {
+        ("README.md", "changed"),
+        ("LICENSE", "missing"),
+        ("picture.png", "added"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("path", "kind"),
+    [
+        ("README.safetensors", "weights"),
+        ("license.json", "other"),
+        ("scheduler/scheduler_config.json", "other"),
+        ("scheduler.bin", "weights"),
+        ("optimizer.bin", "unread"),
+        ("unet/config.json", "config"),
+        ("model.safetensors.index.json", "index"),
+        ("LICENSE.txt", "unread"),
+        ("vocab.txt", "other"),
+        ("assets/figure.PNG", "unread"),
+        ("notice_me.py", "other"),
+        ("hfcount.lock.sigstore.json", "unread"),
+    ],
+)
+def test_only_known_files_are_left_unread(path: str, kind: str) -> None:
+    assert role(path) == kind
+
+
+@pytest.mark.parametrize(
+    ("depth", "spoil", "code"),
+    [
+        ("config", flipped(FIRST), 0),
+        ("config", says(vocab_size=77), 1),
+        ("config", maps(lambda names: names.pop(NORM)), 1),
+        ("index", maps(lambda names: names.update({NORM: SECOND if names[NORM] == FIRST else FIRST})), 1),
+        ("index", headed(lambda entries: entries.update(__metadata__={"format": "np"})), 0),
+        ("headers", headed(lambda entries: entries.update(__metadata__={"format": "np"})), 1),
+        ("headers", flipped(FIRST), 0),
+        ("data", flipped(FIRST), 1),
+    ],
+)
+def test_less_depth_says_what_it_leaves_out(
+    command: Command, tmp_path: Path, depth: str, spoil: Spoil, code: int
+) -> None:
+    folder = model(tmp_path / "mine")
+    headed(lambda entries: entries.update(__metadata__={"format": "pt"}))(folder)
+    lock(command, folder)
+    spoil(folder)
+    told = check(command, folder, code, "--depth", depth)
+    assert told["depth"] == depth
+    assert bool(told["not_checked"]) is (depth != "data")
+
+
+def test_it_is_a_statement_of_in_toto(command: Command, tmp_path: Path) -> None:
+    """The fields and forms of spec/v1/statement.md and resource_descriptor.md."""
+    folder = model(tmp_path / "mine")
+    statement = lock(command, folder)
+    assert set(statement) == {"_type", "subject", "predicateType", "predicate"}
+    assert statement["_type"] == "https://in-toto.io/Statement/v1"
+    assert statement["predicateType"] == f"{PREDICATE}{SCHEMA}"
+    names = [entry["name"] for entry in statement["subject"]]
+    assert names == sorted(path.name for path in folder.iterdir())
+    assert all(re.fullmatch("[0-9a-f]{64}", entry["digest"]["sha256"]) for entry in statement["subject"])
+    predicate = statement["predicate"]
+    assert (predicate["verdict"], predicate["findings"]) == ("verified", [])
+    assert predicate["loaders"][0]["loader"] == "transformers"
+    assert sum(row["tensors"] for row in predicate["tensors"]) == len(
+        json.loads((folder / INDEX).read_text())["weight_map"]
+    )
+    text = Path("a.lock").read_text()
+    assert str(tmp_path) not in text and text == json.dumps(statement, indent=1, sort_keys=True) + "\n"
+
+
+def test_a_lock_in_the_folder_is_no_part_of_it(command: Command, tmp_path: Path) -> None:
+    folder = model(tmp_path / "mine")
+    inner = folder / "any.json"
+    for _ in range(2):
+        assert command("lock", folder, "-o", inner).code == 0
+        assert command("lock", folder, "-o", folder / "hfcount.lock").code == 0
+        inner_names = [entry["name"] for entry in json.loads(inner.read_text())["subject"]]
+        assert "any.json" not in inner_names and "hfcount.lock" not in inner_names
+    assert command("verify", "--locked", inner, folder).code == 0
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        (lambda lock: lock.update(_type="https://in-toto.io/Statement/v0.1"), "_type"),
+        (lambda lock: lock.update(predicateType="https://slsa.dev/provenance/v1"), "another tool"),
+        (
+            lambda lock: (lock["predicate"].update(schema=2), lock.update(predicateType=f"{PREDICATE}2")),
+            "Update hfcount",
+        ),
+        (lambda lock: lock["predicate"].update(schema="1"), "predicate.schema"),
+        (lambda lock: lock.update(subject=[]), "subject is empty"),
+        (lambda lock: lock["subject"].append(lock["subject"][0]), "twice"),
+        (lambda lock: lock["subject"][0]["digest"].update(sha256="0"), "subject[0]"),
+        (lambda lock: lock["subject"].pop(), "in only one of"),
+        (lambda lock: lock["predicate"].update(tensors=[{}]), "predicate.tensors"),
+        (lambda lock: lock["predicate"].update(files=7), "predicate.files"),
+        (lambda lock: lock["predicate"].update(configs=[]), "predicate.configs"),
+        (lambda lock: (lock.clear(), lock.update(payload="", payloadType="")), "signed envelope"),
+    ],
+)
+def test_a_lock_that_cannot_be_used_is_refused(
+    command: Command, tmp_path: Path, change: Callable[[dict[str, Any]], Any], text: str
+) -> None:
+    statement = lock(command, model(tmp_path / "mine"))
+    change(statement)
+    Path("a.lock").write_text(json.dumps(statement))
+    result = command("verify", "--locked", "a.lock", tmp_path / "mine")
+    assert (result.code, result.out) == (2, "")
+    assert text in result.err and "a.lock" in result.err
+
+
+@pytest.mark.parametrize("raw", [b"", b"{", b"[]", b"\xff", b"[" * 5000])
+def test_what_is_no_lock_is_refused(command: Command, tmp_path: Path, raw: bytes) -> None:
+    model(tmp_path / "mine")
+    Path("a.lock").write_bytes(raw)
+    result = command("verify", "--locked", "a.lock", tmp_path / "mine")
+    assert (result.code, result.out) == (2, "")
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        ("verify --locked a.lock", 2),
+        ("verify --locked a.lock mine mine", 2),
+        ("verify --locked a.lock mine --strict", 2),
+        ("verify --locked a.lock mine --format sarif", 2),
+        ("gate --locked a.lock mine", 2),
+        ("verify --locked none.lock mine", 2),
+        ("verify --locked a.lock ./nothing", 3),
+        ("lock ./nothing", 3),
+        ("lock mine -o no/folder.lock", 2),
+    ],
+)
+def test_other_usage(command: Command, tmp_path: Path, words: str, code: int) -> None:
+    lock(command, model(tmp_path / "mine"))
+    assert command(*words.split()).code == code
+
+
+def test_a_hostile_lock_takes_no_time(command: Command, tmp_path: Path) -> None:
+    """Ranges are not unfolded without end."""
+    folder = model(tmp_path / "mine")
+    statement = lock(command, folder)
+    row = statement["predicate"]["tensors"][0]
+    row.update(name="a.{0-999999999}.{0-999999999}", tensors=10**18)
+    Path("a.lock").write_text(json.dumps(statement))
+    headed(reshaped)(folder)
+    told = check(command, folder, 1)
+    assert [row["file"] for row in told["differences"]] == [FIRST]
+
+
+def test_a_repo_is_locked_by_its_listing(hub: Hub, run: Run, tmp_path: Path, _forks: Forks) -> None:
+    folder = model(tmp_path / "published")
+    hub.lfs = (".safetensors",)
+    commit = hub.publish("org/name", folder)
+    here = tmp_path / "here"
+    home = {"HF_ENDPOINT": hub.url, "HF_HOME": str(tmp_path / "home")}
+    code, printed, complaint = _forks.run(["lock", "org/name", "-o", "a.lock"], here, os.environ | home, 600)
+    assert (code, complaint) == (0, "") and "2 digests as the Hub lists them" in printed
+    statement = json.loads((here / "a.lock").read_text())
+    predicate = statement["predicate"]
+    assert (predicate["repo"], predicate["revision"]) == ("org/name", commit)
+    assert {name for name, facts in predicate["files"].items() if facts["sha256_from"] == "listing"} == {FIRST, SECOND}
+    downloaded = shutil.copytree(folder, tmp_path / "downloaded")
+    for copy in (str(downloaded), "org/name"):
+        assert run("--locked", "a.lock", copy).report["agrees"] is True
+    flipped(FIRST)(downloaded)
+    hub.publish("org/other", downloaded)
+    for copy in (str(downloaded), "org/other"):
+        told = run("--locked", "a.lock", copy)
+        assert (told.code, [row["file"] for row in told.report["differences"]]) == (1, [FIRST])
+        assert told.report["differences"][0]["what"] == "values"
+
+
+def test_the_cache_of_the_hub_is_read_and_not_believed(hub: Hub, run: Run, tmp_path: Path) -> None:
+    """The name of a blob is a digest, which whoever changes its content leaves as it is."""
+    commit, place = "ab" * 20, tmp_path / "home" / "hub" / "models--org--name"
+    snapshot, blobs = place / "snapshots" / commit, place / "blobs"
+    sound(snapshot)
+    (place / "refs").mkdir()
+    (place / "refs" / "main").write_text(commit)
+    blobs.mkdir()
+    for path in list(snapshot.iterdir()):
+        blob = blobs / sha256(path.read_bytes()).hexdigest()
+        path.rename(blob)
+        path.symlink_to(blob)
+    statement = locked(Request(str(snapshot)), Options("headers"), tmp_path / "a.lock")
+    (tmp_path / "a.lock").write_bytes(written(statement))
+    words = "--locked", tmp_path / "a.lock", "org/name", "--offline"
+    assert run(*words).report["agrees"] is True
+    flipped(FIRST)(snapshot)
+    assert [row["what"] for row in run(*words).report["differences"]] == ["values"]
+    assert hub.requests == []
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["a.0.b", "a.1.b", "a.3.b"],
+        ["a.0.b.0.c", "a.0.b.1.c", "a.1.b.0.c"],
+        ["a", "b.7", "7.b"],
+        [".".join(map(str, range(20)))],
+    ],
+)
+def test_rows_unfold_to_what_was_folded(names: list[str]) -> None:
+    tensors = {("f", name): StoredTensor("f", name, "F32", (2, 3)) for name in names}
+    assert unfolded(folded(tensors.values())) == tensors
