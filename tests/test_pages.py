@@ -34,6 +34,7 @@ BY_OTHERS = {
     "diff.md": "diffing/test_diff.py",
     "drafts.md": "docs/test_drafts_page.py",
     "fix.md": "docs/test_fix_page.py",
+    "lock.md": "docs/test_lock_page.py",
     "saving.md": "api/test_callback.py",
     "sweep.md": "docs/test_sweep_page.py",
 }
