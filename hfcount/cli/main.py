@@ -112,7 +112,7 @@ def main(
     _check_gate(bool(settings), depth)
     ahead = None if settings else early(depth)
     where = revision, subfolder, fixtures, offline, timeout, not no_cache
-    trees, bar = (models or (".",)) if below else (), Bar(len(named))
+    trees, bar = _trees(models, below), Bar(len(named))
 
     def request_for(model: str) -> Request:
         tree = asked.tree_of(model, trees)
@@ -150,6 +150,11 @@ def main(
     if shown.gone:
         raise ReaderGone
     return worst([report.exit_code for report in shown.reports])
+
+
+def _trees(models: Sequence[str], below: bool) -> Sequence[str]:
+    """The folders below which --recursive looks; none without it."""
+    return (models or (".",)) if below else ()
 
 
 def _of_card(card: CardFile | None, format: Format, context: click.Context) -> Format:
