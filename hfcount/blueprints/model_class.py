@@ -11,7 +11,7 @@ from hfcount.mapper.class_defaults import Declared, declared, knows, version
 from hfcount.mapper.classes import HEAD, classes, known, plain, stem
 from hfcount.mapper.keys_without_shape import may_bear
 from hfcount.mapper.unknown_types import by_timm
-from hfcount.text import printable
+from hfcount.text import printable, shown
 
 
 class Naming(NamedTuple):
@@ -48,7 +48,11 @@ def naming(c: Config) -> Naming:
     if not model_type:
         untyped = not (by_timm(c) or families.of_speculators(c))
         return Naming(first or "", untyped=untyped, reading=_auto_map(c).get("AutoConfig", ""))
-    if first is None or not isinstance(model_type, str) or families.find(model_type) is None:
+    if not isinstance(model_type, str) or families.find(model_type) is None:
+        return Naming()
+    if first is None and named not in (None, []):
+        raise _unreadable_class_error(c, named)
+    if first is None:
         return Naming()
     if _is_of_type(first, model_type) or families.described(first):
         return Naming(first)
@@ -114,6 +118,18 @@ def other_type_error(c: Config, named: Naming, reason: str) -> UnknownClass:
     )
     fix = "Name a class of the model_type in architectures, or correct model_type."
     return UnknownClass(f"{c.where}: {text}", key="architectures", observed=named.architecture, fix=fix)
+
+
+def _unreadable_class_error(c: Config, named: object) -> UnknownClass:
+    """The error for `architectures` that is no list of names."""
+    given = f"starts with {shown(named[0])}" if isinstance(named, list) else f"is {shown(named)}"
+    text = (
+        f"architectures {given}, and has to be a list of texts. transformers {version()} does not look at it"
+        " where it is told the class; which class the weights are of is not known here."
+    )
+    such = min(classes(str(c.value("model_type"))), key=len, default="")
+    fix = f"Write the name of the class in a list, such as [{such}]." if such else None
+    return UnknownClass(f"{c.where}: {text}", key="architectures", observed=shown(named), fix=fix)
 
 
 def _unknown_class_error(c: Config, name: str, model_type: str) -> UnknownClass:

@@ -202,3 +202,38 @@ def test_the_record_is_what_transformers_has() -> None:
     )
     assert written["classes"].keys() >= own.keys()
     assert all(own[kind] == written["classes"][kind] for kind in ("qwen2_vl", "qwen2_5_omni_thinker", "llama"))
+
+
+@pytest.mark.parametrize(
+    "named", [7, 0, True, {}, {"LlamaForCausalLM": 1}, "LlamaForCausalLM", [7], [None], [[]]], ids=repr
+)
+def test_architectures_that_are_no_list_of_names_leave_the_class_open(named: object) -> None:
+    report = hfcount.verify_tensors(recorded("llama", architectures=named), {})
+    assert (report.verdict, [one.code for one in report.findings]) == ("unverified", ["HF109"])
+    assert "list of texts" in report.findings[0].message
+
+
+@pytest.mark.parametrize("norms", [0, 1])
+def test_falcon_has_one_norm_beside_both_unless_it_says_two(norms: int) -> None:
+    values = recorded("falcon", parallel_attn=True, new_decoder_architecture=False, num_ln_in_parallel_attn=norms)
+    names = {one.name for one in hfcount.blueprint(values).tensors() if ".h.0." in one.name}
+    assert "transformer.h.0.input_layernorm.weight" in names
+    assert not any("post_attention" in name or "ln_" in name for name in names)
+
+
+@pytest.mark.parametrize(("settings", "outcome"), [({}, "unknown"), ([], "unknown"), (None, "whole")])
+def test_rotary_settings_without_a_type_are_unknown_of_version_4(settings: object, outcome: str) -> None:
+    values = recorded("llama", rope_scaling=settings, dtype="bfloat16")
+    tensors = {one.name: (one.shape, "BF16") for one in hfcount.blueprint(values).tensors()}
+    report = hfcount.verify_tensors(values, tensors)
+    assert [one.outcome for one in report.loaders if one.version == "4.57.1"] == [outcome]
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_an_unknown_quantisation_over_plain_names_is_not_called_random(packed: bool) -> None:
+    values = recorded("llama", quantization_config={"quant_method": "nobodys"}, dtype="bfloat16")
+    plain = recorded("llama", dtype="bfloat16")
+    tensors = {one.name: (one.shape, "BF16") for one in hfcount.blueprint(plain).tensors()}
+    if packed:
+        tensors = {name.replace("proj.weight", "proj.qweight"): told for name, told in tensors.items()}
+    assert hfcount.verify_tensors(values, tensors).verdict == ("mismatch" if packed else "unverified")

@@ -1,18 +1,22 @@
-"""Records keys by which versions of transformers refuse any config: `python tests/tools/config_keys.py`.
+"""Records what versions of transformers refuse of keys that all configs may have: `python tests/tools/config_keys.py`.
 
 Run with each version, it writes the line of that in hfcount/verifier/loaders/config_keys.json: names of methods and
 properties of all config classes that a key of config.json takes the place of, so that models of two types are not
-loaded, whichever of some values it has.
+loaded, whichever of some values it has; the types whose
+classes have experts of a chosen implementation, and those that prune heads.
 """
 
 import json
 import os
+import re
 import tempfile
 import warnings
 from pathlib import Path
 from typing import Any
 
 FILE = Path(__file__).parents[2] / "hfcount" / "verifier" / "loaders" / "config_keys.json"
+EXPERTS = ("@use_experts_implementation",)  # what PreTrainedModel._can_set_experts_implementation looks for
+PRUNE = ("def _prune_heads", "def prune_heads")  # what PreTrainedModel.prune_heads calls in version 4
 VALUES: tuple[Any, ...] = (1, "x", {}, [])
 SIZES = {
     "hidden_size": 16,
@@ -54,6 +58,19 @@ def _is_refused(model: Any, saved: Path, name: str) -> bool:
         file.write_text(json.dumps(values))
 
 
+def having(marks: tuple[str, ...]) -> list[str]:
+    """The types with a class in a module whose source has one of these marks."""
+    import transformers
+
+    classes: set[str] = set()
+    for file in (Path(transformers.__file__).parent / "models").glob("*/modeling_*.py"):
+        source = file.read_text()
+        if any(mark in source for mark in marks):
+            classes.update(re.findall(r"^class (\w+)", source, re.MULTILINE))
+    names = json.loads((FILE.parents[2] / "mapper" / "classes.json").read_text())["classes"]
+    return sorted(kind for kind, listed in names.items() if not classes.isdisjoint(listed.split()))
+
+
 def main() -> None:
     """Writes the line of the installed version."""
     os.environ |= {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_VERBOSITY": "critical", "TQDM_DISABLE": "1"}
@@ -62,7 +79,11 @@ def main() -> None:
 
     transformers.utils.logging.set_verbosity(60)
     rows: dict[str, Any] = json.loads(FILE.read_text())["versions"] if FILE.exists() else {}
-    rows[transformers.__version__] = {"refused": " ".join(refused())}
+    rows[transformers.__version__] = {
+        "refused": " ".join(refused()),
+        "experts": " ".join(having(EXPERTS)),
+        "prune": " ".join(having(PRUNE)),
+    }
     lines = [f"{json.dumps(version)}: {json.dumps(rows[version], separators=(',', ':'))}" for version in sorted(rows)]
     FILE.write_text('{"all": {"library":"transformers"}, "versions": {\n' + ",\n".join(lines) + "\n}}\n")
 

@@ -53,3 +53,24 @@ def test_values_as_versions_take_them(key: str, value: Any, oldest: bool, newest
 def test_a_nested_config_takes_its_kernels_from_the_whole() -> None:
     values = {"attn_implementation": {"": "nonsense"}, "auto_map": {"AutoConfig": 5}, "self": 1}
     assert [name for name, _ in problems(NEWEST, values, KEYS, False)] == ["self"]
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "kind", "version", "refused"),
+    [
+        ("experts_implementation", "grouped_mm", "llama", NEWEST, True),
+        ("experts_implementation", "grouped_mm", "vit", NEWEST, True),
+        ("experts_implementation", {"": "grouped_mm"}, "bert", NEWEST, True),
+        ("experts_implementation", "grouped_mm", "qwen3_moe", NEWEST, False),
+        ("experts_implementation", "batched_mm", "llama", NEWEST, False),
+        ("experts_implementation", "grouped_mm", "llama", OLDEST, False),
+        ("pruned_heads", {"0": [0]}, "llama", OLDEST, True),
+        ("pruned_heads", {"0": []}, "qwen3", OLDEST, True),
+        ("pruned_heads", {"0": []}, "bert", OLDEST, False),
+        ("pruned_heads", {}, "llama", OLDEST, False),
+        ("pruned_heads", {"0": [0]}, "llama", NEWEST, False),
+    ],
+)
+def test_values_that_only_some_types_take(key: str, value: Any, kind: str, version: str, refused: bool) -> None:
+    named = [name for name, _ in problems(version, {key: value}, KEYS, True, kind)]
+    assert named == ([key] if refused else [])

@@ -23,7 +23,7 @@ def spec(c: Config) -> Spec:
     each = keys.multi_head(c, d, heads)
     given = c.int("num_kv_heads", default=heads)
     kv_heads = given if grouped else Dim.named("multi_query", 1, "multi_query") if shared else heads
-    norms = c.int("num_ln_in_parallel_attn", default=2 if grouped else 1) if parallel else 0
+    norms = c.int("num_ln_in_parallel_attn", default=2 if grouped else 1) or 1 if parallel else 0  # 0 is read as 1
     layer = Layer(
         mixer=GQA(heads=heads, kv_heads=kv_heads, head_dim=each.head_dim, qkv_bias=bias, out_bias=bias),
         ffn=Dense(width=c.int("ffn_hidden_size", default=4 * d), bias=bias),

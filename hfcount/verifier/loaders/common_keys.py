@@ -11,11 +11,13 @@ from typing import Any
 from hfcount.mapper.accepted_values import shared
 from hfcount.mapper.refusals import is_attention, is_number
 from hfcount.text import shown
+from hfcount.verifier.loaders.config_values import with_experts, with_pruning
 
 _PLANS = ("base_model_tp_plan", "base_model_pp_plan", "base_model_ep_plan")
 _PLANS_OF_5 = (*_PLANS, "base_model_fsdp_plan")
 _ATTENTION = ("attn_implementation", "_attn_implementation")
 _EXPERTS = ("experts_implementation", "_experts_implementation")
+_GROUPED = "grouped_mm"
 _PROBLEMS = ("regression", "single_label_classification", "multi_label_classification")
 _LISTS = (str, list, dict)
 
@@ -39,11 +41,14 @@ Problem = tuple[str, str]
 """A key, and why it is refused."""
 
 
-def problems(version: str, values: Mapping[str, Any], usual: Iterable[str], is_whole: bool) -> Iterator[Problem]:
+def problems(
+    version: str, values: Mapping[str, Any], usual: Iterable[str], is_whole: bool, kind: str = ""
+) -> Iterator[Problem]:
     """The keys by which a version refuses a config, and why.
 
     Args:
         usual: the keys that its class declares.
+        kind: its model_type; empty if that is not known.
         is_whole: whether it is the config of a model, and not one nested in it.
     """
     older = version.startswith("4.")
@@ -53,9 +58,11 @@ def problems(version: str, values: Mapping[str, Any], usual: Iterable[str], is_w
     yield from _mapped(values, {*usual, *values})
     if older:
         yield from _of_version_4(values)
+        yield from _pruned(version, values, kind) if kind else ()
     if is_whole:
         yield from _code(values)
         yield from () if older else _implementations(values)
+        yield from () if older or not kind else _grouped(version, values, kind)
 
 
 def _plans(values: Mapping[str, Any], older: bool) -> Iterator[Problem]:
@@ -93,6 +100,13 @@ def _of_version_4(values: Mapping[str, Any]) -> Iterator[Problem]:
         yield "_attn_implementation_internal", f"it is {shown(inner)}, and has to be an attention implementation"
 
 
+def _pruned(version: str, values: Mapping[str, Any], kind: str) -> Iterator[Problem]:
+    """Heads to prune from a class that cannot (4.57.1, modeling_utils.py: PreTrainedModel.prune_heads)."""
+    pruning = with_pruning(version)
+    if values.get("pruned_heads") and pruning and kind not in pruning:
+        yield "pruned_heads", f"the class of {kind} cannot prune heads"
+
+
 def _code(values: Mapping[str, Any]) -> Iterator[Problem]:
     named = values.get("auto_map")
     if isinstance(named, dict) and not isinstance(named.get("AutoConfig", ""), _LISTS):
@@ -113,6 +127,16 @@ def _implementations(values: Mapping[str, Any]) -> Iterator[Problem]:
         for word in _words(values.get(name)):
             if word not in shared("experts"):
                 yield name, f"{shown(word)} is none of {', '.join(shared('experts'))}"
+
+
+def _grouped(version: str, values: Mapping[str, Any], kind: str) -> Iterator[Problem]:
+    """The one kernel of experts that a class without experts refuses (5.24.0, modeling_utils.py:1680)."""
+    taking = with_experts(version)
+    for name in _EXPERTS:
+        given = values.get(name)
+        word = given.get("") if isinstance(given, dict) else given
+        if word == _GROUPED and taking and kind not in taking:
+            yield name, f"the class of {kind} has no experts that it could compute by {_GROUPED}"
 
 
 def _words(value: Any) -> list[Any]:

@@ -21,8 +21,22 @@ def value_at(values: Mapping[str, Any], path: str) -> Any:
     return value
 
 
-@cache
 def refused_keys(version: str) -> frozenset[str]:
     """The keys by which a version of transformers refuses a config whatever they hold (tests/tools/config_keys.py)."""
+    return _recorded(version, "refused")
+
+
+def with_experts(version: str) -> frozenset[str]:
+    """The types whose experts a version can compute by a chosen implementation; empty where that is not recorded."""
+    return _recorded(version, "experts")
+
+
+def with_pruning(version: str) -> frozenset[str]:
+    """The types whose classes can prune heads in a version; empty where that is not recorded."""
+    return _recorded(version, "prune")
+
+
+@cache
+def _recorded(version: str, what: str) -> frozenset[str]:
     row = json_lines.of_kind((Path(__file__).parent / "config_keys.json").read_bytes(), version)
-    return frozenset(row["refused"].split()) if row else frozenset()
+    return frozenset(row.get(what, "").split()) if row else frozenset()

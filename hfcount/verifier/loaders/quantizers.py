@@ -34,7 +34,7 @@ def unread(version: str, checkpoint: Checkpoint) -> Iterator[Unread]:
     if not settings and not version.startswith("4.") and isinstance(text, Mapping):
         settings = text.get("quantization_config")
     if isinstance(settings, Mapping) and settings:
-        yield from _of_settings(known, settings)
+        yield from _of_settings(known, settings, checkpoint)
     elif checkpoint.announced and checkpoint.announced[0].method:
         first = checkpoint.announced[0]
         where = first.key if first.file == "config.json" else first.file
@@ -48,12 +48,25 @@ def has_method(version: str, method: str) -> bool:
     return known is not None and (method in known.methods or method == "bitsandbytes")
 
 
-def _of_settings(known: _Quantizers, settings: Mapping[str, Any]) -> Iterator[Unread]:
+def _has_plain_names(checkpoint: Checkpoint) -> bool:
+    """Whether it holds tensors under the very names that its config describes without a quantisation, and no others."""
+    stored = {*checkpoint.names()}
+    leaves = checkpoint.blueprint.leaves if checkpoint.blueprint else ()
+    required = [leaf for leaf in leaves if leaf.presence == "required" and not leaf.tied_to]
+    return len(stored) == sum(int(leaf.count) for leaf in required) and all(
+        name in stored for leaf in required for name in leaf.names()
+    )
+
+
+def _of_settings(known: _Quantizers, settings: Mapping[str, Any], checkpoint: Checkpoint) -> Iterator[Unread]:
     method = settings.get("quant_method")
     if settings.get("load_in_8bit") or settings.get("load_in_4bit"):
         return
     if method is None:
         yield Unread("refuses", "refuses a quantization_config without quant_method", known.unnamed)
+    elif method not in known.methods and method != "bitsandbytes" and _has_plain_names(checkpoint):
+        says = f"has no quantisation method {method}, and whether the weights are packed is not known here"
+        yield Unread("unknown", says, known.unknown)
     elif method not in known.methods and method != "bitsandbytes":
         says = f"has no quantisation method {method}, and loads the packed weights as if they were not: they are random"
         yield Unread("differs", says, known.unknown)

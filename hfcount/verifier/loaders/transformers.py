@@ -29,6 +29,9 @@ _REFUSED_BY_4 = ("HF303",)
 _NEW_KEYS = ("attn_implementation", "rope_parameters")
 """Keys of config.json that version 4 takes nothing from (4.57.1, configuration_utils.py:806)."""
 
+_BY_NEW_DEFAULT = ("dtype", "torch_dtype")
+"""Keys that version 4 takes nothing from unless it is asked to (4.57.1, modeling_utils.py: `torch_dtype` is None)."""
+
 _ROTARY = frozenset({"rope_scaling", "rope_theta"})
 _BY_TRUTH = frozenset({"num_labels", "tie_word_embeddings"})
 """Keys that bear on shapes, and of which version 4 takes any value."""
@@ -90,12 +93,25 @@ def _as_compared(loader: Loader, recorded: Facts, checkpoint: Checkpoint) -> Rea
     if against:
         refused = _REFUSED_BY_4 if version.startswith("4.") else ()
         return by_findings(loader, against, f"{LIBRARY}-{version}.json", refused)
+    if unread := _unread_rotary(version, checkpoint):
+        return Reading(loader, "unknown", f"is not known here to take {unread}", evidence="none")
     if checkpoint.agrees is None:
         return Reading(loader, "unknown", checkpoint.uncompared, evidence="none")
     failed = not recorded.unknown.startswith(("never loaded", "too large"))  # what this version itself would write
     if recorded.unknown and (failed or version != versions()[-1]) and not _is_saved_by(version, checkpoint):
         return Reading(loader, "unknown", f"is not known here: {recorded.unknown}", evidence="none")
     return Reading(loader, "whole", source=f"{LIBRARY}-{version}.json")
+
+
+def _unread_rotary(version: str, checkpoint: Checkpoint) -> str:
+    """Rotary settings of no kind, which some classes of version 4 refuse and others take: which do is not recorded."""
+    for at, part, kind in _parts(checkpoint.values, _kind(checkpoint)) if version.startswith("4.") else ():
+        settings = part.get("rope_scaling")
+        kinds = [settings.get("type"), settings.get("rope_type")] if isinstance(settings, dict) else []
+        turns = "rope_parameters" in declared(kind).keys
+        if settings is not None and turns and not any(isinstance(one, str) for one in kinds):
+            return f"{at}rope_scaling without a type"
+    return ""
 
 
 def _of_settings(loader: Loader, checkpoint: Checkpoint) -> Reading | None:
@@ -161,6 +177,8 @@ def _is_taken(version: str, recorded: Facts, checkpoint: Checkpoint, finding: Fi
         return False
     if finding.code == "HF108":  # it finds the type in the name of the folder, and a class by itself needs none
         return True
+    if finding.code in ("HF001", "HF103") and finding.key in (*_BY_NEW_DEFAULT, TIE):
+        return True
     if finding.code == "HF110" and (finding.key or "").rpartition(".")[2] in _NEW_KEYS:
         return True
     heads = {leaf.name for leaf in _heads(checkpoint)}
@@ -211,7 +229,7 @@ def _of_common_keys(version: str, values: Mapping[str, Any], kind: str, at: str)
     from hfcount.verifier.loaders import common_keys
 
     if not common_keys.COMMON_KEYS.isdisjoint(values):
-        for key, why in common_keys.problems(version, values, declared(kind).keys, not at):
+        for key, why in common_keys.problems(version, values, declared(kind).keys, not at, kind):
             yield "refuses", f"refuses {at}{key}: {why}", ()
 
 
