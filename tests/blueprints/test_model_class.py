@@ -221,14 +221,6 @@ def test_falcon_has_one_norm_beside_both_unless_it_says_two(norms: int) -> None:
     assert not any("post_attention" in name or "ln_" in name for name in names)
 
 
-@pytest.mark.parametrize(("settings", "outcome"), [({}, "unknown"), ([], "unknown"), (None, "whole")])
-def test_rotary_settings_without_a_type_are_unknown_of_version_4(settings: object, outcome: str) -> None:
-    values = recorded("llama", rope_scaling=settings, dtype="bfloat16")
-    tensors = {one.name: (one.shape, "BF16") for one in hfcount.blueprint(values).tensors()}
-    report = hfcount.verify_tensors(values, tensors)
-    assert [one.outcome for one in report.loaders if one.version == "4.57.1"] == [outcome]
-
-
 @pytest.mark.parametrize("packed", [False, True])
 def test_an_unknown_quantisation_over_plain_names_is_not_called_random(packed: bool) -> None:
     values = recorded("llama", quantization_config={"quant_method": "nobodys"}, dtype="bfloat16")

@@ -93,25 +93,12 @@ def _as_compared(loader: Loader, recorded: Facts, checkpoint: Checkpoint) -> Rea
     if against:
         refused = _REFUSED_BY_4 if version.startswith("4.") else ()
         return by_findings(loader, against, f"{LIBRARY}-{version}.json", refused)
-    if unread := _unread_rotary(version, checkpoint):
-        return Reading(loader, "unknown", f"is not known here to take {unread}", evidence="none")
     if checkpoint.agrees is None:
         return Reading(loader, "unknown", checkpoint.uncompared, evidence="none")
     failed = not recorded.unknown.startswith(("never loaded", "too large"))  # what this version itself would write
     if recorded.unknown and (failed or version != versions()[-1]) and not _is_saved_by(version, checkpoint):
         return Reading(loader, "unknown", f"is not known here: {recorded.unknown}", evidence="none")
     return Reading(loader, "whole", source=f"{LIBRARY}-{version}.json")
-
-
-def _unread_rotary(version: str, checkpoint: Checkpoint) -> str:
-    """Rotary settings of no kind, which some classes of version 4 refuse and others take: which do is not recorded."""
-    for at, part, kind in _parts(checkpoint.values, _kind(checkpoint)) if version.startswith("4.") else ():
-        settings = part.get("rope_scaling")
-        kinds = [settings.get("type"), settings.get("rope_type")] if isinstance(settings, dict) else []
-        turns = "rope_parameters" in declared(kind).keys
-        if settings is not None and turns and not any(isinstance(one, str) for one in kinds):
-            return f"{at}rope_scaling without a type"
-    return ""
 
 
 def _of_settings(loader: Loader, checkpoint: Checkpoint) -> Reading | None:
