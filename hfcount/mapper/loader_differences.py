@@ -31,6 +31,9 @@ _BASES = {
     "sliding_attention": ("rope_local_base_freq", "local_rope_theta", "rope_theta"),
 }
 _SHARES = ("rotary_pct", "partial_rotary_factor")
+_SAME_KINDS = (("su", "longrope"), ("mrope", "default"))
+"""Names of a kind in `type` and in rope_type, which all read alike."""
+
 _ELSEWHERE = {"rope_theta", "rope_type", "type", "partial_rotary_factor", "original_max_position_embeddings"}
 
 
@@ -77,6 +80,7 @@ class RotaryDifference(NamedTuple):
         key: its full path in version 5's spelling; `older` is where version 4 looks.
         newer: what 5.23 and vLLM 0.33 take; `taken` is what 4.57 takes.
         writes: what the config would have to say besides, by key, so that all take the same; empty if 4.57 cannot.
+        of_vllm: whether vLLM 0.33 takes what 5.23 does.
     """
 
     key: str
@@ -84,6 +88,7 @@ class RotaryDifference(NamedTuple):
     newer: Any
     taken: Any
     writes: Mapping[str, Any]
+    of_vllm: bool = True
 
 
 @cache
@@ -142,19 +147,24 @@ def moved(values: Values, kind: Any) -> MovedSizes | None:
     return MovedSizes({name: usual[name] for name in taken}, taken, beside) if taken else None
 
 
-def rotary(values: Values, kind: Any, path: str = "") -> Iterator[RotaryDifference]:
-    """The settings of rotary positions that 4.57 takes otherwise, in a config and in those nested in it."""
+def rotary(values: Values, kind: Any, path: str = "", within: str = "") -> Iterator[RotaryDifference]:
+    """The settings of rotary positions that 4.57 takes otherwise, in a config and in those nested in it.
+
+    Args:
+        path: of the config, with a dot at its end.
+        within: the type of the config that it is nested in, and its key there, each with a dot behind it.
+    """
     if not isinstance(kind, str):
         return
     known = declared(kind)
     for name, value in values.items():
         if isinstance(value, dict) and name in known.parts:
-            yield from rotary(value, known.part(name, value).kind, f"{path}{name}.")
+            yield from rotary(value, known.part(name, value).kind, f"{path}{name}.", f"{kind}.{name}.")
     settings = values.get("rope_scaling") or values.get("rope_parameters")
     is_set = settings is not None or any(name in values for names in _BASES.values() for name in names)
     if is_set and not isinstance(settings, dict):
         return  # both read the spelling of version 4
-    older, newer = (_recorded()[part].get(kind) for part in ("older", "newer"))
+    older, newer = (_usual(_recorded()[part], kind, within) for part in ("older", "newer"))
     if not (older and newer):
         return
     before, now = (rotary_tables(kind, _recorded()["versions"][part]) for part in ("older", "newer"))
@@ -162,10 +172,26 @@ def rotary(values: Values, kind: Any, path: str = "") -> Iterator[RotaryDifferen
     forms = [*rotary_forms(values, usual, older=False)]
     if any(word in now.refused.get(form, "").split() for form, word in forms):
         return  # it takes nothing at all
+    if before.typed and not now.typed:
+        yield from _kinds(values.get("rope_scaling") or {}, path)
     yield from _unscaled(values, usual, before, now, path)
     if any(word in now.unread.get(form, "").split() for form, word in forms):
         return  # both take what is said elsewhere, or the defaults
     yield from _differing(values, settings or {}, older, newer, path)
+
+
+def _usual(rows: Mapping[str, Any], kind: str, within: str) -> Any:
+    """What absent keys of a type mean, by the config that it is nested in if that brings defaults of its own."""
+    return rows.get(f"{within}{kind}") or rows.get(kind)
+
+
+def _kinds(given: Values, path: str) -> Iterator[RotaryDifference]:
+    """The kind in `type`, which 4.57 takes before that in rope_type; vLLM 0.33 refuses both, if they are not alike."""
+    old, new = given.get("type"), given.get("rope_type")
+    if isinstance(old, str) and isinstance(new, str) and old != new and (old, new) not in _SAME_KINDS:
+        writes = {f"{path}rope_scaling": {name: value for name, value in given.items() if name != "type"}}
+        place = f"{path}rope_scaling"
+        yield RotaryDifference(f"{place}.rope_type", f"{place}.type", new, old, writes, of_vllm=False)
 
 
 def _unscaled(

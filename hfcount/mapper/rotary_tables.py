@@ -20,6 +20,7 @@ class RotaryTables(NamedTuple):
         unscaled: kinds by form of which the base alone is read.
         refused: kinds by form that are refused.
         top: kinds for which original_max_position_embeddings counts where it stands at the top.
+        typed: whether `type` of rope_scaling counts where rope_type beside it says another kind.
         odd: how an odd width of a head is refused: `given` as head_dim, or `divided` of hidden_size.
     """
 
@@ -28,6 +29,7 @@ class RotaryTables(NamedTuple):
     refused: Mapping[str, str]
     top: frozenset[str]
     odd: frozenset[str]
+    typed: bool = False
 
     def odd_width(self, values: Values, usual: Values) -> int | None:
         """The odd width of a head that is refused; None if there is none.
@@ -51,7 +53,9 @@ def rotary_tables(kind: str, version: str) -> RotaryTables:
     """What a version makes of the settings of a type; empty where nothing is recorded."""
     row = (json_lines.of_kind(_file(), kind) or {}).get(version, {})
     words = {name: frozenset(row.get(name, "").split()) for name in ("top", "odd")}
-    return RotaryTables(row.get("unread", {}), row.get("unscaled", {}), row.get("refused", {}), **words)
+    return RotaryTables(
+        row.get("unread", {}), row.get("unscaled", {}), row.get("refused", {}), **words, typed=row.get("typed", False)
+    )
 
 
 def rotary_forms(values: Values, usual: Values, older: bool) -> Iterator[tuple[str, str]]:

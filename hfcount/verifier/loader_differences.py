@@ -5,7 +5,7 @@ from typing import Any
 
 from hfcount.architectures import families
 from hfcount.fetcher.layout import CONFIG
-from hfcount.mapper.loader_differences import NEWER, OLDER, TIE, VLLM, TieDifference
+from hfcount.mapper.loader_differences import NEWER, OLDER, TIE, VLLM, RotaryDifference, TieDifference
 from hfcount.spec.tree.leaves import Leaf, leaves
 from hfcount.verifier.comparison import Comparison
 from hfcount.verifier.findings import Outcome
@@ -36,11 +36,16 @@ def check_readers(c: Comparison, outcome: Outcome) -> None:
                 key=other.key,
                 file=CONFIG,
                 fix=f"Write {_written(other.writes)}, too: hfcount fix --only HF113 does it." if other.writes else None,
-                statement=f"{NEWER} and {VLLM} use {_value(other.newer)} for {other.key}; {OLDER} reads only"
+                statement=f"{_agreeing(other)} {_value(other.newer)} for {other.key}; {OLDER} reads only"
                 f" {other.older}, uses {_value(other.taken)} and computes something else.",
                 writes=other.writes,
             )
         )
+
+
+def _agreeing(other: RotaryDifference) -> str:
+    """Who takes what the newer does, and the verb."""
+    return f"{NEWER} and {VLLM} use" if other.of_vllm else f"{NEWER} uses"
 
 
 def check_moved(c: Comparison, outcome: Outcome) -> None:

@@ -160,6 +160,14 @@ ROTARY: dict[str, tuple[Json, list[tuple[str, Any, Any]]]] = {
         {"model_type": "llava", "text_config": rope(rope_theta=5e5)},
         [("text_config.rope_theta", 5e5, 1e4)],
     ),
+    "the default of the type that it is nested in": (
+        {"model_type": "voxtral", "text_config": {"model_type": "llama", **rope(rope_theta=1e8)}},
+        [],
+    ),
+    "another than that": (
+        {"model_type": "voxtral", "text_config": {"model_type": "llama", **rope(rope_theta=1e4)}},
+        [("text_config.rope_theta", 1e4, 1e8)],
+    ),
     "a type that 4.57 has not": ({"model_type": "qwen3_5_text", "rope_parameters": {"rope_theta": 7.0}}, []),
     "no object": ({"model_type": "llama", "rope_parameters": [1]}, []),
     "no number": (rope(rope_theta="5e5"), []),

@@ -8,6 +8,8 @@ It writes the part of hfcount/mapper/readers.json that the installed version is 
   keys of the language model that the class takes from the top level where text_config is absent,
   and `alone` is the flag there, if it is not that of the part's own type.
 - `newer` (5.23): the rotary positions of a config that says nothing of them, for the types that 4.57 has.
+  Both have rows of TYPE.PART.INNER, too: what TYPE gives to a nested config of the type INNER that says nothing,
+  where it is not what INNER has by itself.
 - `moved` (both): the keys that 4.57 takes from the top level where text_config is absent, and 5.23 does not.
 """
 
@@ -16,6 +18,7 @@ import os
 import re
 import sys
 import warnings
+from collections.abc import Iterator
 from copy import deepcopy
 from importlib import import_module
 from inspect import signature
@@ -62,6 +65,9 @@ def older() -> dict[str, Json]:
             found[kind]["top"] = taken
     for kind in spelled(found):
         found[kind]["scaling"] = "type"
+    for place, inner in nested(found):
+        if (row := _row(inner)) != {key: found[inner.model_type].get(key) for key in row}:
+            found[place] = row
     tying = set(_tying(found))
     for kind, row in found.items():
         if "text" in row and kind not in tying:
@@ -123,7 +129,27 @@ def spelled(rows: dict[str, Json]) -> list[str]:
 def newer(known: dict[str, Json]) -> dict[str, Json]:
     """The rotary positions that this version, 5.23, gives to a config that says nothing of them."""
     rows = {kind: _made(kind) for kind, row in known.items() if any(map(ROTARY.match, row))}
-    return {kind: made.rope_parameters for kind, made in rows.items() if getattr(made, "rope_parameters", None)}
+    found = {kind: made.rope_parameters for kind, made in rows.items() if getattr(made, "rope_parameters", None)}
+    for place, inner in nested(known):
+        given = getattr(inner, "rope_parameters", None)
+        if given and given != found.get(inner.model_type):
+            found[place] = given
+    return found
+
+
+def nested(known: dict[str, Json]) -> Iterator[tuple[str, Any]]:
+    """What each type makes of a nested config that says nothing but its type, and the place that it is recorded at."""
+    from transformers import CONFIG_MAPPING, PretrainedConfig
+
+    for kind in sorted(known.keys() & CONFIG_MAPPING.keys()):
+        for name, part in vars(_made(kind) or object).items():
+            if isinstance(part, PretrainedConfig) and any(map(ROTARY.match, known.get(part.model_type, ()))):
+                try:
+                    values = {"model_type": kind, name: {"model_type": part.model_type}}
+                    inner = getattr(CONFIG_MAPPING[kind].from_dict(values), name)
+                except (ValueError, TypeError, KeyError, AttributeError):  # it needs more
+                    continue
+                yield f"{kind}.{name}.{part.model_type}", inner
 
 
 def _row(made: Any) -> Json:

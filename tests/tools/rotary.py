@@ -6,6 +6,7 @@ It writes hfcount/mapper/rotary.json, a line for each model_type, by version, fo
 - `unscaled`: kinds by form whose table is that of positions that are not scaled.
 - `top`: kinds for which original_max_position_embeddings counts where it stands at the top of the config.
 - `refused`: kinds by form with which no table is made.
+- `typed`: whether `type` of rope_scaling counts where rope_type beside it says another kind.
 - `odd`: how an odd width of a head is refused: `given` as head_dim, or `divided`, of hidden_size by the heads.
 """
 
@@ -57,6 +58,7 @@ def described(config: Any) -> Json:
             "unscaled": _words(unscaled),
             "refused": _words(refused),
             "top": _top(config, tables, forms),
+            "typed": _is_typed(config, tables, forms, made),
         }
     return {name: value for name, value in found.items() if value}
 
@@ -75,6 +77,14 @@ def _top(config: Any, tables: list[Any], forms: Json) -> str:
         if with_it and with_it != _table(config, tables, values):
             found.append(kind)
     return " ".join(found)
+
+
+def _is_typed(config: Any, tables: list[Any], forms: Json, made: Json) -> bool:
+    """Whether the kind is taken from `type`, where both are there."""
+    values = deepcopy(forms["rope_scaling/linear"])
+    values["rope_scaling"]["type"] = "default"
+    table = _table(config, tables, values)
+    return bool(table) and table == made["rope_scaling/default"] != made["rope_scaling/linear"]
 
 
 def _odd(config: Any, usual: Any, heads: Any) -> str:

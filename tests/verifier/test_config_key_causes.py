@@ -164,7 +164,7 @@ def test_a_first_draft_of_eagle_is_told_by_its_fc_alone(bias: bool, width: int) 
     assert ("as in EAGLE drafts" in messages(values, tensors)) == (width == 2)
 
 
-@pytest.mark.parametrize("kind", ["mimo", "nemotron_h", "deepseek_v3"])
+@pytest.mark.parametrize("kind", ["mimo", "nemotron_h", "glm4_moe_lite"])
 def test_prediction_layers_that_are_stored_are_cured_by_the_key_that_counts_them(kind: str) -> None:
     values = {name: value for name, value in recorded(kind).items() if name != "num_nextn_predict_layers"}
     with_layers = values | {"num_nextn_predict_layers": 1}

@@ -6,9 +6,12 @@ from hfcount.architectures.layers.norms import rms_norm
 from hfcount.architectures.layers.sizes import layer_count
 from hfcount.architectures.layers.stacks import stack, uniform
 from hfcount.mapper import MAX_LAYERS, Config
+from hfcount.mapper.class_defaults import declared
 from hfcount.spec import Layer, Layers, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
+
+_COUNTS = ("num_nextn_predict_layers", "num_mtp_layers")
 
 
 def ahead(c: Config, layers: Sequence[Layers], announced: bool = True) -> dict[str, Spec]:
@@ -20,12 +23,18 @@ def ahead(c: Config, layers: Sequence[Layers], announced: bool = True) -> dict[s
 
 
 def mtp(c: Config, layer: Callable[[], Layer]) -> dict[str, Spec]:
-    """Multi-token-prediction layers, numbered after the others; `layer` builds one."""
-    more = c.int("num_nextn_predict_layers", "num_mtp_layers", default=0, minimum=0, maximum=MAX_LAYERS)
+    """Multi-token-prediction layers, numbered after the others; `layer` builds one.
+
+    Where no key says how many, as many may be there as the class has by default, and none need be.
+    """
+    usual = declared(c.family).default(_COUNTS)
+    default = usual[1] if usual and isinstance(usual[1], int) else 0
+    more = c.int(*_COUNTS, default=default, minimum=0, maximum=MAX_LAYERS)
     if not more:
         return {}
     start, marked = int(layer_count(c)), layer().replace(mtp=True)
-    return ahead(c, [Layers(indices=Indices(range(start, start + more), more), layer=marked)])
+    layers = [Layers(indices=Indices(range(start, start + more), more), layer=marked)]
+    return ahead(c, layers, announced=any(map(c.given, _COUNTS)))
 
 
 def drafts(c: Config, key: str, layer: Layer, default: int = 0, announced: bool = True) -> dict[str, Spec]:

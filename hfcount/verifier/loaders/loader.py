@@ -151,6 +151,14 @@ class Checkpoint(Record):
             return any(shard.header and name in shard.header.tensors for shard in self.shards.values())
         return self.index is not None and name in self.index.weight_map
 
+    def copies(self, name: str) -> bool | None:
+        """Whether a stored tensor is a copy of the one that the config ties it to; None if that was not compared.
+
+        A tensor that the config does not tie, or that differs from the other, is none.
+        """
+        about = (finding for finding in self.findings if "HF203" in finding.codes and name in finding.tensors)
+        return next((getattr(finding, "alike", None) for finding in about), False)
+
     @cached_property
     def is_announced(self) -> bool:
         """Whether anything announces a quantisation, in whatever form."""

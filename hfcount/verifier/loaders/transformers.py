@@ -18,7 +18,7 @@ from hfcount.verifier.loaders import config_values
 from hfcount.verifier.loaders.by_findings import by_findings, errors_of
 from hfcount.verifier.loaders.config_values import ABSENT, value_at
 from hfcount.verifier.loaders.facts import LIBRARY, Facts, Size, facts, versions
-from hfcount.verifier.loaders.loader import Checkpoint, Loader, Reading, ReadingOutcome
+from hfcount.verifier.loaders.loader import Basis, Checkpoint, Loader, Reading, ReadingOutcome
 
 _OF_INDEX = frozenset({"HF205"})
 """Findings of an index that does not say what its files hold."""
@@ -79,7 +79,8 @@ def read(loader: Loader, checkpoint: Checkpoint) -> Reading:
         return otherwise
     if difference := next(_differences(version, recorded, checkpoint), None):
         outcome, says, codes = difference
-        return Reading(loader, outcome, says, codes, source=source)
+        basis: Basis = "none" if outcome == "unknown" else "run"
+        return Reading(loader, outcome, says, codes, basis, "" if outcome == "unknown" else source)
     return _as_compared(loader, recorded, checkpoint)
 
 

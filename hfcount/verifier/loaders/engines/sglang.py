@@ -212,6 +212,9 @@ def _ties(checkpoint: Checkpoint, registered: Registered) -> Iterator[Difference
     elif "HF213" in checkpoint.codes and registered.ties:
         says = "ties the head to the embedding, and drops the one that is stored"
         yield Difference("differs", says, "tied", ("HF213",))
+    elif tied and registered.ties and checkpoint.has(tied.name) and checkpoint.copies(tied.name) is None:
+        says = f"ties {tied.name}, and drops the one that is stored, whose values were not compared"
+        yield Difference("unknown", says, "", ("HF203",))
     elif "HF213" in checkpoint.codes:
         yield Difference("unknown", "is not known here to keep a head that the config ties", "", ("HF213",))
 
