@@ -77,6 +77,16 @@ VLLM_RULES = {
         "model_executor/layers/quantization/utils/fp8_utils.py",
         "if output_partition_size % block_n != 0:",
     ),
+    "expert_parameter": ("model_executor/layers/fused_moe/routed_experts.py", "has no parameter {param_name!r} "),
+    "expert_names": (
+        "model_executor/layers/fused_moe/routed_experts.py",
+        "for param_name, weight_name, expert_id, shard",
+    ),
+    "expert_gate": ("model_executor/models/qwen3_moe.py", "self.gate = GateLinear("),
+    "expert_shards": (
+        "model_executor/layers/quantization/compressed_tensors/compressed_tensors_moe/compressed_tensors_moe.py",
+        '"All MoE projections need to have same "',
+    ),
     "fp8_expert_blocks": (
         "model_executor/layers/quantization/utils/fp8_utils.py",
         "if intermediate_size_per_partition % block_n != 0:",

@@ -474,6 +474,48 @@ row(38, "experts that blocks do not divide", ("refuses", "fp8_utils.py"), ("refu
 row(38, "experts whose blocks are refined", UNKNOWN, ("refuses", "fp8.py"))(
     lambda: experts({**FP8, "weight_block_size": [128, 128]}, partial(fp8, block=128), 64, hidden_size=128, head_dim=32)
 )
+# quantised experts: vLLM 0.33, model_executor/layers/fused_moe/routed_experts.py:1028, 1050
+ROUTERS = [f"model.layers.{layer}.mlp.gate" for layer in range(2)]
+PACKED: Json = {
+    **CT,
+    "format": "pack-quantized",
+    "config_groups": {
+        "group_0": {
+            "targets": ["Linear"],
+            "weights": {"num_bits": 4, "type": "int", "strategy": "group", "group_size": 32, "symmetric": True},
+        }
+    },
+}
+
+
+def ct_packed(stem: str, rows: int, columns: int) -> Tensors:
+    return {
+        f"{stem}.weight_packed": ("I32", (rows, columns // 8)),
+        f"{stem}.weight_scale": (BF, (rows, columns // 32)),
+        f"{stem}.weight_shape": ("I64", (2,)),
+    }
+
+
+def stacked(*ignored: str) -> Made:
+    """Experts in one dense tensor for all of a layer, beside packed attention."""
+    settings = {**PACKED, "ignore": ["lm_head", *ROUTERS, *ignored]}
+    values = QWEN_MOE | {"quantization_config": settings}
+    stored = without(packed(tensors(values), ct_packed, ".experts."), ".experts.")
+    for layer in range(2):
+        stem = f"model.layers.{layer}.mlp.experts"
+        stored |= {f"{stem}.gate_up_proj": (BF, (4, 128, 64)), f"{stem}.down_proj": (BF, (4, 64, 64))}
+    return of(values, stored)
+
+
+row(32, "experts one by one in FP8", WHOLE)(
+    lambda: experts({**FP8, "modules_to_not_convert": ["lm_head", *ROUTERS]}, fp8, 64)
+)
+row(32, "experts beside routers that no list names", UNKNOWN)(lambda: experts(FP8, fp8, 64))
+row(32, "stacked dense experts that no list names", ("refuses", "routed_experts.py"))(lambda: stacked())
+row(32, "gates of stacked experts alone in the list", ("refuses", "compressed_tensors_moe.py"))(
+    lambda: stacked("re:.*experts.*gate_proj")
+)
+row(32, "stacked dense experts in the list", UNKNOWN)(lambda: stacked("re:.*experts.*"))
 # 39: counts of experts
 row(39, "n_routed_experts", WHOLE)(lambda: glm())
 row(39, "no experts", WHOLE)(lambda: of(llama(num_experts=0)))

@@ -228,7 +228,9 @@ def modules(checkpoint: Checkpoint, registered: Registered) -> Iterator[Differen
 
     yield from fp8_blocks.of_vllm(checkpoint, _block(taken.values), taken.method)
     if checkpoint.has_experts:
-        yield Difference("unknown", "is not known here to load quantised experts as they are stored", registered.skips)
+        from hfcount.verifier.loaders.engines import vllm_experts  # few have experts
+
+        yield from vllm_experts.differences(checkpoint, taken.method, taken.values, registered)
     if not checkpoint.is_of_text:
         yield Difference("unknown", "is not known here to tell which parts of a tower are quantised", registered.skips)
     if taken.method == "fp8":
