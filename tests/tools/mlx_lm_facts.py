@@ -59,12 +59,14 @@ ORDER = (
 def modules() -> dict[str, str]:
     """The module of each type."""
     import mlx_lm.models
-    from mlx_lm.utils import MODEL_ARCHITECTURE_REMAPPING, MODEL_REMAPPING
+    from mlx_lm import utils
 
     names = {found.name for found in iter_modules(mlx_lm.models.__path__)}
     there = {name: name for name in names if _is_model(name)}
-    by_class = {f"{kind} {name}": module for (kind, name), module in MODEL_ARCHITECTURE_REMAPPING.items()}
-    return {**there, **{kind: module for kind, module in {**MODEL_REMAPPING, **by_class}.items() if module in there}}
+    remapped = getattr(utils, "MODEL_ARCHITECTURE_REMAPPING", {})  # not before 0.32
+    by_class = {f"{kind} {name}": module for (kind, name), module in remapped.items()}
+    other = {**utils.MODEL_REMAPPING, **by_class}
+    return {**there, **{kind: module for kind, module in other.items() if module in there}}
 
 
 def _is_model(name: str) -> bool:
