@@ -1,6 +1,7 @@
 """Values with typed fields, whose classes cost a fortieth of a dataclass to make."""
 
 from collections.abc import Callable, Mapping
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self, TypeVar, cast, dataclass_transform
 
 T = TypeVar("T")
@@ -34,19 +35,23 @@ def _of_class(kind: object) -> bool:
 
 
 class _Fields:
-    """What a Record and a State share: fields by position or by name, and equality of all of them."""
+    """What a Record and a State share: fields by position or by name, and equality of all but `_uncompared`."""
 
     _fields: ClassVar[tuple[str, ...]] = ()
     _known: ClassVar[frozenset[str]] = frozenset()
     _defaults: ClassVar[Mapping[str, Any]] = {}
     _made: ClassVar[tuple[str, ...]] = ()
     _readers: ClassVar[Mapping[str, Reader]] = {}
+    _uncompared: ClassVar[frozenset[str]] = frozenset()
+    _compared: ClassVar[Callable[[Any], object]] = type
 
     def __init_subclass__(cls, *, kw_only: bool = True) -> None:  # which only type checkers look at
         super().__init_subclass__()
         names = [name for name, kind in cls.__annotations__.items() if not (name.startswith("_") or _of_class(kind))]
         cls._fields = tuple(dict.fromkeys((*cls._fields, *names)))
         cls._known = frozenset(cls._fields)
+        compared = [name for name in cls._fields if name not in cls._uncompared]
+        cls._compared = attrgetter(*compared) if compared else type
         there = {name: cls.__dict__[name] for name in names if name in cls.__dict__}
         readers = {name: value for name, value in there.items() if isinstance(value, Reader)}
         values = {name: value for name, value in there.items() if name not in readers}
@@ -83,10 +88,11 @@ class _Fields:
         """Completes the fields after they are set."""
 
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and self._values() == other._values()
+        return type(self) is type(other) and type(self)._compared(self) == type(self)._compared(other)
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self._values().items())})"
+        shown = [f"{name}={value!r}" for name, value in self._values().items() if name not in self._uncompared]
+        return f"{type(self).__name__}({', '.join(shown)})"
 
     def _values(self) -> dict[str, Any]:
         """The values of all fields, in the order of the fields."""
@@ -117,8 +123,7 @@ class Record(_Fields):
             raise AttributeError(f"{type(self).__name__} is immutable: {name} cannot be deleted")
 
     def __hash__(self) -> int:
-        values = self.__dict__
-        return hash(tuple([values[name] for name in self._fields]))
+        return hash(type(self)._compared(self))
 
 
 @dataclass_transform(kw_only_default=True, field_specifiers=(made,))

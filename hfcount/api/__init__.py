@@ -4,7 +4,6 @@ Work here on the Python functions and their arguments.
 """
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import replace
 from itertools import product
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, get_args
@@ -115,7 +114,7 @@ def verify(
         if not isinstance(value, str | PathLike | None):
             raise TypeError(f"{name} is {typed(value)}, but must be a str or a path, or None.")
     named = {name: None if value is None else fspath(value) for name, value in other.items()}
-    request = replace(request, headers=early(depth), base=named["base"], target=named["target"])
+    request = request.replace(headers=early(depth), base=named["base"], target=named["target"])
     check_choice("derive_with", derive_with, (None, *get_args(DerivedWith)))
     extras: dict[Extra, bool] = {"tensors": tensors, "formula": formula, "layers": formula}
     options = Options(
@@ -349,7 +348,7 @@ def diff(
             request = request_of(
                 model, None, None, fixtures, offline=offline, timeout=timeout, cache=cache, called=name
             )
-            sides.append(replace(request, headers=early(depth)))
+            sides.append(request.replace(headers=early(depth)))
         except HfcountError as error:
             sides.append(error)
     wanted = DiffOptions(

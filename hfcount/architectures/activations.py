@@ -1,7 +1,6 @@
 """Lays out activations with weights, wherever a config asks for one in place of its type's own."""
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import replace
 from typing import get_args
 
 from hfcount.architectures.registry import find
@@ -79,7 +78,7 @@ class _Placing:
     def node(self, node: Node, path: str) -> Node:
         """The node at a path, and what is below it, with their activations."""
         if isinstance(node, Repeat):
-            return self._held(replace(node, body=self.node(node.body, _below(path, NUMBER))), path)
+            return self._held(node.replace(body=self.node(node.body, _below(path, NUMBER))), path)
         if isinstance(node, tuple):
             before = set(self.met)
             inner = tuple(self.node(one, path) for one in node)
@@ -87,7 +86,7 @@ class _Placing:
         if isinstance(node, Block):
             known = folded(node.children)
             children = {name: self.node(child, _below(path, known[name])) for name, child in node.children.items()}
-            return self._held(replace(node, children=children), path)
+            return self._held(node.replace(children=children), path)
         return node
 
     def _held(self, node: Node, path: str) -> Node:
@@ -107,7 +106,7 @@ class _Placing:
             if name not in names
         }
         if isinstance(node, Block):
-            return replace(node, children={**node.children, **added})
+            return node.replace(children={**node.children, **added})
         alone = node if isinstance(node, tuple) else (node,)
         return (*alone, Block(added)) if added else node
 

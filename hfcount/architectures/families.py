@@ -1,7 +1,6 @@
 """Finds the family of a config, reads the config into a Spec, and builds the tree of tensors."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Literal, NamedTuple
 
 from hfcount.architectures.family import Family
@@ -203,7 +202,7 @@ def base(s: Spec) -> Block:
 
 def tower(s: Spec, name: Literal["vision", "audio"]) -> Block:
     """The tree of a tower: its tensors are counted as the component `name`, and text tokens skip it."""
-    return replace(tree(s.parts[name]), component=name, repeats=0)
+    return tree(s.parts[name]).replace(component=name, repeats=0)
 
 
 class Conversions(NamedTuple):

@@ -1,7 +1,7 @@
 """The blueprint: every tensor of a model, and its parameter counts."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import cached_property
 from re import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -12,6 +12,7 @@ from hfcount.errors import ConfigError, UnknownClass
 from hfcount.mapper.classes import prefix
 from hfcount.mapper.loader_differences import MovedSizes, RotaryDifference, TieDifference
 from hfcount.mapper.token_ids import TokenId
+from hfcount.record import Record, made
 from hfcount.spec import Head, Spec
 from hfcount.spec.tree.leaves import Label, Leaf, leaves, undescribed
 from hfcount.spec.tree.nodes import Block, Component
@@ -38,8 +39,7 @@ class NamedTensor(NamedTuple):
         return self.component
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(Record, kw_only=False):
     """All tensors whose names differ only in indices; `elements` is their sum."""
 
     name: str
@@ -62,8 +62,7 @@ class Measure(NamedTuple):
     active: int
 
 
-@dataclass(frozen=True)
-class Blueprint:
+class Blueprint(Record, kw_only=False):
     """Every tensor that a checkpoint of one config must hold.
 
     `total` counts distinct parameters: a tied matrix once, buffers not at all. `active` counts only the experts that
@@ -88,12 +87,12 @@ class Blueprint:
     spec: Spec
     tree: Block
     unread: tuple[str, ...] = ()
-    assumed_defaults: Mapping[str, Any] = field(default_factory=dict)
+    assumed_defaults: Mapping[str, Any] = made(factory=dict)
     problems: tuple[ConfigError, ...] = ()
     token_ids: tuple[TokenId, ...] = ()
     derived_with: str = ""
-    naming: Naming = field(default_factory=Naming)
-    other: Mapping[str, "Blueprint | ConfigError"] = field(default_factory=dict)
+    naming: Naming = made(factory=Naming)
+    other: Mapping[str, "Blueprint | ConfigError"] = made(factory=dict)
     custom_code: UnknownClass | None = None
     ties_otherwise: tuple[TieDifference, ...] = ()
     rotary_otherwise: tuple[RotaryDifference, ...] = ()
@@ -108,7 +107,7 @@ class Blueprint:
         tied = leaves(self.tree)
         if not self.untied:
             return tied
-        return [replace(leaf, tied_to=None, presence="required") if leaf.name in self.untied else leaf for leaf in tied]
+        return [leaf.replace(tied_to=None, presence="required") if leaf.name in self.untied else leaf for leaf in tied]
 
     @cached_property
     def kept_names(self) -> Mapping[int, Sequence[str]]:

@@ -1,7 +1,6 @@
 """The blueprints that were built last: fine-tunes and copies of one model often have the same config, byte for byte."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from threading import Lock
 
 from hfcount.blueprints.blueprint import Blueprint
@@ -29,7 +28,7 @@ class RecentBlueprints:
         if blueprint is None:
             blueprint = build()
         elif not blueprint.keep_names:
-            blueprint = replace(blueprint, keep_names=blueprint.tensor_count <= _NAMES // 2)
+            blueprint = blueprint.replace(keep_names=blueprint.tensor_count <= _NAMES // 2)
         # What is wrong with a config is told with the place where it was read.
         if not (blueprint.problems or blueprint.other or blueprint.custom_code or blueprint.derived_with):
             with self._lock:

@@ -8,7 +8,6 @@ import re
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
 from importlib.util import find_spec
@@ -46,8 +45,7 @@ _COMPONENTS: tuple[tuple[str, Component], ...] = (
 )
 
 
-@dataclass(frozen=True)
-class Derived(Blueprint):
+class Derived(Blueprint, kw_only=False):
     """A blueprint of names and shapes alone: there are no formulas, no active parameters and no serving costs.
 
     `base` is the base model's name inside classes with a head, with a final dot; "" if it has none.

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from time import monotonic
@@ -47,7 +46,7 @@ def inspect(documents: Documents, request: Request, options: Options) -> Inspect
     reads, files = Reads(documents.shards), Weights()
     try:
         read_base = partial(_base, request, documents.source)
-        inspection = examine(replace(documents, shards=reads, base=read_base), options.of_headers)
+        inspection = examine(documents.replace(shards=reads, base=read_base), options.of_headers)
         files = inspection.evidence.weights or files
         return _with_containers(documents.place, request, inspection)
     finally:
@@ -81,7 +80,7 @@ def _with_containers(place: Place | None, request: Request, inspection: Inspecti
         except FetchError:  # then the report lists them as not looked at
             continue
         inspection.outcome.findings += findings
-        evidence = replace(evidence, variants=(*evidence.variants, *rows), beside={*evidence.beside, *files})
+        evidence = evidence.replace(variants=(*evidence.variants, *rows), beside={*evidence.beside, *files})
     inspection.outcome.errors_first()
     return inspection._replace(evidence=evidence)
 
@@ -149,7 +148,7 @@ def _inspect_model(documents: Documents, options: Options, changes: Changes, try
     except (DocumentError, ConfigError, UnknownClass) as error:
         if blueprint and isinstance(error, DocumentError):  # of the index: what the config alone says stays
             outcome = verify(blueprint)
-        evidence = replace(evidence, unseen=_unseen(error) or evidence.unseen)
+        evidence = evidence.replace(unseen=_unseen(error) or evidence.unseen)
         name = Path(document.where).name if documents.alone else INDEX if blueprint else CONFIG
         finding = finding_of(error, name)
         if not trying:
@@ -158,7 +157,7 @@ def _inspect_model(documents: Documents, options: Options, changes: Changes, try
     except UnknownArchitecture as error:
         if changes or not options.loaders:
             raise
-        evidence = replace(evidence, unseen=Failure(kind=error.kind, message=str(error)))  # loaders may know the class
+        evidence = evidence.replace(unseen=Failure(kind=error.kind, message=str(error)))  # loaders may know the class
     outcome.rename_file(CONFIG, documents.layout.config)
     outcome.rename_file(INDEX, documents.layout.listing)
     return Inspection(
@@ -246,7 +245,7 @@ def _compare_weights(model: Model, options: Options) -> tuple[Evidence, Outcome]
         return Evidence(unseen=unseen), verify(model.blueprint, announced=model.announced)
     if documents.layout.reader == "diffusers" and documents.index is not None:
         # diffusers renames nothing in files that an index names
-        model = model._replace(blueprint=replace(model.blueprint, verbatim_names=True))
+        model = model._replace(blueprint=model.blueprint.replace(verbatim_names=True))
     form = weights_form(documents)
     evidence, outcome = form.inspect(model, options)
     if form is SAFETENSORS and holds_pickles(documents):

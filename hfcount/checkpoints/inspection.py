@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -21,6 +20,7 @@ from hfcount.mapper.context_length import Length
 from hfcount.mapper.quantization_config import Announcement
 from hfcount.mapper.whatif import Changes
 from hfcount.options import AskedDepth, Depth, DerivedWith, Extra
+from hfcount.record import Record, made
 from hfcount.report.figures import AdapterFigures, Failure, TensorRow, TensorStatistics, WeightsFile
 from hfcount.serving.cost import Workload
 from hfcount.verifier.findings import Outcome
@@ -89,8 +89,7 @@ class Options(NamedTuple):
         return self._replace(depth="headers") if self.depth == "data" else self
 
 
-@dataclass(frozen=True, slots=True)
-class Contained:
+class Contained(Record, kw_only=False):
     """The tensors of a GGUF file, an adapter, or modules, of which no blueprint is needed.
 
     Args:
@@ -108,15 +107,14 @@ class Contained:
     files: int = 0
     opened: int = 0
     tensors: int = 0
-    bytes: Mapping[str, int] = field(default_factory=dict)
+    bytes: Mapping[str, int] = made(factory=dict)
     total: int | None = None
     rows: tuple[TensorRow, ...] | None = None
     unserved: str = ""
-    headers: Mapping[str, "GgufHeader | None"] = field(default_factory=dict)
+    headers: Mapping[str, "GgufHeader | None"] = made(factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
+class Evidence(Record, kw_only=False):
     """Index, headers and samples that were read of a checkpoint.
 
     Args:
@@ -143,8 +141,8 @@ class Evidence:
     weights: Weights | None = None
     headers: Mapping[str, Shard] | None = None
     shards: Mapping[str, Shard] | None = None
-    others: Mapping[str, Shard] = field(default_factory=dict)
-    samples: Samples = field(default_factory=dict)
+    others: Mapping[str, Shard] = made(factory=dict)
+    samples: Samples = made(factory=dict)
     stale: bool = False
     depth: Depth = "config"
     depth_reason: str | None = None

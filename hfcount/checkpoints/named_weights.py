@@ -4,7 +4,6 @@ transformers 4.57.1, modeling_utils.py:918 and 4869; 5.23.0 and 5.24.0, modeling
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from hfcount.fetcher.interface import Documents
@@ -21,8 +20,8 @@ def as_named(documents: Documents, values: Mapping[str, Any]) -> Documents:
     if not isinstance(name, str) or not names_weights(name) or documents.layout != HF_LAYOUT or documents.alone:
         return documents
     if not name.endswith(LISTING_END):
-        return replace(documents, index=None, layout=HF_LAYOUT._replace(single=name, named=True))
+        return documents.replace(index=None, layout=HF_LAYOUT._replace(single=name, named=True))
     index = documents.index
     if name != HF_LAYOUT.listing:
         index = documents.place.reader.document(name) if documents.place else None
-    return replace(documents, index=index, layout=HF_LAYOUT._replace(listing=name, single=name, named=True))
+    return documents.replace(index=index, layout=HF_LAYOUT._replace(listing=name, single=name, named=True))

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from hfcount.checkpoints import loaders
@@ -36,7 +35,7 @@ def report_of(inspection: Inspection) -> Report:
     """The report of an inspection, with all that follows from it."""
     blueprint, untied = inspection.blueprint, inspection.outcome.untied
     if blueprint and untied:  # it is counted as it is loaded
-        inspection = inspection._replace(blueprint=replace(blueprint, untied=untied))
+        inspection = inspection._replace(blueprint=blueprint.replace(untied=untied))
     figures, findings = figures_of(inspection)
     documents, evidence, outcome = inspection.documents, inspection.evidence, inspection.outcome
     policy, asked = inspection.options.policy, inspection.options.loaders

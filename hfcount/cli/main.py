@@ -214,7 +214,6 @@ def _with_repair(report: "Report") -> "Report":
     """The report of a folder that differs, with what `hfcount fix` has for it."""
     if report.verdict != "mismatch" or report.source != "folder" or report.parts or report.overrides:
         return report
-    from dataclasses import replace
 
     from hfcount.repair.plan import planned
 
@@ -222,7 +221,7 @@ def _with_repair(report: "Report") -> "Report":
         plan = planned(Path(report.model))
     except (HfcountError, OSError):
         return report
-    return replace(report, repair="proven" if plan.steps else "offered" if plan.offers else None)
+    return report.replace(repair="proven" if plan.steps else "offered" if plan.offers else None)
 
 
 def _not_applied(reports: "Sequence[Report]", formula: bool) -> None:

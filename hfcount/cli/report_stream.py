@@ -1,7 +1,6 @@
 """Collects the reports of a run, prints them as they come, and writes files."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from hfcount.cli.output import show
@@ -30,7 +29,7 @@ class ReportStream:
     def add(self, reports: "Sequence[Report]") -> None:
         """Adds the reports of a model."""
         self.whole += reports
-        self.reports += [replace(report, **self._unasked) for report in reports]
+        self.reports += [report.replace(**self._unasked) for report in reports]
         if self._format.streamed and not self.gone:
             self.gone = not show(self._format, self.reports[-len(reports) :])
 

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
 from hfcount.blueprints.blueprint import Blueprint, Row
@@ -55,7 +54,7 @@ def compare(a: Values, b: Values, blueprints: tuple[Blueprint | None, Blueprint 
     rows = [_row(key, models) for key in _differing(a, b, str(a.get("model_type") or ""), ("", ""))]
     if not path:
         rows = _with_readers(rows, blueprints)
-    rows = [replace(row, key=f"{printable(path)}{row.key}") for row in rows] if path else rows
+    rows = [row.replace(key=f"{printable(path)}{row.key}") for row in rows] if path else rows
     return tuple(sorted(rows, key=lambda row: _ORDER.index(row.effect)))
 
 
@@ -136,7 +135,7 @@ def _with_readers(rows: list[ConfigKey], blueprints: tuple[Blueprint | None, Blu
         for key, (value, text) in readers.items():
             if key not in other:
                 row = by_key.get(key) or ConfigKey(key=key, a=value, b=value, effect="reading")
-                by_key[key] = replace(row, readers=f"{text} of {name}")
+                by_key[key] = row.replace(readers=f"{text} of {name}")
     return list(by_key.values())
 
 

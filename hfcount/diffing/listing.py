@@ -1,6 +1,5 @@
 """Compares checkpoints whose weights have equal checksums; only differing configs are read."""
 
-from dataclasses import replace
 from typing import Any
 
 from hfcount.blueprints.blueprint import Blueprint
@@ -90,4 +89,4 @@ def listed(request: Request, contents: Contents | None) -> Request:
     if contents is None or contents.commit is None:
         return request
     sizes = {name: content.size for name, content in contents.files.items()}
-    return replace(request, revision=contents.commit, files=sizes)
+    return request.replace(revision=contents.commit, files=sizes)

@@ -162,7 +162,7 @@ def load_side(request: Request | HfcountError, options: Options, part: Entry | N
         yield _contained(documents, request, options)
         return
     reads = Reads(documents.shards)
-    documents = replace(documents, shards=reads)
+    documents = documents.replace(shards=reads)
     try:
         yield _examined(_with_weights(documents, part) if part else documents, request, options, until)
     finally:

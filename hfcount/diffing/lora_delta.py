@@ -4,7 +4,6 @@ Source: peft 0.21, tuners/lora/layer.py (`get_delta_weight`, `update_layer`).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from importlib.util import find_spec
 from math import sqrt
 from pathlib import Path
@@ -88,7 +87,7 @@ def scales(c: Comparison, named: str, options: Options) -> MergeScales | None:
     """
     if c.a.request is None or c.a.blueprint is None or c.matched is None or find_spec("numpy") is None:
         return None
-    asked = replace(c.a.request, model=named, revision=None, subfolder=None, files=None, headers=None, file=None)
+    asked = c.a.request.replace(model=named, revision=None, subfolder=None, files=None, headers=None, file=None)
     try:
         with load_side(understood(asked), options.of_headers) as adapter:
             if adapter.adapter is None or not _is_plain(adapter.adapter):

@@ -1,7 +1,6 @@
 """The tensors of a base that change when a PEFT adapter is merged."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 from hfcount.blueprints.blueprint import Blueprint
 from hfcount.checkpoints.adapter.modules import Era, ModuleSet, containers, modules
@@ -65,7 +64,7 @@ def _described(blueprint: Blueprint, key: Callable[[str], str]) -> dict[str, lis
 
 
 def _settings(named: str, like: Request) -> Settings:
-    asked = replace(like, model=named, revision=None, subfolder=None, files=None, headers=None, file=None)
+    asked = like.replace(model=named, revision=None, subfolder=None, files=None, headers=None, file=None)
     try:
         opening = opened(understood(asked))
         place = opening if isinstance(opening, Place) else opening.place

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from typing import Any
 
 from hfcount.diffing.configs import plain
@@ -82,7 +81,7 @@ def _of_one(a: LoadedSide, b: LoadedSide, index: PipelineIndex | None, differ: D
     relations = (Relation(kind="part", text=text), *result.relations)
     summary = "B " + "; ".join(relation.text for relation in relations)
     same = False if result.same_structure is not None else None
-    return replace(result, relations=relations, summary=summary, same_structure=same)
+    return result.replace(relations=relations, summary=summary, same_structure=same)
 
 
 def _expectation(parts: Mapping[str, Diff], allow_nan: bool) -> Expectation | None:
@@ -116,10 +115,10 @@ def _request(request: Request | None, name: str) -> Request:
     assert request is not None  # a pipeline was looked at
     folder = f"{request.subfolder}/{name}" if request.subfolder else name
     if request.files is None:
-        return replace(request, subfolder=folder)
+        return request.replace(subfolder=folder)
     start = f"{name}/"
     inner = {path.removeprefix(start): size for path, size in request.files.items() if path.startswith(start)}
-    return replace(request, subfolder=folder, files=inner)
+    return request.replace(subfolder=folder, files=inner)
 
 
 def _weighted(index: PipelineIndex) -> Mapping[str, Entry]:
@@ -170,7 +169,7 @@ def _of_weightless(
             if files is not None and file in files.differing:
                 values, other = (_values(side, file) for side in sides)
                 if values is not None and other is not None:
-                    yield from (replace(row, key=f"{name}.{row.key}") for row in plain(values, other, _effect))
+                    yield from (row.replace(key=f"{name}.{row.key}") for row in plain(values, other, _effect))
 
 
 def _values(side: LoadedSide, file: str) -> dict[str, Any] | None:

@@ -82,7 +82,7 @@ def diff(a: Request | HfcountError, b: Request | HfcountError, options: Options,
     by_files = _by_files((a, b), contents, files, options) if wanted.expected != "mergeable" else None
     if by_files is not None:
         expected = wanted.expected
-        return by_files if expected is None else replace(by_files, expectation=expectation(expected, by_files))
+        return by_files if expected is None else by_files.replace(expectation=expectation(expected, by_files))
     sides = (
         request if isinstance(request, HfcountError) else listing.listed(request, there)
         for request, there in zip((a, b), contents, strict=True)
@@ -101,8 +101,8 @@ def diff(a: Request | HfcountError, b: Request | HfcountError, options: Options,
                 wanted.allow_nan,
             )
             if wanted.expected == "mergeable":
-                result = replace(result, expectation=expectation(wanted.expected, result))
-            return replace(result, judged_by=_judged_by(options, wanted))
+                result = result.replace(expectation=expectation(wanted.expected, result))
+            return result.replace(judged_by=_judged_by(options, wanted))
         return _differing(first, other, files, options, wanted)
 
 
@@ -155,7 +155,7 @@ def _differing(a: LoadedSide, b: LoadedSide, files: FileSums | None, options: Op
     judgement = expectation(wanted.expected, result, *checks)
     if wanted.expected == "merge" and judgement.met:
         return _with_merge(c, result, judgement, _times(c, options, wanted), wanted.scale)
-    return replace(result, expectation=judgement)
+    return result.replace(expectation=judgement)
 
 
 def _joined(c: Comparison, options: Options) -> Comparison:
@@ -195,13 +195,13 @@ def _with_merge(
     times = scales.times if scales else None
     if times == 0:
         reason = "its targets differ, but not by this adapter: another one was merged"
-        return replace(result, expectation=replace(judgement, met=False, reason=reason))
+        return result.replace(expectation=judgement.replace(met=False, reason=reason))
     if scales and (reason := scales.unmeant(scale)):
-        return replace(result, expectation=replace(judgement, met=False, reason=reason))
+        return result.replace(expectation=judgement.replace(met=False, reason=reason))
     # A merge may change less than another dtype does.
     rest = [relation for relation in result.relations if relation.kind != "same-values"]
     related = [Relation(kind="merge", text=f"{_as_merged(times)}: {judgement.reason}"), *rest]
-    return replace(result, relations=tuple(related), summary=_summary(c.a, c.b, related), expectation=judgement)
+    return result.replace(relations=tuple(related), summary=_summary(c.a, c.b, related), expectation=judgement)
 
 
 def _times(c: Comparison, options: Options, wanted: DiffOptions) -> "MergeScales | None":

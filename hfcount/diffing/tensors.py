@@ -1,7 +1,7 @@
 """The tensors of one side under keys that do not depend on how they are stored."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from hfcount.blueprints.blueprint import Blueprint
@@ -220,7 +220,7 @@ class _InventoryBuilder:
         for leaf, label in modules:
             shape = tuple(map(int, leaf.shape))
             for name in leaf.names():
-                tensor = Logical(name, shape, label, replace(leaf, dtypes=None), spelling.get(name, name))
+                tensor = Logical(name, shape, label, leaf.replace(dtypes=None), spelling.get(name, name))
                 self.tensors[self.key(name)] = tensor
 
     def named(self, names: list[str]) -> None:

@@ -359,7 +359,7 @@ def _row(name: str, keys: Sequence[str], gaps: Gaps, matched: Matches) -> ValueR
         if len(keys) > 1 or difference.first is None
         else index_of(difference.first, matched.both[keys[0]][0].shape)
     )
-    return replace(row, elements=elements, first=first, **{name: getattr(difference, name) for name in names})
+    return row.replace(elements=elements, first=first, **{name: getattr(difference, name) for name in names})
 
 
 def total(gaps: Sequence[Gap]) -> Difference | None:

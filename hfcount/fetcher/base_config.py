@@ -2,7 +2,6 @@
 
 import os
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from hfcount.errors import FetchError
@@ -30,12 +29,12 @@ def base_config(named: str, request: Request, trusted: bool = True) -> Document:
     """
     if not named:
         raise FetchError("BadName", "The name of the base or the target is empty. Name a folder or a repo.")
-    asked = replace(
-        request, model=named, revision=None, subfolder=None, files=None, headers=None, file=None, base=None, target=None
+    asked = request.replace(
+        model=named, revision=None, subfolder=None, files=None, headers=None, file=None, base=None, target=None
     )
     if trusted and (os.path.exists(folder.local_path(named)) or folder.takes(asked)):
         return _local(named)
-    asked = understood(replace(asked, fixtures=None))
+    asked = understood(asked.replace(fixtures=None))
     if request.fixtures is not None:
         return _recorded(request, asked.path)
     from hfcount.fetcher import cache

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Collection, Mapping
-from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -51,12 +50,11 @@ def read(request: Request) -> Documents | Place:
     if isinstance(documents, Place):
         return documents
     if recorded.files is None and recorded.sizes is None and not recorded.pickles:
-        return replace(documents, files=[*documents.files, *recorded.others])
+        return documents.replace(files=[*documents.files, *recorded.others])
     if documents.layout is HF_LAYOUT and documents.index is None:  # what was recorded may be of another library
         names = {*documents.files, *(recorded.sizes or recorded.files or ())}
-        documents = replace(documents, layout=layout_of(names))
-    return replace(
-        documents,
+        documents = documents.replace(layout=layout_of(names))
+    return documents.replace(
         shards=RecordedShards(recorded.files or {}, recorded.sizes, samples=recorded.samples, pickles=recorded.pickles),
         files=[*documents.files, *recorded.others, *top_level(recorded.sizes or ())],
         sizes=recorded.sizes,
@@ -234,6 +232,6 @@ def record_parts(documents: Documents, parts: Mapping[str, Documents], root: Pat
         reads = part.shards
         assert isinstance(reads, Reads)
         local = documents.source == "folder"
-        recorded = replace(part, model=f"{documents.model}/{name}" if local else part.model)
+        recorded = part.replace(model=f"{documents.model}/{name}" if local else part.model)
         record(recorded, reads.headers, reads.samples, part.sizes, folder if local else root, reads.pickled)
     return folder

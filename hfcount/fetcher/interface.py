@@ -2,9 +2,8 @@
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 
 from hfcount.errors import FetchError
 from hfcount.fetcher.layout import (
@@ -26,6 +25,7 @@ from hfcount.formats.json import Document
 from hfcount.formats.safetensors import Shard
 from hfcount.formats.samples import Piece, Samples
 from hfcount.mapper.quantization_config import SIDE_FILES
+from hfcount.record import Record, made
 from hfcount.text import printable
 
 if TYPE_CHECKING:
@@ -69,8 +69,7 @@ def early(depth: str) -> Early | None:
     return "unindexed" if depth == "auto" else None
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(Record, kw_only=False):
     """A checkpoint to read, and how to read it.
 
     Args:
@@ -92,6 +91,8 @@ class Request:
         waiting: called with what a run waits for, such as a server that asks to come back.
     """
 
+    _uncompared: ClassVar = frozenset({"meter", "waiting"})
+
     model: str
     revision: str | None = None
     subfolder: str | None = None
@@ -99,16 +100,19 @@ class Request:
     offline: bool = False
     timeout: float = 300.0
     cache: bool = True
-    files: Mapping[str, int | None] | None = field(default=None, hash=False)
-    meter: "Meter | None" = field(default=None, compare=False)
+    files: Mapping[str, int | None] | None = None
+    meter: "Meter | None" = None
     headers: Early | None = None
     file: str | None = None
     base: str | None = None
     target: str | None = None
     tree: str | None = None
-    waiting: Callable[[str], None] | None = field(default=None, compare=False)
+    waiting: Callable[[str], None] | None = None
 
-    def __post_init__(self) -> None:
+    def __hash__(self) -> int:
+        return hash((self.model, self.revision, self.subfolder, self.fixtures, self.file))  # `files` is no key
+
+    def _settle(self) -> None:
         if not 0 < self.timeout <= LONGEST:
             raise ValueError(f"the timeout is {self.timeout}, but must be above 0 and at most {LONGEST:,} seconds.")
 
@@ -206,8 +210,7 @@ class Reads:
         self._shards.close()
 
 
-@dataclass(frozen=True, slots=True)
-class Documents:
+class Documents(Record, kw_only=False):
     """The documents of one checkpoint, at one commit.
 
     Args:
@@ -224,6 +227,8 @@ class Documents:
             it unasked, of the repo of that name; None where neither tells it.
     """
 
+    _uncompared: ClassVar = frozenset({"base"})
+
     model: str
     source: SourceName
     revision: str | None
@@ -233,11 +238,11 @@ class Documents:
     files: Collection[str] = ()
     alone: bool = False
     sizes: Mapping[str, int | None] | None = None
-    companions: Mapping[str, Document] = field(default_factory=dict)
+    companions: Mapping[str, Document] = made(factory=dict)
     place: Place | None = None
     layout: Layout = HF_LAYOUT
-    loaded_as: Mapping[str, Any] = field(default_factory=dict)
-    base: "Callable[[str, bool], Document | None] | None" = field(default=None, compare=False)
+    loaded_as: Mapping[str, Any] = made(factory=dict)
+    base: "Callable[[str, bool], Document | None] | None" = None
 
 
 class Source(Protocol):

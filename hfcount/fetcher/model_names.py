@@ -2,7 +2,6 @@
 
 import os
 import re
-from dataclasses import replace
 from urllib.parse import unquote, urlsplit
 
 from hfcount.errors import FetchError
@@ -43,7 +42,7 @@ def understood(request: Request) -> Request:
             raise ValueError(f"{named} is a local {what}, which has no revisions. Leave out the revision.")
         return _in_folder(request)
     if tagged := re.fullmatch(_TAGGED, model):
-        return replace(understood(replace(request, model=tagged[1])), file=tagged[2])
+        return understood(request.replace(model=tagged[1])).replace(file=tagged[2])
     repo, revision, subfolder = _taken_apart(model)
     for what, part, asked in (("revision", revision, request.revision), ("subfolder", subfolder, request.subfolder)):
         if part and asked and part != asked:
@@ -52,8 +51,7 @@ def understood(request: Request) -> Request:
             )
     path = re.split("[?#]", model)[0]
     file = os.path.basename(path) if _is_gguf(path) and ("://" in model or _is_page(model)) else request.file
-    return replace(
-        request,
+    return request.replace(
         model=repo,
         revision=revision or request.revision,
         subfolder=subfolder or request.subfolder,
@@ -68,7 +66,7 @@ def _without_file(request: Request) -> Request:
     named = parts[-1] in BESIDE_CONFIG or parts[-1] == CONFIG or _is_weights(parts[-1]) or is_gguf
     if request.fixtures is not None or not named or not _is_in_repo(parts) or parts[2] in _PAGES:
         return request
-    return replace(request, model="/".join(parts[:-1]), file=parts[-1] if is_gguf else request.file)
+    return request.replace(model="/".join(parts[:-1]), file=parts[-1] if is_gguf else request.file)
 
 
 def _is_in_repo(parts: list[str]) -> bool:
@@ -90,9 +88,9 @@ def _in_folder(request: Request) -> Request:
     if request.fixtures is not None or not os.path.isfile(folder.local_path(model)):
         return request
     if _is_gguf(model) or _is_alone(model):
-        return replace(request, model=os.path.dirname(model) or ".", file=os.path.basename(model))
+        return request.replace(model=os.path.dirname(model) or ".", file=os.path.basename(model))
     if _is_weights(model) or os.path.basename(model) in BESIDE_CONFIG:
-        return replace(request, model=os.path.dirname(model) or ".")
+        return request.replace(model=os.path.dirname(model) or ".")
     return request
 
 

@@ -4,7 +4,6 @@ import os
 from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 
 from hfcount.errors import FetchError
@@ -53,8 +52,7 @@ def at_root(documents: Documents) -> Documents | None:
     read = {name: document for name in wanted if (document := documents.companions.get(name) or _document(place, name))}
     if layout.config not in read:
         return None
-    return replace(
-        documents,
+    return documents.replace(
         config=read[layout.config],
         index=read.get(layout.listing),
         files=names,
@@ -106,9 +104,9 @@ def _request(request: Request, documents: Documents, part: str) -> Request:
     """What is asked for a part: at the commit of the pipeline, whose listing has its files."""
     folder = f"{request.subfolder}/{part}" if request.subfolder else part
     if documents.source != "hub":
-        return replace(request, subfolder=folder)
+        return request.replace(subfolder=folder)
     files = _below(documents.sizes or {}, f"{part}/")
-    return replace(request, subfolder=folder, revision=documents.revision, files=files)
+    return request.replace(subfolder=folder, revision=documents.revision, files=files)
 
 
 def _below(sizes: Mapping[str, int | None], prefix: str) -> dict[str, int | None]:

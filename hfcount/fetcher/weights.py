@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from hfcount.fetcher.interface import SHORT, TOKENIZER, TOKENS, Documents, top_level
@@ -20,6 +19,7 @@ from hfcount.fetcher.layout import (
 from hfcount.fetcher.unread_files import OWN, PICKLES, kind
 from hfcount.formats.index import MAX_SHARDS, Index
 from hfcount.formats.json import Document
+from hfcount.record import Record, made
 
 PICKLED = (".bin", ".pt", ".pth", ".ckpt")
 """What the names of files of torch.save end in."""
@@ -38,8 +38,7 @@ _RECORDED = (".json", ".safetensors", ".bin", ".pt", ".pth", ".gguf")  # besides
 _PART = r"(?a)(.*?)(\d{1,9})([-_]of[-_])(\d{1,9})(\.\w+)"
 
 
-@dataclass(frozen=True, slots=True)
-class Weights:
+class Weights(Record, kw_only=False):
     """The weight files of a checkpoint.
 
     Args:
@@ -58,12 +57,12 @@ class Weights:
     named: Collection[str] = ()
     sizes: Mapping[str, int | None] | None = None
     beside: Sequence[str] = ()
-    apart: Mapping[str, str] = field(default_factory=dict)
+    apart: Mapping[str, str] = made(factory=dict)
     whole: bool = False
     files: Collection[str] = ()
     listed: bool = False
     index: Index | None = None
-    companions: Mapping[str, Document] = field(default_factory=dict)
+    companions: Mapping[str, Document] = made(factory=dict)
     layout: Layout = HF_LAYOUT
 
     @property

@@ -73,8 +73,7 @@ class WorkingCopy:
                 sizes[name] = _moved(sizes.get(name), change)
         others = {**self.read.companions, **({BIN_INDEX: None} if BIN_INDEX in self.changes else {})}
         companions = {name: document for name in others if (document := self.document(name))}
-        return replace(
-            self.read,
+        return self.read.replace(
             config=config,
             index=self.document(INDEX),
             shards=_DraftShards(self.read.shards, self.changes),

@@ -4,7 +4,6 @@ They stand beside the verdict. A no is reported as HF601 or HF602, which says wh
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Literal, NamedTuple
 
 from hfcount.mapper.context_length import Length
@@ -98,7 +97,7 @@ def _fits(asked: _Asked, rank: RankMemory, room: Fit, too_large: Sequence[DoesNo
         reason = asked.memory.weights_why or asked.memory.why
         return Answer(question="memory", ranks=rank.ranks, answer="unknown", reason=reason)
     answer = _answer(asked, "memory", rank.ranks, [finding for finding in too_large if finding.ranks == rank.ranks])
-    return replace(answer, largest_context=room["largest_context"])
+    return answer.replace(largest_context=room["largest_context"])
 
 
 def _answer(asked: _Asked, question: Literal["tp", "memory"], ranks: int, reported: Sequence[Finding]) -> Answer:

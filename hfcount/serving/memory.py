@@ -1,7 +1,6 @@
 """Memory and compute that serving a model takes, in bytes and multiply-adds."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from hfcount.blueprints.blueprint import Blueprint
@@ -116,8 +115,7 @@ def costs(
     if load.ranks and sharing:
         from hfcount.serving.ranks import per_rank  # rarely asked for
 
-        memory = replace(
-            memory,
+        memory = memory.replace(
             tensor_parallel=None if sharing.why else sharing.working,
             ranks=per_rank(sharing, memory.weights_bytes, load),
             ranks_why=sharing.why or None,

@@ -1,7 +1,7 @@
 """How quantised weights are stored: from the settings alone or from what was read."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from hfcount.blueprints.blueprint import Blueprint
 from hfcount.formats.dtypes import BITS, code
@@ -61,7 +61,7 @@ def _by_names(outcome: Outcome) -> _StoredWeights | None:
     packed = outcome.packed
     if packed is None:
         return None
-    stored = [replace(leaf, count=count) for leaf, count in packed.match.listed if count]
+    stored = [leaf.replace(count=count) for leaf, count in packed.match.listed if count]
     modules = packed.packed
     return _StoredWeights(
         stored, sum(int(module.leaf.count) for module in modules), sum(module.leaf.elements for module in modules)

@@ -1,6 +1,5 @@
 """Layers by kind, and those that see only so far."""
 
-from dataclasses import replace
 from typing import Annotated, TypeVar
 
 from hfcount.spec.components import GQA, MLA, SSM, Dense, FeedForward, Frozen, Mixer, MoE, symbol
@@ -118,7 +117,7 @@ class Layers(Frozen):
 
     def _settle(self) -> None:
         super()._settle()
-        indices = replace(self.indices, count=Dim.named(self.letter, self.indices.count))
+        indices = self.indices.replace(count=Dim.named(self.letter, self.indices.count))
         self.__dict__["indices"] = indices
 
 

@@ -52,7 +52,7 @@ class BaseChecks:
             contents = checksums.of_folder(place(request), is_weights)
         else:
             with suppress(FetchError, DocumentError):
-                asked = listing or (None if cache.takes(request) else self._ask(replace(request, files=None)))
+                asked = listing or (None if cache.takes(request) else self._ask(request.replace(files=None)))
                 contents = checksums.of_listing(asked.pages, request.subfolder) if asked else contents
         wanted = (request.file or "").lower()
         return {name: content for name, content in contents.items() if wanted in name.lower()}

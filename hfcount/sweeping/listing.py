@@ -210,7 +210,7 @@ def _with_files(task: Task, listing: RepoListing | None) -> Task:
     """The task with the commit and files of its listing, if there is one."""
     if listing is None or task.request is None:
         return replace(task, cost=64)
-    request = replace(task.request, revision=listing.commit, files=listing.sizes)
+    request = task.request.replace(revision=listing.commit, files=listing.sizes)
     named = task.bases or bases.of_pages(listing.pages)
     return replace(task, revision=listing.commit, request=request, cost=_cost(listing.sizes), bases=named)
 

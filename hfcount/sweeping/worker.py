@@ -122,7 +122,7 @@ def _row(task: Task, deadline: float, meter: Meter | None, apart: bool) -> bytes
     try:
         with _limited(deadline, apart), _no_collection() if apart else nullcontext():
             opened: list[Documents | Place] = []
-            request = replace(task.request, timeout=deadline, meter=meter)
+            request = task.request.replace(timeout=deadline, meter=meter)
             options = _options()._replace(opened=opened.append)
             report = inspect(request, task.settings.applied_to(options) if task.settings else options)
             return rows.line(task if task.bases else _with_bases(task, opened, report), report)

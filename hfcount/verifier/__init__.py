@@ -4,7 +4,6 @@ Work here on a finding, a check, or a cause.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from importlib import import_module
 from types import MappingProxyType
 from typing import Any
@@ -144,7 +143,7 @@ def verify(
         blueprint, index, view, announced, match=match, listing=weights, beside=beside, samples=samples
     )
     if modules:
-        comparison = replace(comparison, modules=modules)
+        comparison = comparison.replace(modules=modules)
     outcome = Outcome(match=None if comparison.packed else comparison.names, packed=comparison.packed)
     for check, needed in CHECKS:
         if needed <= comparison.evidence:

@@ -1,7 +1,7 @@
 """The input of the checks: the blueprint, the stored tensors, and how they match."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
@@ -13,6 +13,7 @@ from hfcount.formats.index import Index
 from hfcount.formats.safetensors import Shard
 from hfcount.formats.samples import Samples
 from hfcount.mapper.quantization_config import Announcement, scheme_of_names
+from hfcount.record import Record, made
 from hfcount.spec.tree.leaves import Finder, Leaf
 from hfcount.verifier import dtypes_from_total, names
 from hfcount.verifier.findings import TensorFacts
@@ -36,8 +37,7 @@ or with an index; names compared with the blueprint, of dense or of packed weigh
 modules.json; or an adapter next to weights."""
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(Record, kw_only=False):
     """The input of the checks.
 
     Args:
@@ -68,10 +68,10 @@ class Comparison:
     spelling: Mapping[str, str]
     announced: Sequence[Announcement] = ()
     packed: "Packed[Match] | None" = None
-    weights: Weights = field(default_factory=Weights)
-    beside: Mapping[str, Shard] = field(default_factory=dict)
-    samples: Samples = field(default_factory=dict)
-    modules: Mapping[str, Shard] = field(default_factory=dict)
+    weights: Weights = made(factory=Weights)
+    beside: Mapping[str, Shard] = made(factory=dict)
+    samples: Samples = made(factory=dict)
+    modules: Mapping[str, Shard] = made(factory=dict)
 
     @classmethod
     def of(
@@ -96,11 +96,10 @@ class Comparison:
         if index is None and (view is None or not view.complete):
             unknown = _undescribed(announced, blueprint.spec.dtype) if announced and view is None else None
             evidence |= {"scheme"} if unknown else set()
-            return replace(bare, evidence=frozenset(evidence), scheme=unknown, announced=announced) if unknown else bare
+            return bare.replace(evidence=frozenset(evidence), scheme=unknown, announced=announced) if unknown else bare
         names, packed, scheme = _matched(bare, announced, match)
         evidence |= {"scheme" if scheme else "names", "headers" if view else "index alone"}
-        return replace(
-            bare,
+        return bare.replace(
             evidence=frozenset(evidence | {"packed" if packed else "dense"}),
             names=names,
             scheme=scheme,

@@ -1,10 +1,10 @@
 """The result of verification: comparisons of numbers, and findings that explain differences."""
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, TypedDict, cast
 
 from hfcount.errors import BrokenRule
 from hfcount.formats.samples import Piece
+from hfcount.record import Record, State, made
 from hfcount.verifier.finding import Finding, Statement
 from hfcount.verifier.match import Match
 from hfcount.verifier.rules import RULES
@@ -46,8 +46,7 @@ class TensorFacts(TypedDict):
     bytes: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class ModuleResult:
+class ModuleResult(Record, kw_only=False):
     """A module of sentence-transformers: its folder, its class and its tensors.
 
     Args:
@@ -65,8 +64,7 @@ class ModuleResult:
     agrees: bool | None = None
 
 
-@dataclass(slots=True)
-class Outcome:
+class Outcome(State, kw_only=False):
     """The result of all checks.
 
     Args:
@@ -84,8 +82,8 @@ class Outcome:
         modules: the modules of sentence-transformers around the model.
     """
 
-    checks: list[Check] = field(default_factory=list)
-    findings: list[Finding] = field(default_factory=list)
+    checks: list[Check] = made(factory=list)
+    findings: list[Finding] = made(factory=list)
     stored: int | None = None
     dtypes: dict[str, int] | None = None
     proven: bool = False
@@ -94,7 +92,7 @@ class Outcome:
     sized: int = 0
     match: Match | None = None
     predicting: bool = False
-    pieces: list[Piece] = field(default_factory=list)
+    pieces: list[Piece] = made(factory=list)
     untied: frozenset[str] = frozenset()
     packed: "Packed[Match] | None" = None
     modules: tuple[ModuleResult, ...] = ()

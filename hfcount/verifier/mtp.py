@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import replace
 
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.leaves import Leaf
@@ -65,7 +64,7 @@ def unfinished(leaves: Iterable[Leaf], listed: Callable[[Leaf], list[str]]) -> U
         alone, many = Indices.of((number,)), int(numbers.count)
         for leaf in ahead:
             segments = (*before, alone, *leaf.segments[place + 1 :])
-            _judge(replace(leaf, segments=segments, count=int(leaf.count) // many), names.get(id(leaf), []), result)
+            _judge(leaf.replace(segments=segments, count=int(leaf.count) // many), names.get(id(leaf), []), result)
     return result
 
 

@@ -1,7 +1,6 @@
 """Checks packed weights: names, settings, sizes and headers of each module."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 from hfcount.formats.dtypes import width
 from hfcount.quantization.layout import Layout, PackedTensor
@@ -242,4 +241,4 @@ def _times(leaf: Leaf, count: int) -> Leaf:
     """The leaf, counted only as often as it is there."""
     if count == leaf.count:
         return leaf
-    return replace(leaf, count=count)
+    return leaf.replace(count=count)

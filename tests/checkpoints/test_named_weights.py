@@ -1,6 +1,5 @@
 """Weights that a config names itself, by transformers_weights."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ OTHER, INDEX, SINGLE = "other.safetensors", "model.safetensors.index.json", "mod
 
 
 def named(name: Any, folder: Path, checkpoint: Checkpoint) -> Path:
-    replace(checkpoint, config=checkpoint.config | {"transformers_weights": name}).write(folder)
+    checkpoint.replace(config=checkpoint.config | {"transformers_weights": name}).write(folder)
     return folder
 
 

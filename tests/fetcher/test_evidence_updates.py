@@ -4,7 +4,6 @@ import json
 import os
 import shutil
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -68,7 +67,7 @@ def test_a_run_that_reads_less_leaves_what_was_kept(
     run(MODEL, "--depth", "headers")
     (path,) = kept_below(tmp_path)
     before = path.read_bytes()
-    less = replace(read_folder(tiny, MODEL, "hub", commit), sizes=None)
+    less = read_folder(tiny, MODEL, "hub", commit).replace(sizes=None)
     monkeypatch.setattr("huggingface_hub.constants.HF_ASSETS_CACHE", str(tmp_path / "home" / "assets"))
     evidence_cache.keep(Request(MODEL), hub.url, less, None, {})
     assert json.loads(path.read_text())["files"] == json.loads(before)["files"]

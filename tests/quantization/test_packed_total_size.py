@@ -1,6 +1,5 @@
 """Which dtypes make total_size come out exactly where weights are packed, and what the sum says."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,7 +11,7 @@ from hfcount.spec.tree.leaves import Leaf
 
 def leaf(name: str, size: int, dtypes: tuple[str, ...] | None = None, component: Any = "mlp", **changes: Any) -> Leaf:
     made = Leaf(tuple(name.split(".")), (size,), "parameter", component, 1, 1, dtypes=dtypes)
-    return replace(made, **changes)
+    return made.replace(**changes)
 
 
 WEIGHT = leaf("a.weight", 1000, ("F8_E4M3",))

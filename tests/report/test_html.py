@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
-from dataclasses import fields, replace
+from dataclasses import fields
 from hashlib import sha256
 from html.parser import HTMLParser
 from pathlib import Path
@@ -59,7 +59,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Pages:
         found[name] = inspect(Request(f"org/{name}", fixtures=root), Options("config", extras=EXTRAS))
     for place, name in enumerate(DEFECTS):
         folder = write(name, root / str(place))
-        found[name] = replace(inspect(Request(str(folder)), Options(extras=EXTRAS)), model=name)
+        found[name] = inspect(Request(str(folder)), Options(extras=EXTRAS)).replace(model=name)
     found["failed"] = failed("org/name", FetchError("GatedRepo", "org/name is gated."))
     return {**{name: [report] for name, report in found.items()}, "all": list(found.values()), "none": []}
 
@@ -194,8 +194,8 @@ def test_a_page_is_small(pages: Pages) -> None:
 def test_long_lists_are_cut_and_say_so(pages: Pages) -> None:
     (report,) = pages[DENSE]
     assert report.tensors and report.formula
-    rows = tuple(replace(report.tensors[0], name=f"row.{number}") for number in range(100_000))
-    text = render([replace(report, tensors=rows)])
+    rows = tuple(report.tensors[0].replace(name=f"row.{number}") for number in range(100_000))
+    text = render([report.replace(tensors=rows)])
     assert len(text) < 300_000
     assert f"row.{ROWS - 1}<" in text
     assert f"row.{ROWS}<" not in text
@@ -628,8 +628,7 @@ def _poison(value: Any, text: str) -> Any:
 
 def _poisoned(pages: Pages) -> list[Report]:
     (hybrid,), (broken,) = pages[HYBRID], pages["the last layer is missing"]
-    told = replace(
-        hybrid,
+    told = hybrid.replace(
         **{name: getattr(broken, name) for name in ("checks", "findings", "evidence", "verdict")},
         overrides={"key": "value"},
         asides={"tower": "reason"},
@@ -643,7 +642,7 @@ def test_hostile_texts_are_shown_and_do_nothing(browser: Browser, pages: Pages) 
     reports = _poisoned(pages)
     browser.driver.get_log("browser")
     browser.show(reports)
-    sane = Counter(tag for tag, _ in Reader(render([replace(report, model="m") for report in reports])).elements)
+    sane = Counter(tag for tag, _ in Reader(render([report.replace(model="m") for report in reports])).elements)
     browser.run("for (const one of document.querySelectorAll('details')) one.open = true")
     for tile in browser.run("return [...document.querySelectorAll('.tile')].map(t => t.id)")[::20]:
         browser.run("document.getElementById(arguments[0]).focus()", tile)

@@ -1,7 +1,6 @@
 """Inkling 2: the language model of both its versions, and the names of their release."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 
 from hfcount.architectures import keys
 from hfcount.architectures.components.inkling import INKLING_ATTENTION, Inkling, Reach, projections, spread
@@ -128,7 +127,5 @@ def _earlier(s: Spec[Inkling]) -> tuple[Node, ...]:
     for part in s.layers:
         later = intersection(part.indices, Indices.of(range(1, max(1, int(s.depth)))))
         shape = (3, s.hidden) if part.layer.sizes(Reach).full else (s.hidden,)
-        children.append(
-            Repeat(replace(later.shifted(-1), count=int(later.count)), Tensor(shape))
-        )  # none are of a layer
+        children.append(Repeat(later.shifted(-1).replace(count=int(later.count)), Tensor(shape)))  # none are of a layer
     return tuple(children)

@@ -1,7 +1,5 @@
 """Stable Diffusion 3 of diffusers: blocks that image and text pass side by side (arXiv:2403.03206)."""
 
-from dataclasses import replace
-
 from hfcount.architectures import keys
 from hfcount.architectures.components.flux import STEP, modulation
 from hfcount.architectures.layers.diffusion.layers import attention, conv, feed_forward, time_embedding
@@ -24,7 +22,7 @@ def _dual(c: Config) -> Indices:
     """The blocks with a second attention, of the image alone."""
     key, total = "dual_attention_layers", c.int("num_layers", minimum=0, maximum=MAX_LAYERS)
     places = keys.among(c, key, c.ints(key), total)
-    return replace(places, count=Dim.named("L_d", int(places.count), origin(places.count)))
+    return places.replace(count=Dim.named("L_d", int(places.count), origin(places.count)))
 
 
 class SD3(Sizes):

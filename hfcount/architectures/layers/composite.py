@@ -1,7 +1,6 @@
 """Language models with vision or audio towers, which text tokens skip."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from hfcount.architectures.layers.model import lm_head
 from hfcount.architectures.layers.norms import layer_norm
@@ -78,13 +77,13 @@ def gated_projection(inputs: int, d: int, width: int) -> Block:
 
 
 def _aside(towers: Mapping[str, Node]) -> dict[str, Node]:
-    return {name: replace(tower, repeats=0) if isinstance(tower, Block) else tower for name, tower in towers.items()}
+    return {name: tower.replace(repeats=0) if isinstance(tower, Block) else tower for name, tower in towers.items()}
 
 
 def rebased(node: Node, prefix: str) -> Node:
     """A model's tree for use inside another model: adds `prefix` to the targets of tied tensors."""
     if isinstance(node, Tied):
-        return replace(node, to=f"{prefix}.{node.to}")
+        return node.replace(to=f"{prefix}.{node.to}")
     if isinstance(node, Block):
         return Block(
             {name: rebased(child, prefix) for name, child in node.children.items()}, node.component, node.repeats
@@ -101,31 +100,31 @@ def renamed(tree: Block, names: Mapping[str, str], parent: str = "") -> Block:
         if isinstance(node, Block):
             return renamed(node, names, name)
         if isinstance(node, Repeat):
-            return replace(node, body=inner(node.body, name))
+            return node.replace(body=inner(node.body, name))
         return tuple(inner(part, name) for part in node) if isinstance(node, tuple) else node
 
     children = {names.get(f"{parent}.{name}", name): inner(child, name) for name, child in tree.children.items()}
-    return replace(tree, children=children)
+    return tree.replace(children=children)
 
 
 def as_tower(node: Node, component: Component) -> Node:
     """A part of a tower: its tensors are counted as `component`, and text tokens skip it."""
     if isinstance(node, Block):
-        return replace(node, component=component, repeats=0)
+        return node.replace(component=component, repeats=0)
     if isinstance(node, Repeat):
-        return replace(node, body=as_tower(node.body, component))
+        return node.replace(body=as_tower(node.body, component))
     if isinstance(node, tuple):
         return tuple(as_tower(part, component) for part in node)
-    return replace(node, component=component) if isinstance(node, Linear | Tensor) else node
+    return node.replace(component=component) if isinstance(node, Linear | Tensor) else node
 
 
 def shared_copy(node: Node, buffers: bool = False) -> Node:
     """A second copy of a part: its parameters, with `buffers` its buffers too, are optional in the checkpoint."""
     if isinstance(node, Block):
-        return replace(node, children={name: shared_copy(child, buffers) for name, child in node.children.items()})
+        return node.replace(children={name: shared_copy(child, buffers) for name, child in node.children.items()})
     if isinstance(node, Repeat):
-        return replace(node, body=shared_copy(node.body, buffers))
+        return node.replace(body=shared_copy(node.body, buffers))
     if isinstance(node, tuple):
         return tuple(shared_copy(part, buffers) for part in node)
     stored = isinstance(node, Tensor) and node.kind == "buffer" and not buffers
-    return replace(node, presence="optional") if isinstance(node, Linear | Tensor) and not stored else node
+    return node.replace(presence="optional") if isinstance(node, Linear | Tensor) and not stored else node

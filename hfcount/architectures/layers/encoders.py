@@ -1,7 +1,6 @@
 """Parts of BERT and of encoders like it."""
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from hfcount.architectures.layers.classic import classifier, headed
 from hfcount.architectures.layers.model import embedding
@@ -24,7 +23,7 @@ def bert_attention(d: int, a: GQA, norm: bool = True, values: int | None = None,
     key = Linear(memory or d, a.heads * a.head_dim, a.qkv_bias)
     out = Linear(d, d, a.out_bias, "attention")
     return block(
-        self=block("attention", query=query, key=key, value=replace(key, inputs=values or memory or d)),
+        self=block("attention", query=query, key=key, value=key.replace(inputs=values or memory or d)),
         output=block(dense=out, LayerNorm=layer_norm(d) if norm else None),
     )
 

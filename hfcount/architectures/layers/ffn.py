@@ -1,7 +1,6 @@
 """Feed-forward networks, dense and routed: read from a config, and their tensors."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 from hfcount.architectures.layers.sizes import layer_count
 from hfcount.architectures.layers.stacks import among, split
@@ -122,7 +121,7 @@ def sparse_steps(
     others = spared if step == 1 and not has_key(step) else every.difference(routed)
     kinds: list[tuple[Indices, MoE | Dense]] = [
         (routed, sparse()),
-        (replace(spared, count=others.count) if step == 1 and spared.count else others, dense),
+        (spared.replace(count=others.count) if step == 1 and spared.count else others, dense),
     ]
     return [Layers(indices=indices, layer=Layer(mixer=mixer, ffn=ffn)) for indices, ffn in kinds if indices.count]
 

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import TypeVar
 
 from hfcount.architectures.layers.norms import rms_norm
@@ -87,7 +86,7 @@ def entries(c: Config, key: str, places: list[int]) -> Indices:
     if places and source == c.path(key) and isinstance(given, list | str) and places[-1] < len(given):
         kind = given[places[0]]
         if places == [place for place, entry in enumerate(given) if entry == kind]:
-            return replace(indices, count=Dim.named("", len(places), f"{kind} in {source}"))
+            return indices.replace(count=Dim.named("", len(places), f"{kind} in {source}"))
     return indices
 
 
@@ -304,7 +303,7 @@ def among(c: Config, key: str, given: Sequence[int], count: int) -> Indices:
         if absent or not re.fullmatch(_KEY, limit):
             return indices
         text, absent = f"{text} below {limit}", bool(remark)
-    return replace(indices, count=Dim.named("", int(indices.count), f"{text}, by default" if absent else text))
+    return indices.replace(count=Dim.named("", int(indices.count), f"{text}, by default" if absent else text))
 
 
 def pre_norm(d: int, norm: Callable[[int], Block] = rms_norm, /, **branches: Node) -> Block:

@@ -1,7 +1,6 @@
 """BAGEL: Qwen2 with layers of their own for what it draws, SigLIP before it, latents around it (arXiv:2505.14683)."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from hfcount.architectures import families, keys
 from hfcount.architectures.layers import altered, embedding, gqa, rms_norm, stack, swiglu, with_head, within
@@ -84,8 +83,8 @@ def _drawing(parts: Mapping[str, Node]) -> dict[str, Node]:
 def _unused(node: Node) -> Node:
     """A part that no token of text uses."""
     if isinstance(node, Block):
-        return replace(node, children={name: _unused(child) for name, child in node.children.items()})
-    return replace(node, active=(0, 1)) if isinstance(node, Linear | Tensor) else node
+        return node.replace(children={name: _unused(child) for name, child in node.children.items()})
+    return node.replace(active=(0, 1)) if isinstance(node, Linear | Tensor) else node
 
 
 def _latents(s: Spec[Bagel]) -> dict[str, Node]:

@@ -1,7 +1,5 @@
 """CLIP, and models like it: a vision and a text tower, each with a projection to a common width (arXiv:2103.00020)."""
 
-from dataclasses import replace
-
 from hfcount.architectures import families, keys
 from hfcount.architectures.layers import altered
 from hfcount.architectures.layers.classic import classifier
@@ -44,4 +42,4 @@ def blueprint(s: Spec) -> Block:
 def _saved(part: Block) -> Block:
     """The layers of AltCLIP's towers are saved under another name than the towers have alone."""
     children = {name: _saved(child) if isinstance(child, Block) else child for name, child in part.children.items()}
-    return replace(part, children={"layer" if name == "layers" else name: child for name, child in children.items()})
+    return part.replace(children={"layer" if name == "layers" else name: child for name, child in children.items()})

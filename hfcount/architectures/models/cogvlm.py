@@ -1,7 +1,5 @@
 """CogVLM and CogVLM2: layers with experts of their own for what an image shows, behind EVA-CLIP (arXiv:2311.03079)."""
 
-from dataclasses import replace
-
 from hfcount.architectures import families, keys
 from hfcount.architectures.layers import altered, base, fused_qkv, pre_norm, swiglu, with_head
 from hfcount.architectures.layers.composite import gated_projection
@@ -49,8 +47,8 @@ def blueprint(s: Spec[CogVLM]) -> Block:
         return block(
             "attention",
             rotary_emb=block(inv_freq=buffer((a.head_dim + 1) // 2)),
-            vision_expert_query_key_value=replace(into, bias=of.second, active=unused) if of.experts else None,
-            vision_expert_dense=replace(out, active=unused) if of.experts else None,
+            vision_expert_query_key_value=into.replace(bias=of.second, active=unused) if of.experts else None,
+            vision_expert_dense=out.replace(active=unused) if of.experts else None,
             language_expert_query_key_value=into,
             language_expert_dense=out,
         )

@@ -1,7 +1,5 @@
 """DeepSeek-V3's layer that predicts further tokens, stored alone (arXiv:2412.19437)."""
 
-from dataclasses import replace
-
 from hfcount.architectures import keys
 from hfcount.architectures.components.drafts import Draft, Needs, series
 from hfcount.architectures.layers.conversions import packed
@@ -37,4 +35,4 @@ def spec(c: Config) -> Spec[DeepseekNextn]:
 
 def blueprint(s: Spec[DeepseekNextn]) -> Block:
     (layer,) = series(deepseek_v3(s.replace(head="base")).children["layers"])
-    return block(model=block(layers=Repeat(Indices.below(1), replace(layer, component=None))))
+    return block(model=block(layers=Repeat(Indices.below(1), layer.replace(component=None))))

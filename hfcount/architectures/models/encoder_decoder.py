@@ -1,7 +1,5 @@
 """Any encoder, of texts, images or speech, and any decoder that attends to its output (arXiv:1907.12461)."""
 
-from dataclasses import replace
-
 from hfcount.architectures import families, keys
 from hfcount.architectures.layers.composite import rebased
 from hfcount.errors import UnknownArchitecture
@@ -41,7 +39,7 @@ def spec(c: Config) -> Spec[EncoderDecoder]:
 
 def blueprint(s: Spec[EncoderDecoder]) -> Block:
     encoder, decoder = s.part("encoder"), s.part("text")
-    tower = replace(families.tree(encoder.replace(head="base")), component=_COUNTED.get(s.family), repeats=0)
+    tower = families.tree(encoder.replace(head="base")).replace(component=_COUNTED.get(s.family), repeats=0)
     across = Linear(encoder.hidden, s.hidden, True, "projector")
     return block(
         encoder=rebased(tower, "encoder"),

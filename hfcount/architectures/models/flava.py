@@ -1,7 +1,5 @@
 """FLAVA: encoders of images, of texts, and of both together (arXiv:2112.04482)."""
 
-from dataclasses import replace
-
 from hfcount.architectures import families, keys
 from hfcount.architectures.layers import layer_norm, stack
 from hfcount.architectures.layers.convolution import conv
@@ -62,7 +60,7 @@ def blueprint(s: Spec[Flava]) -> Block:
     pair = block(dense=Linear(matching, matching, True))
     return block(
         flava=body,
-        image_codebook=replace(families.tree(codebook), component="vision", repeats=0) if codebook else None,
+        image_codebook=families.tree(codebook).replace(component="vision", repeats=0) if codebook else None,
         mim_head=images,
         mlm_head=words,
         itm_head=block("other", pooler=pair, seq_relationship=Linear(matching, 2, True)),

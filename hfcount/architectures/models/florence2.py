@@ -1,7 +1,5 @@
 """Florence-2: a vision tower before BART, for any task that a prompt names (arXiv:2311.06242)."""
 
-from dataclasses import replace
-
 from hfcount.architectures import families, keys
 from hfcount.architectures.layers import embedding, layer_norm, lm_head, mlp, stack
 from hfcount.architectures.layers.composite import rebased
@@ -65,7 +63,7 @@ def blueprint(s: Spec[Florence2]) -> Block:
     prefix = "language_model" if s.head == "base" else "model.language_model"
     body = block(
         vision_tower=families.tower(s, "vision"),
-        multi_modal_projector=replace(projector, repeats=0),
+        multi_modal_projector=projector.replace(repeats=0),
         language_model=rebased(families.base(s), prefix),
     )
     return body if s.head == "base" else block(model=body, lm_head=lm_head(s, f"{prefix}.shared.weight"))

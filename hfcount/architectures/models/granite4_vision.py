@@ -1,7 +1,5 @@
 """Granite 4 Vision: windows of patches, each read by a Q-Former, for several layers of Granite (arXiv:2502.09927)."""
 
-from dataclasses import replace
-
 from hfcount.architectures import families, keys
 from hfcount.architectures.layers import layer_norm
 from hfcount.architectures.layers.composite import towers_in_model
@@ -59,8 +57,8 @@ def blueprint(s: Spec[Granite4Vision]) -> Block:
     )
     layers, offsets = Indices.below(of.deepstack_layer_map), Indices.below(_OFFSETS)
     samplers = {
-        "layerwise_projectors": Repeat(layers, replace(sampler, repeats=0)),
-        "spatial_projectors": Repeat(offsets, replace(sampler, repeats=0)),
+        "layerwise_projectors": Repeat(layers, sampler.replace(repeats=0)),
+        "spatial_projectors": Repeat(offsets, sampler.replace(repeats=0)),
     }
     newline, tower = Tensor((s.hidden,), component="projector"), families.tower(s, "vision")
     return towers_in_model(s, families.base(s), vision_tower=tower, image_newline=newline, **samplers)

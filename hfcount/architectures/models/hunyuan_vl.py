@@ -1,7 +1,5 @@
 """HunYuan-VL and HunyuanOCR: a vision transformer before Hunyuan (arXiv:2511.19575)."""
 
-from dataclasses import replace
-
 from hfcount.architectures import families, keys
 from hfcount.architectures.components.hunyuan_vision import RELEASED
 from hfcount.architectures.layers import base, gqa, mlp, pre_norm, rms_norm, stack, swiglu, with_head
@@ -39,7 +37,7 @@ def blueprint(s: Spec) -> Block:
         return Block({**with_head(s, text).children, "vit": families.tower(s, "vision")})
     # Norms get their early names back only beside a head.
     later = families.tree(vision.replace(adapted=False))
-    return block(language_model=text, vision_tower=replace(later, component="vision", repeats=0))
+    return block(language_model=text, vision_tower=later.replace(component="vision", repeats=0))
 
 
 _MARKS = ("newline", "begin", "end", "sep")

@@ -1,7 +1,5 @@
 """Hunyuan 4 with a vision tower, whose patches convolutions merge (https://huggingface.co/tencent/Hy4)."""
 
-from dataclasses import replace
-
 from hfcount.architectures import families, keys
 from hfcount.architectures.components.hunyuan_vision import RELEASED as VISION
 from hfcount.architectures.components.hy_v4 import RELEASED as TEXT
@@ -30,7 +28,7 @@ def blueprint(s: Spec) -> Block:
     if s.head == "base":
         # Norms get their early names back only beside a head.
         tower = families.tree(vision.replace(adapted=False))
-        return block(language_model=text, vision_tower=replace(tower, component="vision", repeats=0))
+        return block(language_model=text, vision_tower=tower.replace(component="vision", repeats=0))
     return Block({**with_head(s, text).children, "vit": families.tower(s, "vision")})
 
 

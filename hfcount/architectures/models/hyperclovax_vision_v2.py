@@ -1,7 +1,5 @@
 """HyperCLOVA X SEED with vision: Qwen2.5-VL's tower and one projection (https://huggingface.co/naver-hyperclovax)."""
 
-from dataclasses import replace
-
 from hfcount.architectures import families, keys
 from hfcount.architectures.layers.composite import towers_in_model
 from hfcount.mapper import Config
@@ -36,5 +34,5 @@ def _saved(body: Block) -> Block:
     assert isinstance(inner, Block)
     text = inner.children["language_model"]
     assert isinstance(text, Block)
-    text = replace(text, children={**text.children, "lm_head": head})
-    return Block({"model": replace(inner, children={**inner.children, "language_model": text})})
+    text = text.replace(children={**text.children, "lm_head": head})
+    return Block({"model": inner.replace(children={**inner.children, "language_model": text})})

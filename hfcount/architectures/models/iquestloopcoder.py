@@ -1,7 +1,5 @@
 """IQuest-Coder that passes its layers twice, with gates that mix both passes (card of IQuest-Coder-V1-40B-Loop)."""
 
-from dataclasses import replace
-
 from hfcount.architectures import keys
 from hfcount.architectures.layers import altered, decoder, gqa, pre_norm, swiglu, within
 from hfcount.mapper import MAX_LAYERS, Config
@@ -29,10 +27,10 @@ def blueprint(s: Spec) -> Block:
 
     def layer_block(layer: Layer) -> Block:
         network = swiglu(d, layer.dense.width, layer.dense.bias)
-        return replace(pre_norm(d, self_attn=gqa(d, layer.attention), mlp=network), repeats=layer.repeats)
+        return pre_norm(d, self_attn=gqa(d, layer.attention), mlp=network).replace(repeats=layer.repeats)
 
     gate = block("attention", weight=Tensor((a.heads, a.head_dim)), bias=Tensor((a.heads,)))
-    gates = Repeat(Indices.below(s.layers[0].indices.count), replace(gate, repeats=passes - 1))
+    gates = Repeat(Indices.below(s.layers[0].indices.count), gate.replace(repeats=passes - 1))
     tree = decoder(s, layer_block)
     if s.head == "base":
         return altered(tree, gate_projections=gates)

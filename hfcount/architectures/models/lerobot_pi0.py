@@ -1,7 +1,5 @@
 """π0 and π0.5 as LeRobot has them: PaliGemma, and a smaller Gemma beside it that gives actions (arXiv:2410.24164)."""
 
-from dataclasses import replace
-
 from hfcount.architectures import families, keys
 from hfcount.architectures.layers import altered
 from hfcount.mapper import Config, Sizes, size
@@ -64,7 +62,7 @@ def _paligemma(s: Spec[Pi]) -> Block:
     table = Tied("model.paligemma_with_expert.paligemma.lm_head.weight", (s.vocab, s.hidden))
     return block(
         model=block(
-            vision_tower=replace(tower, children={"vision_model": Block(tower.children)}),
+            vision_tower=tower.replace(children={"vision_model": Block(tower.children)}),
             multi_modal_projector=block("projector", linear=vision_width),
             language_model=altered(families.base(s), embed_tokens=table),
         ),

@@ -1,7 +1,5 @@
 """MiniMax-M3: routed experts with sparse attention, a vision tower, and two projectors, one for merged patches."""
 
-from dataclasses import replace
-
 from hfcount.architectures import families, keys
 from hfcount.architectures.layers import (
     altered,
@@ -59,7 +57,7 @@ def blueprint(s: Spec[MinimaxM3Vl]) -> Block:
     merged = vision.seen.merged(d)
     if s.head == "base":  # this has the names of transformers
         both = altered(projector(vision.hidden), **projector(merged, "merge_").children)
-        tower = replace(families.tree(vision.replace(place="")), component="vision")
+        tower = families.tree(vision.replace(place="")).replace(component="vision")
         return towers_beside_model(s, families.base(s), vision_tower=tower, multi_modal_projector=both)
     tower = Block({"vision_model": families.tower(s, "vision")})
     senses = {"multi_modal_projector": projector(vision.hidden), "patch_merge_mlp": projector(merged)}

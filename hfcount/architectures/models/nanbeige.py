@@ -1,7 +1,5 @@
 """Nanbeige 4: LLaMA that may pass its layers several times (mlx-lm describes the plain form alone)."""
 
-from dataclasses import replace
-
 from hfcount.architectures import keys
 from hfcount.architectures.layers import decoder, gqa, pre_norm, swiglu
 from hfcount.errors import UnknownArchitecture
@@ -31,6 +29,6 @@ def blueprint(s: Spec) -> Block:
 
     def layer_block(layer: Layer) -> Block:
         network = swiglu(d, layer.dense.width, layer.dense.bias)
-        return replace(pre_norm(d, self_attn=gqa(d, layer.attention), mlp=network), repeats=layer.repeats)
+        return pre_norm(d, self_attn=gqa(d, layer.attention), mlp=network).replace(repeats=layer.repeats)
 
     return decoder(s, layer_block)

@@ -1,7 +1,5 @@
 """Nemotron Parse: RADIO, a neck that joins places along a line, and mBART's decoder without positions (its card)."""
 
-from dataclasses import replace
-
 from hfcount.architectures import families, keys
 from hfcount.architectures.layers import backbones, embedding, layer_norm, lm_head, stack
 from hfcount.architectures.layers.seq2seq import bart_layer
@@ -82,7 +80,7 @@ def blueprint(s: Spec[NemotronParse]) -> Block:
         "layer_norm3": layer_norm(_NECK),
     }
     parts = {
-        name: replace(part, component="projector") for name, part in neck.items() if isinstance(part, Block | Linear)
+        name: part.replace(component="projector") for name, part in neck.items() if isinstance(part, Block | Linear)
     }
     decoder = block(
         embed_tokens=embedding(s.vocab, d),

@@ -1,7 +1,5 @@
 """OpenCLIP: a vision and a text tower of its own that end in a common width, also with a decoder, as CoCa."""
 
-from dataclasses import replace
-
 from hfcount.architectures import families, keys
 from hfcount.architectures.components.clip_huggingface import HuggingText, check_activation
 from hfcount.architectures.components.clip_resnet import ClipResNet
@@ -236,19 +234,18 @@ def _seen(s: Spec) -> Block:
         return Block(v.own.tensors(s.output), "vision", 0)
     sizes, d = v.sizes(ClipVit), v.hidden
     wide = s.output if sizes.pooling else d
-    return replace(
-        block(
-            "vision",
-            class_embedding=Tensor((d,)),
-            positional_embedding=Tensor((v.positions or 0, d)),
-            proj=Tensor((wide, s.output)),
-            conv1=block(weight=Tensor((d, 3, *sizes.kernel))),
-            ln_pre=None if sizes.no_ln_pre else layer_norm(d),
-            transformer=block(resblocks=stack(v.layers, lambda layer: _block(d, layer))),
-            attn_pool=_pooled(s.output, d, sizes.pooling.attn_pooler_queries) if sizes.pooling else None,
-            attn_pool_contrastive=_pooled(s.output, d, 1) if sizes.pooling and sizes.pooling.two else None,
-            ln_post=layer_norm(wide),
-        ),
+    return block(
+        "vision",
+        class_embedding=Tensor((d,)),
+        positional_embedding=Tensor((v.positions or 0, d)),
+        proj=Tensor((wide, s.output)),
+        conv1=block(weight=Tensor((d, 3, *sizes.kernel))),
+        ln_pre=None if sizes.no_ln_pre else layer_norm(d),
+        transformer=block(resblocks=stack(v.layers, lambda layer: _block(d, layer))),
+        attn_pool=_pooled(s.output, d, sizes.pooling.attn_pooler_queries) if sizes.pooling else None,
+        attn_pool_contrastive=_pooled(s.output, d, 1) if sizes.pooling and sizes.pooling.two else None,
+        ln_post=layer_norm(wide),
+    ).replace(
         repeats=0,
     )
 

@@ -1,7 +1,5 @@
 """Ouro: layers with norms around each part, which a token passes several times (arXiv:2510.25741)."""
 
-from dataclasses import replace
-
 from hfcount.architectures import keys
 from hfcount.architectures.layers import altered, base, gqa, rms_norm, swiglu, with_head
 from hfcount.mapper import Config
@@ -31,6 +29,6 @@ def blueprint(s: Spec) -> Block:
             mlp=swiglu(d, layer.dense.width),
             post_attention_layernorm_2=norm,
         )
-        return replace(body, repeats=layer.repeats)
+        return body.replace(repeats=layer.repeats)
 
     return with_head(s, altered(base(s, layer_block), early_exit_gate=Linear(d, 1, True, "other")))

@@ -1,6 +1,5 @@
 """Qwen2.5-Omni and Qwen3-Omni: a thinker that writes text, a talker that says it, a vocoder (arXiv:2503.20215)."""
 
-from dataclasses import replace
 from itertools import product
 
 from hfcount.architectures import families, keys
@@ -57,7 +56,7 @@ def blueprint(s: Spec) -> Block:
         if name in s.parts:
             tower = families.tree(s.parts[name].replace(head=s.parts[name].heads[0]))
             called = "token2wav" if s.family == "qwen2_5_omni" else "code2wav"
-            senses[name if name == "talker" else called] = replace(tower, component="audio", repeats=0)
+            senses[name if name == "talker" else called] = tower.replace(component="audio", repeats=0)
     text = s.part("text").replace(head="conditional_generation", tied=s.tied)
     return block(thinker=rebased(families.tree(text), "thinker"), **senses)
 

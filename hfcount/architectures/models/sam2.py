@@ -1,7 +1,5 @@
 """SAM 2, also for videos, EdgeTAM and SAM 3's tracker: SAM over features of several resolutions (arXiv:2408.00714)."""
 
-from dataclasses import replace
-
 from hfcount.architectures import families, keys
 from hfcount.architectures.components.memories import Memories, memory_layers
 from hfcount.architectures.components.sam import frequencies
@@ -67,8 +65,8 @@ def blueprint(s: Spec[Sam2]) -> Block:
     neck = tower.children["neck"]
     assert isinstance(neck, Block), "the neck is a block"
     outside = {
-        "detector_model": block(vision_encoder=replace(tower, children={"backbone": tower.children["backbone"]})),
-        "tracker_neck": replace(neck, component="vision", repeats=0),
+        "detector_model": block(vision_encoder=tower.replace(children={"backbone": tower.children["backbone"]})),
+        "tracker_neck": neck.replace(component="vision", repeats=0),
     }
     return Block({"tracker_model": Block({**tree.children, **({} if s.own.nested else outside)})})
 

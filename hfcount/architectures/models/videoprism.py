@@ -1,7 +1,5 @@
 """VideoPrism with a text tower: videos and texts in one space (arXiv:2402.13217)."""
 
-from dataclasses import replace
-
 from hfcount.architectures import families, keys
 from hfcount.architectures.layers import embedding, layer_norm, mlp, stack
 from hfcount.architectures.layers.classic import classifier, mha
@@ -22,7 +20,7 @@ def spec(c: Config) -> Spec:
 
 def blueprint(s: Spec) -> Block:
     video = families.tree(s.part("vision").replace(head="encoder"))
-    return block(video_model=replace(video, component="vision", repeats=0), text_model=families.base(s))
+    return block(video_model=video.replace(component="vision", repeats=0), text_model=families.base(s))
 
 
 def text_spec(c: Config) -> Spec:

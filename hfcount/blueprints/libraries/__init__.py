@@ -19,7 +19,6 @@ UnknownArchitecture as `hfcount.blueprints.build.build` does.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -153,7 +152,7 @@ def as_read(documents: Documents, values: dict[str, Any]) -> tuple[Library | Non
     library = library_of(documents.layout.config, values)
     layout = HF_LAYOUT if library is None else library.layout or documents.layout
     if layout.reader != documents.layout.reader:  # which the names of the files alone told
-        documents = replace(documents, layout=layout, index=None)
+        documents = documents.replace(layout=layout, index=None)
     values = library.whole_config(values, documents) if library else values
     return library if library and library.renames else None, documents, values
 

@@ -5,7 +5,6 @@ mistral_large_3.py, pixtral.py, transformers_utils/configs/mistral.py).
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from hfcount.blueprints.blueprint import Blueprint
@@ -138,7 +137,7 @@ def built(config: Config) -> Blueprint:
 def renamed(model: Blueprint) -> Blueprint:
     """A blueprint of transformers under the names of this layout."""
     children = voxtral.renamed(_renamed(model.tree)) if "audio_tower" in model.tree.children else _renamed(model.tree)
-    return replace(model, tree=Block(children, model.tree.component, model.tree.repeats))
+    return model.replace(tree=Block(children, model.tree.component, model.tree.repeats))
 
 
 def otherwise(blueprint: Blueprint, names: Sequence[str]) -> Blueprint | None:
@@ -150,7 +149,7 @@ def otherwise(blueprint: Blueprint, names: Sequence[str]) -> Blueprint | None:
     }
     d = blueprint.spec.hidden
     tree = Block({_EAGLE: Linear(2 * d, d), **children}, blueprint.tree.component, blueprint.tree.repeats)
-    return replace(blueprint, tree=tree)
+    return blueprint.replace(tree=tree)
 
 
 def config(params: Mapping[str, Any], where: str) -> dict[str, Any]:
@@ -281,10 +280,10 @@ def _node(node: Node) -> Node:
     if isinstance(node, tuple):
         return tuple(map(_node, node))
     if isinstance(node, Repeat):
-        return replace(node, body=_node(node.body))
+        return node.replace(body=_node(node.body))
     if isinstance(node, Block):
-        return replace(node, children=_renamed(node))
-    return replace(node, to=_path(node.to)) if isinstance(node, Tied) else node
+        return node.replace(children=_renamed(node))
+    return node.replace(to=_path(node.to)) if isinstance(node, Tied) else node
 
 
 def _path(name: str) -> str:

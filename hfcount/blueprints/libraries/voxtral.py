@@ -4,7 +4,6 @@ Source: vLLM 0.33 (voxtral.py, transformers_utils/configs/mistral.py).
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from hfcount.blueprints.libraries.params import known, size
@@ -108,7 +107,7 @@ def _layers(node: Node) -> Node:
     if isinstance(node, tuple):
         return tuple(map(_layers, node))
     if isinstance(node, Repeat):
-        return replace(node, body=_layers(node.body))
+        return node.replace(body=_layers(node.body))
     assert isinstance(node, Block)
     parts = dict(node.children)
     attention = parts["attention"]
@@ -116,5 +115,5 @@ def _layers(node: Node) -> Node:
     projections = {"wo" if name == "out_proj" else name: child for name, child in attention.children.items()}
     network = {"w1": parts.pop("fc1"), "w2": parts.pop("fc2")}
     named = {_NAMES.get(name, name): child for name, child in parts.items()}
-    named |= {"attention": replace(attention, children=projections), "feed_forward": Block(network, "mlp")}
-    return replace(node, children=named)
+    named |= {"attention": attention.replace(children=projections), "feed_forward": Block(network, "mlp")}
+    return node.replace(children=named)

@@ -1,7 +1,7 @@
 """Compares a PEFT adapter with its base model."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import get_args
 
 from hfcount.architectures.families import tree
@@ -172,7 +172,7 @@ def _loaded_as(base: Blueprint, head: Head) -> Blueprint | None:
         return base
     spec = base.spec.replace(head=head)
     try:
-        return replace(base, spec=spec, tree=tree(spec))
+        return base.replace(spec=spec, tree=tree(spec))
     except ConfigError:
         return None
 

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from math import prod
 from pathlib import Path
 
@@ -246,7 +246,7 @@ def _evidence(adapter: LoadedAdapter, listed: bool) -> Evidence:
     unseen = Failure(kind=adapter.kind, message=adapter.reason) if adapter.reason else None
     form = "mlx adapter" if adapter.settings and adapter.settings.is_of_mlx else "adapter"
     evidence = evidence_of(adapter.file, adapter.header, _figures(adapter), unseen, listed, form)
-    return replace(evidence, beside=(ADAPTER_CONFIG, adapter.file))
+    return evidence.replace(beside=(ADAPTER_CONFIG, adapter.file))
 
 
 def evidence_of(

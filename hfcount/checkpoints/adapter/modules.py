@@ -1,7 +1,7 @@
 """The modules of a base model in memory, which adapters name; folded over layers and experts."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import product
 from math import prod
 from typing import Literal
@@ -120,7 +120,7 @@ def _in_class(leaf: Leaf, common: Leaf, prefix: str) -> Leaf:
     before = tuple(prefix.split(".")[:-1])
     if leaf.segments[: len(before)] != before or common.segments[: len(before)] == before:
         return common
-    return replace(common, segments=(*before, *common.segments))
+    return common.replace(segments=(*before, *common.segments))
 
 
 def _is_memory(swap: Swap) -> bool:

@@ -1,7 +1,7 @@
 """Inspects adapters in subfolders, such as training checkpoints; a row for each."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from hfcount.checkpoints.adapter.inspect import inspect as inspect_one
 from hfcount.checkpoints.forms import Besides
@@ -78,20 +78,18 @@ def _together(place: Place, adapters: Mapping[str, Inspection], first: Inspectio
     outcome.checks = list(first.outcome.checks)
     outcome.proven = all(adapter.outcome.proven for adapter in adapters.values())
     contents = [adapter.evidence.contained or Contained() for adapter in adapters.values()]
-    contained = replace(
-        first.evidence.contained or Contained(),
+    contained = (first.evidence.contained or Contained()).replace(
         files=sum(adapter.files for adapter in contents),
         opened=sum(adapter.opened for adapter in contents),
     )
-    evidence = replace(
-        first.evidence,
+    evidence = first.evidence.replace(
         contained=contained,
         unseen=_unseen(adapters),
         variants=tuple(_rows(adapters)),
         beside=tuple(f"{folder}/{name}" for folder, adapter in adapters.items() for name in adapter.evidence.beside),
     )
     return first._replace(
-        documents=replace(first.documents, model=place.model, files=list(place.sizes), sizes=place.sizes),
+        documents=first.documents.replace(model=place.model, files=list(place.sizes), sizes=place.sizes),
         evidence=evidence,
         outcome=outcome,
     )
@@ -103,7 +101,7 @@ def _unseen(adapters: Mapping[str, Inspection]) -> Failure | None:
         return None
     folder, first = next(iter(reasons.items()))
     more = f" ({plural(len(reasons), 'adapter')} in all)" if len(reasons) > 1 else ""
-    return replace(first, message=f"{printable(folder)}: {first.message}{more}")
+    return first.replace(message=f"{printable(folder)}: {first.message}{more}")
 
 
 def _rows(adapters: Mapping[str, Inspection]) -> Iterator[WeightsFile]:

@@ -1,7 +1,6 @@
 """Inspects the values of the tensors, the stage after the headers."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
@@ -83,7 +82,7 @@ def _with_findings(
     outcome.errors_first()
     outcome.untied |= untied
     statistics = tuple(tensor.statistics for tensor in tensors)
-    return inspection._replace(evidence=replace(inspection.evidence, depth="data", statistics=statistics))
+    return inspection._replace(evidence=inspection.evidence.replace(depth="data", statistics=statistics))
 
 
 def _damaged(values: "Values", known: Mapping[str, ListedChecksum]) -> Iterator[Finding]:
@@ -100,4 +99,4 @@ def _damaged(values: "Values", known: Mapping[str, ListedChecksum]) -> Iterator[
 def _unseen(inspection: Inspection, kind: str, why: str) -> Inspection:
     evidence = inspection.evidence
     unseen = evidence.unseen or Failure(kind=kind, message=why)
-    return inspection._replace(evidence=replace(evidence, unseen=unseen))
+    return inspection._replace(evidence=evidence.replace(unseen=unseen))

@@ -5,7 +5,6 @@ gguf-py/gguf/tensor_mapping.py.
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -43,7 +42,7 @@ _OTHERS = {
 
 def without_prefix(leaf: Leaf) -> Leaf:
     """A leaf without the name of the base model in a class with a head."""
-    return replace(leaf, segments=leaf.segments[1:]) if leaf.segments[0] in _PREFIXES else leaf
+    return leaf.replace(segments=leaf.segments[1:]) if leaf.segments[0] in _PREFIXES else leaf
 
 
 def is_dropped(leaf: Leaf) -> bool:

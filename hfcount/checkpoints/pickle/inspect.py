@@ -1,7 +1,6 @@
 """Compares a model with its pickled files, of which the directory and the pickle are read and nothing is run."""
 
 from contextlib import suppress
-from dataclasses import replace
 
 from hfcount.checkpoints.inspection import Evidence, Model, Options, module_shards, unwatched
 from hfcount.checkpoints.pickle import beside_safetensors
@@ -36,15 +35,15 @@ def inspect(model: Model, options: Options) -> tuple[Evidence, Outcome]:
         outcome = verify(model.blueprint, index, announced=model.announced, weights=weights)
         if index is not None:
             outcome.findings = [as_pickled(finding) for finding in outcome.findings]
-        return replace(evidence, unseen=failure), outcome
+        return evidence.replace(unseen=failure), outcome
     headers = shards(files)
     if failure is None and not weights.usual:  # transformers does not look for these names
         message = misnamed(documents, weights, contents(model.blueprint, files))
         unseen = Failure(kind="NoHeaders", message=message)
-        return replace(evidence, headers=headers, unseen=unseen), Outcome(findings=faults(files))
+        return evidence.replace(headers=headers, unseen=unseen), Outcome(findings=faults(files))
     modules = module_shards(documents, model.module_files, options)
     outcome = examine(model.blueprint, files, index, model.announced, weights, modules)
-    evidence = replace(evidence, depth="headers", others=modules, shards=headers, headers=headers, unseen=failure)
+    evidence = evidence.replace(depth="headers", others=modules, shards=headers, headers=headers, unseen=failure)
     return evidence, outcome
 
 
@@ -61,7 +60,7 @@ def beside(model: Model, evidence: Evidence, outcome: Outcome, options: Options)
         if files := documents.shards.pickles(weights.there, unwatched(len(weights.there))):
             entries = {name: entry for header in headers if header for name, entry in header.tensors.items()}
             outcome.findings += beside_safetensors.beside([*files.values()], entries, model.blueprint)
-            return replace(evidence, beside=[*files])
+            return evidence.replace(beside=[*files])
     return evidence
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 from hfcount.checkpoints.examine import examine, with_values
@@ -57,7 +56,7 @@ def inspect(documents: Documents, request: Request, options: Options) -> Report:
             index = read_pipeline(documents.config)
         except DocumentError as error:
             return combined(documents, options, SharedResults(None, [finding_of(error, MODEL_INDEX)]), [])
-        return _Run(replace(documents, shards=reads), request, options, index, opened).report()
+        return _Run(documents.replace(shards=reads), request, options, index, opened).report()
     finally:
         for part in opened.values():
             if not part.root and isinstance(part.found, Documents) and isinstance(part.found.shards, Reads):
@@ -72,7 +71,7 @@ def _with_root(documents: Documents, opened: Mapping[str, _Opened]) -> Documents
         if part.root and isinstance(documents_of_part := part.found, Documents):
             more = {documents_of_part.layout.config: documents_of_part.config, **documents_of_part.companions}
             more |= {documents_of_part.layout.listing: documents_of_part.index} if documents_of_part.index else {}
-            documents = replace(documents, companions={**documents.companions, **more})
+            documents = documents.replace(companions={**documents.companions, **more})
     return documents
 
 
@@ -124,7 +123,7 @@ class _Run(NamedTuple):
         inner = [name for name in names if not folders[name].root]
         for name, (asked, part) in open_parts(self.request, self.documents, inner).items():
             if isinstance(part, Documents):
-                part = replace(part, shards=Reads(part.shards))
+                part = part.replace(shards=Reads(part.shards))
             self.opened[name] = _Opened(asked, part)
         for name in names:
             if folders[name].root:
@@ -183,11 +182,11 @@ class _Run(NamedTuple):
         if variant := contents.variant.get(entry.name):
             part = of_variant(part, contents.weights[entry.name], variant)
         try:
-            report = _judge(replace(part, loaded_as=_class_of(entry, self._config(entry))), asked, settings)
+            report = _judge(part.replace(loaded_as=_class_of(entry, self._config(entry))), asked, settings)
         except HfcountError as error:
             return _unknown(error.kind, str(error))
         if unread and self.options.depth != "config" and report.error is None:
-            return replace(report, error=Failure(kind="NoHeaders", message=unread))
+            return report.replace(error=Failure(kind="NoHeaders", message=unread))
         return report
 
     def _beside(self, entries: list[Entry]) -> Iterator[Beside]:
@@ -221,7 +220,7 @@ def of_variant(part: Documents, files: WeightFiles, variant: str) -> Documents:
     pickled = {BIN_INDEX, *(name for names in files.pickled.values() for name in names)}  # which it is loaded without
     companions = {name: document for name, document in part.companions.items() if name not in pickled}
     others = [name for name in part.files if name not in pickled]
-    return replace(part, layout=layout, index=index, files=others, companions=companions)
+    return part.replace(layout=layout, index=index, files=others, companions=companions)
 
 
 def _unknown(kind: str, message: str) -> Report:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import fields, replace
+from dataclasses import fields
 from typing import NamedTuple
 
 from hfcount.checkpoints.inspection import Options
@@ -101,7 +101,7 @@ def _part(listed: ListedPart) -> PipelinePart:
     if report is None:
         return part
     known = [field.name for field in fields(Report) if field.name in {field.name for field in fields(part)}]
-    return replace(part, **{name: getattr(report, name) for name in known} | {"memory": _weights(report.memory)})
+    return part.replace(**{name: getattr(report, name) for name in known} | {"memory": _weights(report.memory)})
 
 
 def _statistics(listed: Sequence[ListedPart]) -> tuple[TensorStatistics, ...] | None:
@@ -114,7 +114,7 @@ def _statistics(listed: Sequence[ListedPart]) -> tuple[TensorStatistics, ...] | 
     if not several:
         return None
     return tuple(
-        replace(row, name=f"{part}/{row.name}", file=f"{part}/{row.file}") for part, rows in several for row in rows
+        row.replace(name=f"{part}/{row.name}", file=f"{part}/{row.file}") for part, rows in several for row in rows
     )
 
 
@@ -128,8 +128,7 @@ def _weights(memory: Memory | None) -> Memory | None:
 def _named(part: str, finding: ReportedFinding) -> ReportedFinding:
     """A finding of a part as one of the whole."""
     place = finding.location
-    return replace(
-        finding,
+    return finding.replace(
         part=part,
         message=f"{part}: {finding.message}",
         file=f"{part}/{finding.file}" if finding.file else None,

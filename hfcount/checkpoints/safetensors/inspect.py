@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from types import MappingProxyType
 from typing import Literal
 
@@ -36,11 +35,11 @@ def inspect(model: Model, options: Options) -> tuple[Evidence, Outcome]:
     need, kept, local = _need_of_headers(documents, evidence, outcome), _kept(documents, files), documents.shards.local
     if depth == "headers" or (depth == "auto" and (need or local or kept)) or kept == "all":
         known = "an earlier run has read them" if kept and depth != "headers" and not local else None
-        evidence, outcome = _read_headers(model, replace(evidence, depth_reason=need or known), outcome, options)
+        evidence, outcome = _read_headers(model, evidence.replace(depth_reason=need or known), outcome, options)
     else:
-        evidence = replace(evidence, unseen=_unopened(documents, evidence, outcome, kept))
+        evidence = evidence.replace(unseen=_unopened(documents, evidence, outcome, kept))
     if documents.source == "cache" and not files.whole and evidence.unseen is None:
-        evidence = replace(evidence, unseen=_unread(documents, evidence, "NotCached"))
+        evidence = evidence.replace(unseen=_unread(documents, evidence, "NotCached"))
     return evidence, outcome
 
 
@@ -99,18 +98,18 @@ def _read_headers(model: Model, evidence: Evidence, outcome: Outcome, options: O
     try:
         shards = documents.shards.read(wanted, options.progress(len(wanted)))
     except FetchError as error:
-        return replace(evidence, unseen=Failure(kind=error.kind, message=str(error))), outcome
+        return evidence.replace(unseen=Failure(kind=error.kind, message=str(error))), outcome
     headers = {name: shard for name, shard in shards.items() if name not in safe} or None
     others = {name: shards[name] for name in safe if name in shards}
     pickled = module_shards(documents, [name for name in modules if name not in safe], options)
-    evidence = replace(evidence, headers=headers, others={**evidence.others, **others, **pickled})
+    evidence = evidence.replace(headers=headers, others={**evidence.others, **others, **pickled})
     if files.sizes is not None and (headers or options.depth == "headers" or outcome.doubt):
-        evidence = replace(evidence, unseen=_unread(documents, evidence, "NoHeaders"))
+        evidence = evidence.replace(unseen=_unread(documents, evidence, "NoHeaders"))
     if headers is not None:
         return _compare_headers(model, evidence, headers, outcome.match)
     if evidence.index is None:
-        evidence = replace(evidence, unseen=Failure(kind="NoHeaders", message=nothing_to_compare(documents, files)))
-    return replace(evidence, depth_reason=None), outcome
+        evidence = evidence.replace(unseen=Failure(kind="NoHeaders", message=nothing_to_compare(documents, files)))
+    return evidence.replace(depth_reason=None), outcome
 
 
 def _compare_headers(
@@ -125,8 +124,8 @@ def _compare_headers(
     shards = {name: shard for name, shard in headers.items() if name in files.named}
     others = {name: shard for name, shard in headers.items() if name not in files.named}
     if not shards and files.whole:  # the index is of other files than those that are there
-        match, shards, others, evidence = None, others, {}, replace(evidence, stale=True)
-    evidence = replace(evidence, shards=shards, depth="headers")
+        match, shards, others, evidence = None, others, {}, evidence.replace(stale=True)
+    evidence = evidence.replace(shards=shards, depth="headers")
 
     def compare(match: Match | None, samples: Samples = MappingProxyType({})) -> Outcome:
         return verify(
@@ -144,7 +143,7 @@ def _compare_headers(
     outcome = compare(match)
     if outcome.pieces:
         with suppress(FetchError):  # then a finding says that they were not compared
-            evidence = replace(evidence, samples=model.documents.shards.sample(outcome.pieces))
+            evidence = evidence.replace(samples=model.documents.shards.sample(outcome.pieces))
     return evidence, compare(outcome.match, evidence.samples) if evidence.samples else outcome
 
 

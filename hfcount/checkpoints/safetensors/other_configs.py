@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from typing import NamedTuple
 
 from hfcount.blueprints.blueprint import Blueprint
@@ -67,7 +66,7 @@ def compare(documents: Documents, blueprint: Blueprint, evidence: Evidence, outc
 
 
 def _compare(form: _Form, documents: Documents, blueprint: Blueprint, evidence: Evidence, outcome: Outcome) -> Evidence:
-    files = weights(replace(documents, layout=form.layout, index=None), None)
+    files = weights(documents.replace(layout=form.layout, index=None), None)
     # Of another layout, what has no name of its own is the model of transformers.
     wanted = [name for name in files.there if set_apart(name, form.layout) is None and set_apart(name) is not None]
     if evidence.depth == "config" or not wanted:
@@ -89,7 +88,7 @@ def _compare(form: _Form, documents: Documents, blueprint: Blueprint, evidence: 
             for finding in verify(native, None, shards, announced).findings:
                 if finding.severity == "error":
                     _report(form, finding.message, wanted[0], outcome)
-            return replace(evidence, others={**evidence.others, **shards})
+            return evidence.replace(others={**evidence.others, **shards})
     return evidence
 
 

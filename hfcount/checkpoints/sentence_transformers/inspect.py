@@ -6,7 +6,7 @@ is no transformer, such as StaticEmbedding.
 
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from math import prod
 
 from hfcount.checkpoints.inspection import Contained, Evidence, Inspection, Options
@@ -195,8 +195,7 @@ def _with_model(model: _Model, outcome: Outcome) -> Inspection:
     ((folder, inner),) = model.models.items()
     old, start = inner.evidence, f"{folder}/"
     headers = None if old.headers is None else _placed(start, old.headers)
-    evidence = replace(
-        old,
+    evidence = old.replace(
         weights=_weights(model, start, old.weights) if old.weights else None,
         headers=headers,
         shards=None if old.shards is None else _placed(start, old.shards),
@@ -204,8 +203,7 @@ def _with_model(model: _Model, outcome: Outcome) -> Inspection:
         beside=[start + name for name in old.beside],
         unseen=model.unseen,
     )
-    combined = replace(
-        inner.outcome,
+    combined = inner.outcome.replace(
         checks=outcome.checks,
         findings=outcome.findings,
         proven=outcome.proven and inner.outcome.proven,
@@ -220,8 +218,7 @@ def _placed(start: str, shards: Mapping[str, Shard]) -> dict[str, Shard]:
 
 def _weights(model: _Model, start: str, old: Weights) -> Weights:
     """The weight files of a model in a folder, by their paths in the whole."""
-    return replace(
-        old,
+    return old.replace(
         named=[start + name for name in old.named],
         sizes=None if old.sizes is None else {start + name: size for name, size in old.sizes.items()},
         beside=[start + name for name in old.beside],

@@ -1,7 +1,6 @@
 """Reports what a settings file did for a checkpoint."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from hfcount.checkpoints.settings.choose import Settings
 from hfcount.report.pieces import AppliedSettings, ReportedWaiver
@@ -49,9 +48,9 @@ def _reported(waiver: Waiver, findings: Sequence[Finding], policy: Policy) -> Re
 def summed(several: Sequence[AppliedSettings]) -> AppliedSettings:
     """The same settings, as they were applied to several parts of a checkpoint."""
     rows = zip(*(settings.waivers for settings in several), strict=True)
-    return replace(several[0], waivers=tuple(map(_summed, rows)))
+    return several[0].replace(waivers=tuple(map(_summed, rows)))
 
 
 def _summed(rows: Sequence[ReportedWaiver]) -> ReportedWaiver:
     deciding = next((row for row in rows if row.state != "unused"), rows[0])
-    return replace(deciding, findings=sum(row.findings for row in rows))
+    return deciding.replace(findings=sum(row.findings for row in rows))

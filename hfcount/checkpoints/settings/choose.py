@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Collection, Iterable
-from dataclasses import replace
 from datetime import date
 from typing import NamedTuple, TypeVar
 
@@ -44,8 +43,8 @@ class Settings(NamedTuple):
     def applied_to_request(self, request: Request) -> Request:
         """The request with the base and the depth of the file, where it has none of its own."""
         if self.base is not None and request.base is None:
-            request = replace(request, base=self.base)
-        return replace(request, headers=early(self.depth)) if self.depth is not None else request
+            request = request.replace(base=self.base)
+        return request.replace(headers=early(self.depth)) if self.depth is not None else request
 
     def applied_to(self, options: Options, today: date | None = None) -> Options:
         """The options with what the file sets; waivers count until their last day."""

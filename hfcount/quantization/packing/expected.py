@@ -1,7 +1,6 @@
 """The expected tensors of a quantised model: the blueprint's leaves, with those of packed modules replaced."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 from hfcount.quantization.layout import Layout, PackedTensor
@@ -98,7 +97,7 @@ def part_of(leaf: Leaf, segments: Segments) -> Leaf:
     for fewer, all_numbers in zip(segments, leaf.segments, strict=True):
         if not isinstance(fewer, str) and not isinstance(all_numbers, str):
             count, total = count * int(fewer.count), total * int(all_numbers.count)
-    return replace(leaf, segments=segments, count=int(leaf.count) * count // total)
+    return leaf.replace(segments=segments, count=int(leaf.count) * count // total)
 
 
 def packed(leaf: Leaf, layout: Layout, block: Segments, around: Surroundings) -> list[tuple[PackedTensor, Leaf]]:
@@ -125,8 +124,8 @@ def _tensor(leaf: Leaf, module: Segments, part: PackedTensor) -> Leaf:
     segments = (*module, *rest) if not first else (*module[:-1], f"{module[-1]}{first}", *rest)
     presence: Presence = leaf.presence if part.needed else "spare"
     shape = tuple(map(int, part.shape))
-    return replace(
-        leaf, segments=segments, shape=shape, presence=presence, linear=False, dtypes=part.dtypes, slack=part.slack
+    return leaf.replace(
+        segments=segments, shape=shape, presence=presence, linear=False, dtypes=part.dtypes, slack=part.slack
     )
 
 

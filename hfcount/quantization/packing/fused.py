@@ -1,7 +1,6 @@
 """Scales of all experts of a layer in one tensor, as transformers 5.23 saves FP8 mixtures."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 
 from hfcount.quantization.packing.split import Segments
 from hfcount.quantization.packing.stacks import apart, is_stack
@@ -57,7 +56,7 @@ def _beside(stack: Leaf, scheme: Scheme) -> Leaf:
     name = _LINEAR[str(stack.segments[-2])]
     shape, dtypes = scheme.fused_scale(rows, columns, 2 if name == "gate_up_proj" else 1)
     segments = (*stack.segments[:-2], "experts", f"{name}{scheme.fused_suffix}")
-    return replace(stack, segments=segments, shape=(experts, *shape), dtypes=dtypes)
+    return stack.replace(segments=segments, shape=(experts, *shape), dtypes=dtypes)
 
 
 def _scale(block: Segments, stack: str, weights: Sequence[Leaf], scheme: Scheme) -> Leaf:
@@ -70,4 +69,4 @@ def _scale(block: Segments, stack: str, weights: Sequence[Leaf], scheme: Scheme)
     count = int(first.count) // int(experts.count)
     segments = (*block, f"{name}{scheme.fused_suffix}")
     stack_shape = (int(experts.count), *shape)
-    return replace(first, segments=segments, shape=stack_shape, count=count, active=count, linear=False, dtypes=dtypes)
+    return first.replace(segments=segments, shape=stack_shape, count=count, active=count, linear=False, dtypes=dtypes)

@@ -1,7 +1,7 @@
 """Scales of an 8-bit KV cache, stored in attention modules or in the block around them."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from hfcount.quantization.packing.expected import module_of
@@ -99,7 +99,7 @@ def usual(leaves: Sequence[Leaf], heads: Heads) -> list[Leaf]:
         if module in _KEYS and block.endswith(".self_attn"):
             for scale in _PAIR:
                 stored += _leaves((*text[:-1], f"{block}.{scale}"), places.keys(), places, heads)
-    return [replace(leaf, dtypes=()) for leaf in stored]
+    return [leaf.replace(dtypes=()) for leaf in stored]
 
 
 def _modules(leaves: Iterable[Leaf]) -> dict[Texts, Places]:

@@ -1,7 +1,6 @@
 """The blueprint's leaves as mlx-lm and mlx-vlm store them: their names, stacks of experts, and latent attention."""
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import replace
 
 from hfcount.quantization.packing.split import Segments
 from hfcount.quantization.packing.stacks import together
@@ -58,7 +57,7 @@ def _renamed(leaf: Leaf, table: Renames) -> Leaf:
     for old, new in table:
         if text.startswith(old):
             rest = leaf.segments[old.count(".") :]
-            return replace(leaf, segments=(*filter(None, new.split(".")), *rest))
+            return leaf.replace(segments=(*filter(None, new.split(".")), *rest))
     return leaf
 
 
@@ -66,7 +65,7 @@ def _ungated(leaf: Leaf) -> Leaf:
     if len(leaf.segments) < _CONVOLUTION or leaf.segments[-3] != "switch_mlp":
         return leaf
     name = str(leaf.segments[-2])
-    return replace(leaf, segments=(*leaf.segments[:-2], _UNGATED.get(name, name), leaf.segments[-1]))
+    return leaf.replace(segments=(*leaf.segments[:-2], _UNGATED.get(name, name), leaf.segments[-1]))
 
 
 def _latent(leaves: Sequence[Leaf]) -> list[Leaf]:
@@ -90,11 +89,11 @@ def _latent(leaves: Sequence[Leaf]) -> list[Leaf]:
             return list(leaves)
         shapes = {"embed_q": (heads, latent, keys // heads), "unembed_out": (heads, values // heads, latent)}
         base = leaf.segments[:-2]
-        result += [replace(leaf, segments=(*base, name, "weight"), shape=shape) for name, shape in shapes.items()]
+        result += [leaf.replace(segments=(*base, name, "weight"), shape=shape) for name, shape in shapes.items()]
     return result
 
 
 def _channels_last(leaf: Leaf) -> Leaf:
     if leaf.segments[-1] != "weight" or len(leaf.shape) < _CONVOLUTION or leaf.component == "experts" or leaf.linear:
         return leaf
-    return replace(leaf, shape=(leaf.shape[0], *leaf.shape[2:], leaf.shape[1]))
+    return leaf.replace(shape=(leaf.shape[0], *leaf.shape[2:], leaf.shape[1]))

@@ -1,7 +1,6 @@
 """Converts between one tensor for all experts of a layer and one for each expert."""
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from hfcount.quantization.packing.split import Segments
 from hfcount.spec.tree.indices import Indices
@@ -69,8 +68,7 @@ def _experts(leaf: Leaf, name: str, last: str, shape: tuple[int, ...]) -> list[L
     names = _FUSED.get(name, (name,))
     size = shape[0] // len(names), *shape[1:]
     return [
-        replace(
-            leaf,
+        leaf.replace(
             segments=(*leaf.segments[:-1], Indices.below(experts), projection, last),
             shape=size,
             count=leaf.count * experts,
@@ -94,5 +92,5 @@ def together(leaves: Iterable[Leaf], stack: Segments = ("switch_mlp",)) -> list[
         name = str(leaf.segments[-2])
         segments = (*leaf.segments[:-4], *stack, _ONE_TO_THREE.get(name, name), leaf.segments[-1])
         count = int(leaf.count) // int(numbers.count)
-        result.append(replace(leaf, segments=segments, shape=(int(numbers.count), *leaf.shape), count=count))
+        result.append(leaf.replace(segments=segments, shape=(int(numbers.count), *leaf.shape), count=count))
     return result

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
 
 from hfcount.blueprints.blueprint import Blueprint
 from hfcount.serving.sharding.sizes import TOWERS, Shared, padded, sizes, stacks
@@ -54,7 +53,7 @@ def _share(leaf: Leaf, known: Values, plain: int | None, ranks: int) -> Leaf:
         _WORDS.search(atom.source) for extent in shape[:1] for atom in _atoms(extent)
     ):
         shape[0] = padded(int(shape[0]), ranks) // ranks  # also of a second table of words
-        return replace(leaf, shape=tuple(shape))
+        return leaf.replace(shape=tuple(shape))
     place = next((place for place, extent in enumerate(shape) if _atoms(extent) & known.keys()), plain)
     if place is None:
         return leaf
@@ -63,7 +62,7 @@ def _share(leaf: Leaf, known: Values, plain: int | None, ranks: int) -> Leaf:
         shape[place] = int(shape[place]) // ranks
     else:
         shape[place] = of_rank(terms, known)
-    return replace(leaf, shape=tuple(shape))
+    return leaf.replace(shape=tuple(shape))
 
 
 def _atoms(extent: int) -> set[Atom]:

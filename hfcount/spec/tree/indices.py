@@ -3,19 +3,18 @@
 import re
 from bisect import bisect_left
 from collections.abc import Container, Iterable, Iterator
-from dataclasses import dataclass, field, replace
 from itertools import groupby
 from math import gcd
-from typing import Any
+from typing import Any, ClassVar
 
+from hfcount.record import Record
 from hfcount.spec.tree.dims import Dim, has_key, unnamed
 
 _LISTS = r"[^\s()]+ in [\w.]+( with [^\s()]+ in [\w.]+)*"
 _LISTED = 100_000  # the numbers of a larger set with gaps are not written one by one
 
 
-@dataclass(frozen=True, slots=True)
-class Indices:
+class Indices(Record, kw_only=False):
     """The numbers of `base` that are in none of `without`.
 
     Args:
@@ -25,10 +24,12 @@ class Indices:
         ends: what `base` is a range of (start, stop, step), with the keys that they are from; None if nobody said.
     """
 
+    _uncompared: ClassVar = frozenset({"ends"})
+
     base: range | tuple[int, ...]
     count: int
     without: tuple["Indices", ...] = ()
-    ends: tuple[int, int, int] | None = field(default=None, compare=False, repr=False)
+    ends: tuple[int, int, int] | None = None
 
     @classmethod
     def below(cls, count: int) -> "Indices":
@@ -55,7 +56,7 @@ class Indices:
     def fixed(cls, *numbers: int) -> "Indices":
         """These numbers, of which the architecture has as many whatever the config says."""
         indices = cls.of(numbers)
-        return replace(indices, ends=(0, len(indices.base), 1))
+        return indices.replace(ends=(0, len(indices.base), 1))
 
     @classmethod
     def of(cls, numbers: range | Iterable[int]) -> "Indices":
@@ -136,7 +137,7 @@ def intersection(left: Indices, right: Indices) -> Indices:
     members = other.members
     result = Indices.of(number for number in map(int, listed) if number in members)
     known = next((operand for operand in (left, right) if operand.count == result.count), None)
-    return known or replace(result, count=_at_once(left, right, len(result.base)))
+    return known or result.replace(count=_at_once(left, right, len(result.base)))
 
 
 def _at_once(left: Indices, right: Indices, count: int) -> int:

@@ -5,13 +5,13 @@ A leaf stands for all tensors that differ only in layer or expert numbers, so an
 
 import re
 from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from itertools import chain
 from math import prod
 from operator import contains, mul
 from typing import Literal
 
+from hfcount.record import Record
 from hfcount.spec.tree.dims import portion
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import (
@@ -32,8 +32,7 @@ Label = Literal["parameter", "buffer", "legacy", "tied", "auxiliary", "auxiliary
 """Kind, presence and part of a leaf in one word, as reports give it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Leaf:
+class Leaf(Record, kw_only=False):
     """All tensors whose names differ only in indices.
 
     Args:
@@ -209,8 +208,8 @@ def _tensors(
     if isinstance(node, Tensor):
         kept = (presence, part, node.whole)
         leaf = Leaf(segments, node.shape, node.kind, *common, None, node.active, repeats, False, *kept)
-        further = replace(leaf, segments=(*segments[:-2], segments[-1])).name if node.twin else None
-        return [replace(leaf, twin=further, turned=node.turned) if further or node.turned else leaf]
+        further = leaf.replace(segments=(*segments[:-2], segments[-1])).name if node.twin else None
+        return [leaf.replace(twin=further, turned=node.turned) if further or node.turned else leaf]
     name, share = (*segments, "weight"), (1, 1) if isinstance(node, Tied) else node.active
     if isinstance(node, Tied):
         outputs, name = next(iter(node.shape), 1), (*segments, node.name)

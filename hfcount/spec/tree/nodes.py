@@ -1,9 +1,9 @@
 """The nodes of the blueprint's tree: Tensor, Linear, Tied, Undescribed, Repeat, Block, or a tuple of alternatives."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal
 
+from hfcount.record import Record
 from hfcount.spec.tree.indices import Indices
 
 Component = Literal[
@@ -36,8 +36,7 @@ Part = Literal["model", "prediction"]
 """Which part a tensor belongs to: the model proper, or its multi-token-prediction layers."""
 
 
-@dataclass(frozen=True, slots=True)
-class Tensor:
+class Tensor(Record, kw_only=False):
     """One tensor; `shape` is in elements, and a token uses k of every n of them if `active` is (k, n).
 
     `whole` says that it holds whole numbers: a mask or indices. A `twin` is a second name for the tensor of the same
@@ -55,8 +54,7 @@ class Tensor:
     turned: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Linear:
+class Linear(Record, kw_only=False):
     """y = x·Wᵀ + b: `weight` (outputs, inputs) and, with `bias`, `bias` (outputs); `active` as of a Tensor."""
 
     inputs: int
@@ -67,8 +65,7 @@ class Linear:
     active: tuple[int, int] = (1, 1)
 
 
-@dataclass(frozen=True, slots=True)
-class Tied:
+class Tied(Record, kw_only=False):
     """A second name, which ends in `name`, for the tensor called `to`; some writers store a copy of it.
 
     With `bias` there is also a `bias`, which is a parameter of its own.
@@ -81,15 +78,13 @@ class Tied:
     name: str = "weight"
 
 
-@dataclass(frozen=True, slots=True)
-class Undescribed:
+class Undescribed(Record, kw_only=False):
     """A part that is not described, and why."""
 
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class Repeat:
+class Repeat(Record, kw_only=False):
     """`body` once for each index; a token passes through `active` of them (all when None)."""
 
     indices: Indices
@@ -97,8 +92,7 @@ class Repeat:
     active: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(Record, kw_only=False):
     """Named children. A tensor's component is that of the outermost block around it that has one.
 
     `repeats`, how often a token passes through them, overrides the enclosing count; 0 for a tower, which text tokens

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.leaves import Leaf, is_index, segment
@@ -78,7 +78,7 @@ def renamed(leaf: Leaf, rename: Callable[[str], str]) -> tuple[Leaf, Callable[[t
             places.append(place if place >= 0 else None)
 
     pattern = ".".join(part.replace("%", "%%") if isinstance(part, str) else "%s" for part in leaf.segments)
-    new = replace(leaf, segments=tuple(segments))
+    new = leaf.replace(segments=tuple(segments))
     if places == list(range(len(sets))):  # the same numbers in the same order
         return new, lambda numbers: pattern % numbers
 
@@ -109,7 +109,7 @@ def _merged(leaves: list[Leaf], merged: list[str], parts: list[list[str]]) -> It
         shape, count = (*first.shape[:axis], rows, *first.shape[axis + 1 :]), int(first.count)
         if experts is not None:
             shape, count = (experts.count, *shape), count // int(experts.count)
-        yield Swap(apart, [replace(first, segments=(*before, *merged), shape=shape, count=count, active=count)])
+        yield Swap(apart, [first.replace(segments=(*before, *merged), shape=shape, count=count, active=count)])
 
 
 def _apart(leaves: list[Leaf], merged: list[str], parts: list[list[str]]) -> Iterator[Swap]:
@@ -127,7 +127,7 @@ def _apart(leaves: list[Leaf], merged: list[str], parts: list[list[str]]) -> Ite
             ends = [tuple(stacked if segment == "*" and stacked else segment for segment in part) for part in parts]
             yield Swap(
                 [leaf],
-                [replace(leaf, segments=(*before, *end), shape=shape, count=count, active=count) for end in ends],
+                [leaf.replace(segments=(*before, *end), shape=shape, count=count, active=count) for end in ends],
             )
 
 

@@ -1,7 +1,7 @@
 """Checks the configs, tensors and widths of the modules around a model."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from math import prod
 from typing import Any
 
@@ -128,7 +128,7 @@ class _Walk:
         """The features that a model of transformers gives."""
         width = self._width(module.folder)
         if row := self.around.rows.get(module.folder):
-            self.results.setdefault(module, replace(row, width=width))
+            self.results.setdefault(module, row.replace(width=width))
         file = self._config(module)
         values = self._parsed(file)
         if values is None:

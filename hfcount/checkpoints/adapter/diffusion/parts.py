@@ -1,7 +1,7 @@
 """The parts of a pipeline that a LoRA adapts, by the configs of the pipeline that --base names."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from hfcount.blueprints.build import build
@@ -60,8 +60,8 @@ def base_pipeline(named: str, request: Request) -> BasePipeline:
         FetchError: it could not be read, or is neither.
         DocumentError: its model_index.json is malformed.
     """
-    asked = replace(
-        request, model=named, revision=None, subfolder=None, files=None, headers=None, file=None, base=None, target=None
+    asked = request.replace(
+        model=named, revision=None, subfolder=None, files=None, headers=None, file=None, base=None, target=None
     )
     documents = opened(asked)
     if not isinstance(documents, Documents):
