@@ -91,6 +91,7 @@ _AROUND = (
 
 _ADDS = [(wrapper, re.compile(wrapper.adds)) for wrapper in WRAPPERS]
 _OWNS = [(wrapper, re.compile(wrapper.owns)) for wrapper in WRAPPERS if wrapper.owns]
+_ANY = re.compile("|".join(filter(None, (pattern for wrapper in WRAPPERS for pattern in (wrapper.adds, wrapper.owns)))))
 _FLAT = re.compile(r"_?flat_param(?:_\d+)?$")
 
 _TRIED = 8  # prefixes of a module around the model, the most frequent first
@@ -167,6 +168,8 @@ def peel(names: Collection[str]) -> tuple[Wrapped, dict[str, str]]:
 
 def _peeled(name: str) -> tuple[tuple[tuple[str, ...], tuple[int, ...]], list[Wrapper], Wrapper | None]:
     """The name without what wrappers have added, split, the wrappers, and the one whose own tensor it is."""
+    if not _ANY.search(name):
+        return split(name), [], None
     owner = next((wrapper for wrapper, owns in _OWNS if owns.search(name)), None)
     used: list[Wrapper] = []
     while True:

@@ -10,6 +10,8 @@ T = TypeVar("T")
 MARK = 10**15
 """This and more stand for numbers of a name while patterns change it; no layer has such a number."""
 
+_MOST = 20_000  # kinds of names that are remembered; where there are more, hardly any two names are alike
+
 
 class Alike(Generic[T]):
     """What `work` makes of names, where it takes those alike that differ only in numbers of two digits or more.
@@ -26,9 +28,12 @@ class Alike(Generic[T]):
         text, numbers = split(name)
         alike = tuple([number if number < 10 else MARK + place for place, number in enumerate(numbers)])
         key = text, alike
-        if key not in self._known:
-            self._known[key] = self._work(joined(text, alike))
-        return self._known[key], numbers
+        if key in self._known:
+            return self._known[key], numbers
+        result = self._work(joined(text, alike))
+        if len(self._known) < _MOST:
+            self._known[key] = result
+        return result, numbers
 
 
 def filled(marked: Iterable[int], numbers: tuple[int, ...]) -> tuple[int, ...]:
