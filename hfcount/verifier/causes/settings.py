@@ -1,7 +1,7 @@
 """Cause: quantisation settings other than those that packed the weights."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import islice, product
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, islice, product
 from typing import Any
 
 from hfcount.mapper.quantization_config import Announcement, announcements
@@ -49,10 +49,26 @@ def resettled(
         finding.code for finding in outcome.findings if finding.code in CODES and finding.severity == "error"
     )
     most = max(_FEWEST, _WORK // (len(c.view.entries) + 1))
-    fits = _fitting(c, values, islice(_tried(values, first.key), most), again) if first.key and wrong else []
+    tried = islice(_tried(values, first.key), most) if first.key and wrong else iter(())
+    if "HF201" in wrong and _lacks_module(c, c.view.entries):
+        tried = (changes for changes in tried if any(key.endswith("quant_method") for key in changes))
+    fits = _fitting(c, values, tried, again)
     if fits:
         return _cause(values, wrong, fits, every=most > _ALONE)
     return _turned(c) if wrong == {"HF301"} else None
+
+
+def _lacks_module(c: Comparison, stored: Collection[str]) -> bool:
+    """Whether a required tensor is of a module of which nothing is stored, which only another method may not need."""
+    there = set[str]()
+    for name in chain(stored, c.spelling):
+        while name and name not in there:
+            there.add(name)
+            name = name.rpartition(".")[0]
+    lacking = (leaf for leaf, count in c.match.listed if count < leaf.count and leaf.presence == "required")
+    # What has far more tensors than are stored is not listed name by name.
+    few = (leaf for leaf in lacking if leaf.count <= 2 * len(stored))
+    return any(name.rpartition(".")[0] not in there for leaf in few for name in leaf.names())
 
 
 def _fitting(
