@@ -134,7 +134,7 @@ class Hub:
         request = Request(name, commit if sound else None, cache=False)
         if not sound or names is None or INDEX in names or held_in(names):  # file sizes are needed
             return replace(task, request=request, cost=1)
-        return replace(task, request=replace(request, files=dict.fromkeys(names)))
+        return replace(task, request=request.replace(files=dict.fromkeys(names)))
 
     def _listed(self, source: Listing) -> Iterator[Mapping[str, Any]]:
         """Entries of all pages, first of those kept by an earlier sweep."""

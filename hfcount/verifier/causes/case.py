@@ -247,7 +247,7 @@ class Case:
         """The same checkpoint with a changed config, which must be a valid one."""
         made = self.with_changes(changes)
         assert made is not None
-        other = replace(self, comparison=replace(self.comparison, blueprint=made[0]))
+        other = replace(self, comparison=self.comparison.replace(blueprint=made[0]))
         other.values, other._tried, other._improving = changed(self.values, changes), {}, {}
         other.retyped = self.retyped or "model_type" in changes
         other.stored, other.difference = self.stored, made[1]
