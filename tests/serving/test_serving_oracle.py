@@ -209,9 +209,13 @@ def model_of(values: Json, config: Any) -> Any:
     return getattr(transformers, name)._from_config(config).eval()
 
 
+CACHE = "cache"
+"""What models give back, and take, since transformers 5.24."""
+
+
 def run(model: Any, ids: list[int], **more: Any) -> Any:
     if model.config.model_type == "recurrent_gemma" and not more:  # which does not hand its cache out
-        more = {"past_key_values": caching.DynamicCache(config=model.config)}
+        more = {CACHE: caching.DynamicCache(config=model.config)}
     with torch.no_grad():
         return {**more, **model(input_ids=torch.tensor([ids]), use_cache=True, **more)}
 
@@ -223,7 +227,7 @@ def cached(model: Any, output: Json) -> tuple[int, int]:
         return 0, sum(state.numel() for state in output["state"])
     if kind == "xlstm":
         return 0, sum(state.numel() for layer in output["cache_params"].rnn_state.values() for state in layer)
-    cache = output["past_key_values" if "past_key_values" in output else "cache_params"]
+    cache = output[CACHE if CACHE in output else "cache_params"]
     cache = getattr(cache, "self_attention_cache", cache)
     states = [*getattr(cache, "linear_cache", ())]  # MiniMax's
     tensors = []
@@ -335,7 +339,7 @@ def test_an_encoder_caches_nothing_unless_it_decodes(name: str, decodes: bool) -
     output = run(model, [3, 4, 5, 6, 7])
     per_token = sum(part.layers * part.per_token for part in cost(hfcount.blueprint(values)).kept)
     assert (per_token > 0) == decodes
-    assert (cached(model, output) if output.get("past_key_values") else (0, 0)) == (5 * per_token, 0)
+    assert (cached(model, output) if output.get(CACHE) else (0, 0)) == (5 * per_token, 0)
 
 
 # BigBird and TAPAS pool the first token alone; MRA and Nyströmformer approximate attention by blocks and landmarks;
@@ -382,7 +386,7 @@ def test_what_is_multiplied(name: str) -> None:
     context = CONTEXTS[-1]
     output = run(model, list(range(3, 3 + context)))
     with counting.FlopCounterMode(display=False) as counter:
-        run(model, [20], past_key_values=output["past_key_values"])
+        run(model, [20], **{CACHE: output[CACHE]})
     ours = found.matrices + sum(part.multiply_adds(context + 1) for part in found.kept)
     assert counter.get_total_flops() == 2 * (ours + expanded(values, context))
 
