@@ -86,6 +86,7 @@ FITTED: dict[str, Json] = {
         "o_lora_rank": 5,
     },
     "dots3_note_text": {"layer_types": INDEXED, "per_layer_config": {}, "head_dim": 12},
+    "hy_v4_vl_text": {"rope_parameters": {"rope_type": "default", "rope_theta": 1e4, "mrope_section": [1, 1, 0]}},
     "ernie4_5_vl_moe_text": {
         "moe_intermediate_size": [32, 20],
         "rope_parameters": {"rope_type": "default", "mrope_section": [3, 3, 2]},
@@ -132,8 +133,16 @@ FITTED: dict[str, Json] = {
 
 # The same of parts beside a language model: their outputs are as wide as its small tokens.
 BESIDE: dict[str, Json] = {
+    "apertus1p5": {
+        "vision_config": {"codebook_size": 4},
+        "audio_config": {"codebook_size": 4},
+        "image_token_offset": 16,
+        "audio_token_offset": 20,
+    },
     "fun_asr_nano": {"adaptor_config": {"hidden_size": 64, "intermediate_size": 16}},
     "granite_docling": {"vision_config": {"out_hidden_size": 64}},
+    "inkling2": {"vision_config": {"text_hidden_size": 64}},
+    "inkling2_loop": {"vision_config": {"text_hidden_size": 64}},
     "muse_spark": {"audio_config": {"out_hidden_size": 64}},
 }
 
@@ -180,7 +189,8 @@ def pair(name: str) -> tuple[Json, Any]:
         values = small(values, values["model_type"])
         return values, parsed(values)
     kind = parsed(values).get_text_config(decoder=True).model_type
-    beside = {key: {**values.get(key, {}), **own} for key, own in BESIDE.get(name, {}).items()}
+    asked = BESIDE.get(name, {})
+    beside = {key: {**values.get(key, {}), **own} if isinstance(own, dict) else own for key, own in asked.items()}
     values = {**values, **beside, "text_config": small(values["text_config"], kind)}
     return values, parsed(values).get_text_config(decoder=True)
 
@@ -226,7 +236,7 @@ def cached(model: Any, output: Json) -> tuple[int, int]:
     if kind == "rwkv":  # the inputs before of both halves, then three sums
         return 0, sum(state.numel() for state in output["state"])
     if kind == "xlstm":
-        return 0, sum(state.numel() for layer in output["cache_params"].rnn_state.values() for state in layer)
+        return 0, sum(state.numel() for layer in output[CACHE].rnn_state.values() for state in layer)
     cache = output[CACHE if CACHE in output else "cache_params"]
     cache = getattr(cache, "self_attention_cache", cache)
     states = [*getattr(cache, "linear_cache", ())]  # MiniMax's
@@ -463,7 +473,7 @@ def test_windows_at_any_depth(name: str, depth: int) -> None:
 def test_windows_where_layer_types_has_them(name: str) -> None:
     """In a config that gives each layer its kind, and with Qwen's switch on and off."""
     near = "chunked_attention" if name == "llama4_text" else "sliding_attention"
-    prefix = "hybrid" if name in ("inkling_text", "zaya") else "full_attention"
+    prefix = "hybrid" if name.startswith(("inkling", "zaya")) else "full_attention"
     prefix = "compressed_sparse_attention" if name == "deepseek_v4" else prefix
     near = "hybrid_sliding" if prefix == "hybrid" else near
     near = "reference_sliding_attention" if name == "unlimited_ocr_text" else near
