@@ -24,7 +24,7 @@ from hfcount.blueprints.blueprint import Blueprint
 from hfcount.mapper import Config
 from hfcount.version import REPOSITORY
 
-BY_HAND = ("python3 -m venv", "git ", "cp ", "pre-commit ", "printf ", "hf ", "docker ")
+BY_HAND = ("python3 -m venv", "git ", "cp ", "pre-commit ", "printf ", "hf ", "docker ", "mkdir ")
 """Commands that need the network, another tool or another repository begin so."""
 
 BY_OTHERS = {
@@ -205,8 +205,8 @@ def test_the_hook_is_used_as_it_is() -> None:
     repos = [repo for text in _yaml() for repo in _each(text, "hooks")]
     assert {repo["repo"]: repo.get("rev") for repo in repos} == {REPOSITORY: f"v{hfcount.__version__}", "local": None}
     used = [one for repo in repos for one in repo["hooks"]]
-    assert {one["id"] for one in used} == {hook["id"]}
-    (local,) = (one for one in used if "entry" in one)
+    assert {one["id"] for one in used} == {hook["id"], "hfcount-locked"}
+    (local,) = (one for one in used if "entry" in one and one["id"] == hook["id"])
     assert {key: hook[key] for key in ("entry", "files", "require_serial")} == {
         key: local[key] for key in ("entry", "files", "require_serial")
     }

@@ -4,7 +4,6 @@ import hashlib
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -158,7 +157,7 @@ def _of_cache(request: Request) -> CheckpointFiles:
     """The snapshot of a repo in the standard cache; its files are read, whatever they are called there."""
     from hfcount.fetcher import cache
 
-    documents = cache.read(replace(request, cache=False))
+    documents = cache.read(request.replace(cache=False))
     place = documents.place if isinstance(documents, Documents) else documents
     if place is None or not isinstance(place.reader, FolderReader):
         text = f"the files of {label(request.path, documents.revision)} are not in the cache. Download it first."
@@ -170,8 +169,8 @@ def _of_hub(request: Request) -> CheckpointFiles:
     from hfcount.fetcher import opened
     from hfcount.fetcher.checksums import contents
 
-    listing = contents(replace(request, file=None))
-    documents = opened(request if listing is None else replace(request, revision=listing.commit))
+    listing = contents(request.replace(file=None))
+    documents = opened(request if listing is None else request.replace(revision=listing.commit))
     place = documents.place if isinstance(documents, Documents) else documents
     if listing is None or place is None:
         text = f"the files of {label(request.path, request.revision)} are not listed with their digests."

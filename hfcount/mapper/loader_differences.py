@@ -160,15 +160,19 @@ def rotary(values: Values, kind: Any, path: str = "", within: str = "") -> Itera
     for name, value in values.items():
         if isinstance(value, dict) and name in known.parts:
             yield from rotary(value, known.part(name, value).kind, f"{path}{name}.", f"{kind}.{name}.")
+    older, newer = (_usual(_recorded()[part], kind, within) for part in ("older", "newer"))
+    if older and newer:
+        yield from _of_one(values, kind, path, older, newer)
+
+
+def _of_one(values: Values, kind: str, path: str, older: Values, newer: Values) -> Iterator[RotaryDifference]:
+    """The settings that differ in one config; `older` and `newer` are what its absent keys mean."""
     settings = values.get("rope_scaling") or values.get("rope_parameters")
     is_set = settings is not None or any(name in values for names in _BASES.values() for name in names)
     if is_set and not isinstance(settings, dict):
         return  # both read the spelling of version 4
-    older, newer = (_usual(_recorded()[part], kind, within) for part in ("older", "newer"))
-    if not (older and newer):
-        return
     before, now = (rotary_tables(kind, _recorded()["versions"][part]) for part in ("older", "newer"))
-    usual = known.keys
+    usual = declared(kind).keys
     forms = [*rotary_forms(values, usual, older=False)]
     if any(word in now.refused.get(form, "").split() for form, word in forms):
         return  # it takes nothing at all

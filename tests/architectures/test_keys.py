@@ -325,8 +325,6 @@ def test_heads_that_do_not_divide_the_width_are_rounded_down() -> None:
         ("llama", {"attention_bias": 1}),
         ("llama", {"mlp_bias": "false"}),
         ("llama", {"tie_word_embeddings": 0}),
-        ("llama", {"architectures": "LlamaForCausalLM"}),
-        ("llama", {"architectures": [None]}),
         ("llama", {"model_type": 3}),
         ("llama", {"head_dim": "3"}),
         ("llama", {"dtype": ["bfloat16"]}),

@@ -1,5 +1,6 @@
 """Weights that a config names itself, by transformers_weights."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ OTHER, INDEX, SINGLE = "other.safetensors", "model.safetensors.index.json", "mod
 
 
 def named(name: Any, folder: Path, checkpoint: Checkpoint) -> Path:
-    checkpoint.replace(config=checkpoint.config | {"transformers_weights": name}).write(folder)
+    replace(checkpoint, config=checkpoint.config | {"transformers_weights": name}).write(folder)
     return folder
 
 

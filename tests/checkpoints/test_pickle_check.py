@@ -1,6 +1,7 @@
 """Pickled weights against a config, an index, and files of safetensors beside them."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
 from pickled import archive, called, number, numbers, pickle, state, storage, tensor, text
@@ -115,7 +116,7 @@ def test_a_value_before_the_tensors_matters_where_the_config_has_no_dtype() -> N
     bare = blueprint({key: value for key, value in CONFIG.items() if key != "dtype"})
     for plan, severity in ((LLAMA, "note"), (bare, "error")):
         assert [finding.severity for finding in conditions(file, plan)] == [severity]
-    first = file.replace(name="a.bin", leading=None)
+    first = replace(file, name="a.bin", leading=None)
     assert {finding.severity for finding in examine(bare, [file, first]).findings if finding.code == "HF707"} == {
         "note"
     }

@@ -66,7 +66,7 @@ ELSEWHERE = {
     "38: gates that share a block": "wwrw",
     "39: n_routed_experts": "wwrw",
     "39: no experts": "wwww",
-    "40: type beside another rope_type": "wddw",  # transformers 4.57.1: models/llama/configuration_llama.py:212
+    "40: type beside another rope_type": "wwdw",  # transformers 4.57.1: models/llama/configuration_llama.py:212
     "40: type alone": "wwww",
     "41: registered": "wwww",
     "42: biases that no module has": "ddr-",

@@ -6,7 +6,6 @@ Source: in-toto attestation framework, spec/v1/statement.md and resource_descrip
 import json
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -159,9 +158,9 @@ def _finite(value: Any) -> Any:
 
 def _verdict(request: Request, source: CheckpointFiles, options: Options) -> Json:
     """What hfcount says of the checkpoint, without what may change from run to run."""
-    pinned = replace(request, revision=source.revision) if source.repo and source.revision else request
+    pinned = request.replace(revision=source.revision) if source.repo and source.revision else request
     if source.folder is not None:
-        pinned = replace(pinned, offline=True)
+        pinned = pinned.replace(offline=True)
     try:
         report = inspect(pinned, options)
     except HfcountError as error:

@@ -208,6 +208,7 @@ def _differences(version: str, recorded: Facts, checkpoint: Checkpoint) -> Itera
         yield from _of_names(recorded, checkpoint)
         yield from _without_prefix(recorded, checkpoint) if older else ()
     yield from _of_head(recorded, checkpoint) if older else ()
+    yield from _of_copies(recorded, checkpoint) if older else ()
     if dropped := checkpoint.codes.intersection(_DROPPED):
         yield "differs", "drops tensors that are stored", tuple(dropped)
 
@@ -347,6 +348,12 @@ def _ties(recorded: Facts, checkpoint: Checkpoint) -> bool | None:
         return nested[0]
     flag = older_flag(checkpoint.values, _kind(checkpoint))
     return None if flag is None else flag and checkpoint.class_name in recorded.ties
+
+
+def _of_copies(recorded: Facts, checkpoint: Checkpoint) -> Iterator[_Difference]:
+    """A stored head that version 4 ties to the embedding: no loss where both were compared, and are the same."""
+    if _ties(recorded, checkpoint) and any(checkpoint.copies(head.name) is None for head in _heads(checkpoint)):
+        yield "unknown", "ties the head to the embedding, and drops the stored one, which was not compared", ("HF203",)
 
 
 def _of_head(recorded: Facts, checkpoint: Checkpoint) -> Iterator[_Difference]:
