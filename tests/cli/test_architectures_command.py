@@ -26,7 +26,7 @@ def test_every_type_has_its_line_under_a_kind(command: Command) -> None:
     [
         ("qwen3_moe", ["kind             language models", "layers           GQA + MoE", "num_experts = 128"]),
         ("qwen3_moe", ["classes          Qwen3MoeModel", "source           transformers 5.23: modeling_qwen3_moe.py"]),
-        ("llava", ["text_config: as --families llama says", "checked against  transformers 5.23.0: a config"]),
+        ("llava", ["text_config: as --families llama says", "checked against  transformers 5.24.0: a config"]),
         (
             "medusa",
             [
