@@ -32,15 +32,22 @@ def owned(c: Config, layer: Layer, owners: Sequence[Indices], sharing: Indices) 
     Each of `owners` stores a SharedBlock; owners and the layers of `sharing` use the blocks in turn.
     """
     alone = Indices.below(layer_count(c)).difference(*owners, sharing)
-    result, later, stored = [(alone, layer.replace(parallel_mixer=None))], [*sharing], []
-    for number, place in enumerate(owners):
-        again = later[number :: len(owners)]
-        own = SharedBlock(number=number + 1, users=len(again) + 1)
+    result, stored = [(alone, layer.replace(parallel_mixer=None))], []
+    for number, (place, again) in enumerate(zip(owners, _in_turn(sharing, len(owners)), strict=True)):
+        own = SharedBlock(number=number + 1, users=int(again.count) + 1)
         stored.append((place, layer.replace(own=own)))
-        if again:
-            result.append((Indices.of(again), layer.replace(own=own.replace(owner=min(place)))))
+        if again.count:
+            result.append((again, layer.replace(own=own.replace(owner=min(place)))))
     result += stored
     return [Layers(indices=indices, layer=layer) for indices, layer in result if indices.count]
+
+
+def _in_turn(sharing: Indices, blocks: int) -> list[Indices]:
+    """The layers that use each of several blocks, one after the other; one block is used by all of them."""
+    if blocks == 1:
+        return [sharing]
+    numbers = [*sharing]  # which a config lists
+    return [Indices.of(numbers[number::blocks]) for number in range(blocks)]
 
 
 def stored_block(s: Spec, layer: Layer, name: str, made: Block) -> Block:
