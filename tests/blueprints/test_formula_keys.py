@@ -36,6 +36,8 @@ GLOBAL = "vision_config.global_attn_indexes"
 
 NAMED = {
     "deepseek_v41": "kv_source_layer_ids, index_source_layer_ids and engram_layer_ids list layers, and overlap",
+    "inkling2_loop": "passed layers are those between two keys, and the others those of two kinds",
+    "inkling2_loop_text": "as in inkling2_loop",
     "kimi_k3": "full_attn_layers and kda_layers list layers, and count from 1",
     "minimax_m3": "sparse_attention_freq and moe_layer_freq have a flag for each layer, as its first release wrote it",
     "step3_text": "moe_layers_enum lists layers in a text",

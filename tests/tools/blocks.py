@@ -20,7 +20,7 @@ from hfcount.verifier.finding import Finding
 from hfcount.verifier.rules import RULES
 
 ROOT = Path(__file__).parents[2]
-sys.path.append(str(ROOT / "tests" / "support"))
+sys.path.insert(0, str(ROOT / "tests" / "support"))
 from defects import CASES, Case, write  # noqa: E402 - lies in tests/support
 from drafted import DRAFTED, Drafted  # noqa: E402 - lies in tests/support
 from literature import MISTAKES, model  # noqa: E402 - lies in tests/support

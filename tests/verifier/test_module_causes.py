@@ -86,7 +86,8 @@ def test_what_was_not_tried_for_too_many_rows_is_said() -> None:
     (finding, *_) = found(LLAMA, listed).findings
     assert finding.code == "HF201"
     assert finding.cause == (
-        "hfcount stopped looking for the cause: 20,001 rows of names differ, more than the 20,000."
+        "hfcount stopped looking for the cause: 20,001 rows of names differ, more than the 20,000 for which it tries"
+        " other configs."
     )
 
 

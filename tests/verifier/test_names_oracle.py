@@ -28,6 +28,11 @@ Edit = tuple[str, str]
 
 RECORDED = {path.stem: json.loads(path.read_text()) for path in sorted(ARCHITECTURES.glob("*.json"))}
 _HALVED = ("ernie4_5_vl_moe",)  # stores in one tensor, or one list, what transformers holds in two
+_HELD_OTHERWISE = {
+    "lara_mini": "transformers holds the projections of its linear attention in one tensor, and saves several",
+    "inkling2_loop": "only the names of its release are described, which transformers saves",
+    "inkling2_loop_text": "only the names of its release are described, which transformers saves",
+}
 JUDGED = [name for name, one in RECORDED.items() if one["judge"].startswith("transformers")]
 
 
@@ -53,6 +58,8 @@ def _in_memory(values: Json) -> Shapes:
 @pytest.mark.parametrize("name", [name for name in JUDGED if name not in _HALVED])
 def test_names_that_transformers_holds_are_names_that_it_takes(name: str) -> None:
     """Without the renaming and repacking of its save path, in every architecture."""
+    if name in _HELD_OTHERWISE:
+        pytest.skip(_HELD_OTHERWISE[name])
     values = _config(name)
     blueprint, held = hfcount.blueprint(values), _in_memory(values)
     found = match(blueprint.leaves, held, blueprint.unmodeled, lambda: blueprint.spellings)
