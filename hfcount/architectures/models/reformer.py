@@ -92,7 +92,7 @@ def blueprint(s: Spec[Reformer]) -> Block:
     )
     # transformers 5.24 adds the second bias, which loads as zeros where 5.23 has saved none.
     later = Tensor((s.vocab,), presence="dispensable")
-    decoder = block(weight=Tensor((s.vocab, 2 * d)), bias=later)
+    decoder = (Linear(2 * d, s.vocab), block(bias=later))
     words = block(lm_head=block("lm_head", decoder=decoder, bias=Tensor((s.vocab,))))
     labels = block("other", dense=Linear(2 * d, d, True), out_proj=classifier(s))
     return headed(
