@@ -130,4 +130,4 @@ class Record(_Fields):
 class State(_Fields):
     """The same of what changes while it is used: it has no hash, and its fields can be set."""
 
-    __hash__ = None  # type: ignore[assignment] # as Python says it of what can change
+    __hash__ = None  # type: ignore[assignment]  # mypy wants a method here; None is how Python marks the unhashable

@@ -79,7 +79,7 @@ _FITTED: Mapping[str, Json] = {
 
 # Whose nested sizes depend on one another, and that are small enough as they are recorded; or else too large.
 _WHOLE = ("dots3_note_audio_encoder", "nemotron3_diarization")
-_UNCUT = ("dots3_note_text", "dots3_note_vision_encoder", "fun_asr_nano", "nemo_speechlm")
+_UNCUT = ("apertus1p5", "dots3_note_text", "dots3_note_vision_encoder", "fun_asr_nano", "nemo_speechlm")
 
 RECORDED: Mapping[str, Json] = {
     path.stem: recorded["config"]

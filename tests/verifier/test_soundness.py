@@ -35,14 +35,8 @@ def judge(hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Judge:
     return Judge(tmp_path, hub)
 
 
-_UNFIT = {"apertus1p5": "codebook_dim of its tokenizer has to equal hidden_size, which is made small"}
-"""Types of which no small checkpoint is made here."""
-
-
 @pytest.mark.parametrize("name", RECORDED)
 def test_green_means_that_it_loads_whole(name: str, judge: Judge) -> None:
-    if name in _UNFIT:
-        pytest.skip(_UNFIT[name])
     rng = Random(name)
     judge.ways = (rng.choice(WAYS),)
     faults = [*spoilt(name, chosen(name), judge, rng), *(odds(name, judge, rng) if rng.random() < 0.5 else ())]

@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Mapping
 
-from hfcount.architectures import keys
+from hfcount.architectures import families, keys
 from hfcount.architectures.components.inkling import INKLING_ATTENTION, Inkling, Reach, projections, spread
 from hfcount.architectures.layers import altered, correction_bias, embedding, rms_norm, stack, stacked
+from hfcount.architectures.layers.composite import towers_beside_model
 from hfcount.mapper import Config
 from hfcount.spec import GQA, Layer, MoE, Spec
 from hfcount.spec.tree.indices import Indices, intersection
@@ -42,6 +43,22 @@ RELEASED = {
     r"\bmlp\.c_proj\.": "mlp.fc2.",
 }
 """The same with its tower."""
+
+
+def whole_spec(c: Config) -> Spec:
+    """The model with its tower."""
+    text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config", "inkling2_vision")}
+    model = keys.composite(c, text, towers, heads=("ForConditionalGeneration", "Model"))
+    return model.replace(tied=False)  # the head is its own, whatever the config says
+
+
+def whole(s: Spec) -> Block:
+    """The model with its tower, under the names of the release beside a head."""
+    vision, body = families.tower(s, "vision"), families.base(s)
+    if s.head == "base":
+        return towers_beside_model(s, body, vision_tower=vision)
+    head = Linear(s.hidden, s.vocab, component="lm_head")
+    return block(model=block(llm=Block({**body.children, "unembed": head}), visual=vision))
 
 
 def inkling2_spec(c: Config) -> Spec[Inkling]:

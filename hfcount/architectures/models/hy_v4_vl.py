@@ -2,14 +2,12 @@
 
 from hfcount.architectures import families, keys
 from hfcount.architectures.components.hunyuan_vision import RELEASED as VISION
+from hfcount.architectures.components.hunyuan_vision import HunyuanVision, tower, with_tower
 from hfcount.architectures.components.hy_v4 import RELEASED as TEXT
 from hfcount.architectures.components.hy_v4 import HyV4, body, hy_v4_spec, mixing
-from hfcount.architectures.layers import altered, mlp, pre_norm, rms_norm, stack, with_head
-from hfcount.architectures.layers import layer_norm as norm
-from hfcount.architectures.layers.classic import mha, positions
-from hfcount.architectures.layers.vision import convolution, patch_convolution
-from hfcount.mapper import Config, Sizes
-from hfcount.spec import Layer, Spec
+from hfcount.architectures.layers import altered, rms_norm, with_head
+from hfcount.mapper import Config
+from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block, Tensor, block
 
 MODEL_TYPES = ("hy_v4_vl",)  # transformers 5.24: modeling_hy_v4_vl.py
@@ -24,12 +22,7 @@ def spec(c: Config) -> Spec:
 
 
 def blueprint(s: Spec) -> Block:
-    text, vision = families.base(s), s.part("vision")
-    if s.head == "base":
-        # Norms get their early names back only beside a head.
-        tower = families.tree(vision.replace(adapted=False))
-        return block(language_model=text, vision_tower=tower.replace(component="vision", repeats=0))
-    return Block({**with_head(s, text).children, "vit": families.tower(s, "vision")})
+    return with_tower(s, families.base(s))
 
 
 def text_spec(c: Config) -> Spec[HyV4]:
@@ -43,40 +36,17 @@ def text_blueprint(s: Spec[HyV4]) -> Block:
     return with_head(s, altered(body(s), hc_head=block(hc_pre=join)))
 
 
-class HyV4Vision(Sizes):
-    within: int
-
-
-def vision_spec(c: Config) -> Spec[HyV4Vision]:
+def vision_spec(c: Config) -> Spec[HunyuanVision]:
     """Hunyuan 4's vision tower: patches with learnt places, merged by convolutions with a mark behind each row."""
     patches = keys.patches(c, merge=c.int("spatial_merge_size"))
     side = c.int("max_image_size") // patches.side
-    tower = keys.tower(c, patches=patches, positions=side * side + 1, out=c.int("out_hidden_size"))
-    return tower.replace(adapted=c.nested).having(HyV4Vision.read(c, within=c.nested))
+    made = keys.tower(c, patches=patches, positions=side * side + 1, out=c.int("out_hidden_size"))
+    return made.replace(adapted=c.nested).having(HunyuanVision.read(c, within=c.nested))
 
 
-def vision_blueprint(s: Spec[HyV4Vision]) -> Block:
-    d, out, within = s.hidden, s.output, s.own.within
-    up, down = ("dense_h_to_4h", "dense_4h_to_h") if within else ("fc1", "fc2")
-
-    def layer_block(layer: Layer) -> Block:
-        attention, network = mha(d, layer.attention, "o_proj"), mlp(d, layer.dense.width, up=up, down=down)
-        if s.adapted:
-            return pre_norm(d, norm, self_attn=attention, mlp=network)
-        return block(layer_norm1=norm(d), self_attn=attention, layer_norm2=norm(d), mlp=network)
-
-    wide = s.seen.merged(d)
-    first, second = convolution(d, wide, s.seen.merge), convolution(wide, out, 1)
-    merging = {"proj": Block({"0": first, "2": second})} if within else {"proj_conv": first, "proj_out": second}
-    before = {"norm" if within else "before_rms": rms_norm(d)}
-    merger = Block({**merging, **before, "image_newline": Tensor((out,))}, "projector")
-    return Block(
-        {
-            "embeddings": block(patch_embedding=patch_convolution(s), position_embedding=positions(s)),
-            "layers": stack(s.layers, layer_block),
-            "perceive" if within else "patch_merger": merger,
-        }
-    )
+def vision_blueprint(s: Spec[HunyuanVision]) -> Block:
+    norm = {"norm" if s.own.within else "before_rms": rms_norm(s.hidden)}
+    return tower(s, s.seen.merged(s.hidden), s.output, {**norm, "image_newline": Tensor((s.output,))})
 
 
 PARTS = (

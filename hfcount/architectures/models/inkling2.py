@@ -2,9 +2,16 @@
 
 from hfcount.architectures import families, keys
 from hfcount.architectures.components.inkling import Inkling
-from hfcount.architectures.components.inkling2 import RELEASED, RELEASED_TEXT, headed, inkling2_spec, text_body
+from hfcount.architectures.components.inkling2 import (
+    RELEASED,
+    RELEASED_TEXT,
+    headed,
+    inkling2_spec,
+    text_body,
+    whole,
+    whole_spec,
+)
 from hfcount.architectures.layers import layer_norm, mlp, stack
-from hfcount.architectures.layers.composite import towers_beside_model
 from hfcount.architectures.layers.vision import patch_projection, square_attention
 from hfcount.mapper import Config, Sizes, flag, size
 from hfcount.spec import Dense, Layer, Spec
@@ -15,17 +22,11 @@ SPELLINGS = RELEASED
 
 
 def spec(c: Config) -> Spec:
-    text, towers = (families.part(c, "text_config"), {"vision": families.part(c, "vision_config", "inkling2_vision")})
-    model = keys.composite(c, text, towers, heads=("ForConditionalGeneration", "Model"))
-    return model.replace(tied=False)  # the head is its own, whatever the config says
+    return whole_spec(c)
 
 
 def blueprint(s: Spec) -> Block:
-    vision, body = families.tower(s, "vision"), families.base(s)
-    if s.head == "base":
-        return towers_beside_model(s, body, vision_tower=vision)
-    head = Linear(s.hidden, s.vocab, component="lm_head")
-    return block(model=block(llm=Block({**body.children, "unembed": head}), visual=vision))
+    return whole(s)
 
 
 def text_spec(c: Config) -> Spec[Inkling]:

@@ -2,13 +2,20 @@
 
 from hfcount.architectures import families, keys
 from hfcount.architectures.components.inkling import Inkling, Reach
-from hfcount.architectures.components.inkling2 import RELEASED, RELEASED_TEXT, headed, inkling2_spec, text_body
+from hfcount.architectures.components.inkling2 import (
+    RELEASED,
+    RELEASED_TEXT,
+    headed,
+    inkling2_spec,
+    text_body,
+    whole,
+    whole_spec,
+)
 from hfcount.architectures.layers import altered
-from hfcount.architectures.layers.composite import towers_beside_model
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.spec import Layer, Layers, Spec
 from hfcount.spec.tree.indices import Indices, intersection
-from hfcount.spec.tree.nodes import Block, Linear, Node, Tensor, block
+from hfcount.spec.tree.nodes import Block, Node, Tensor, block
 
 MODEL_TYPES = ("inkling2_loop",)  # transformers 5.24: modeling_inkling2_loop.py
 _GATES = {"attn": "q", "k": "k", "v": "v", "mlp": "mlp"}
@@ -41,17 +48,11 @@ class LoopReach(Reach):
 
 
 def spec(c: Config) -> Spec:
-    text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config", "inkling2_vision")}
-    model = keys.composite(c, text, towers, heads=("ForConditionalGeneration", "Model"))
-    return model.replace(tied=False)  # the head is its own, whatever the config says
+    return whole_spec(c)
 
 
 def blueprint(s: Spec) -> Block:
-    vision, body = families.tower(s, "vision"), families.base(s)
-    if s.head == "base":
-        return towers_beside_model(s, body, vision_tower=vision)
-    head = Linear(s.hidden, s.vocab, component="lm_head")
-    return block(model=block(llm=altered(body, unembed=head), visual=vision))
+    return whole(s)
 
 
 def text_spec(c: Config) -> Spec[Inkling2Loop]:

@@ -185,19 +185,21 @@ def _day(key: str, value: Any) -> date:
 
 
 def _path(key: str, value: Any) -> str:
-    try:
-        pattern(_text(key, value))
-    except ValueError as error:
-        raise _Wrong(key, f"{key} is {_shown(value)}: {error}.") from None
-    return str(value)
+    return _accepted_by(pattern, key, value)
 
 
 def _tensor(key: str, value: Any) -> str:
+    return _accepted_by(compiled, key, value)
+
+
+def _accepted_by(grammar: Callable[[str], Any], key: str, value: Any) -> str:
+    """A pattern that its grammar accepts."""
+    text = _text(key, value)
     try:
-        compiled(_text(key, value))
+        grammar(text)
     except ValueError as error:
         raise _Wrong(key, f"{key} is {_shown(value)}: {error}.") from None
-    return str(value)
+    return text
 
 
 def _shown(value: Any) -> str:

@@ -51,7 +51,7 @@ class Tensor:
     """
 
     __slots__ = ("dtype", "shape")
-    __hash__ = None  # type: ignore[assignment]  # as comparing gives a tensor
+    __hash__ = None  # type: ignore[assignment]  # == gives a tensor, so that it cannot be a key
 
     def __init__(self, shape: Iterable[int], dtype: str = "float32") -> None:
         self.shape, self.dtype = tuple(shape), Dtype(dtype)
@@ -104,7 +104,7 @@ class Tensor:
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _computed
     __floordiv__ = __mod__ = __pow__ = __and__ = __or__ = __xor__ = __lshift__ = __rshift__ = __rpow__ = _computed
     __lt__ = __gt__ = __le__ = __ge__ = _compared
-    __eq__ = __ne__ = _compared  # type: ignore[assignment]  # a tensor, as in torch
+    __eq__ = __ne__ = _compared  # type: ignore[assignment]  # == of torch gives a tensor, where mypy wants a bool
     __neg__ = __invert__ = _itself
 
     def __matmul__(self, other: "Tensor") -> "Tensor":
