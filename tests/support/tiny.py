@@ -70,9 +70,12 @@ _FITTED: Mapping[str, Json] = {
     "d_fine": {"head_dim": 4},
     "deimv2": {"head_dim": 4},
     "granitemoehybrid": {"mamba_n_heads": 4, "mamba_d_head": 16, "mamba_d_state": 12},
+    "hy_v4_vl_text": {"rope_parameters": {"mrope_section": [2, 1, 1]}},
+    "inkling2": {"vision_config": {"text_hidden_size": 32}},
     "lw_detr": {"group_detr": 2, "num_queries": 20, "c2f_num_blocks": 1},
     "mamba2": {"num_heads": 4, "head_dim": 16, "state_size": 12},
     "rf_detr": {"group_detr": 2, "num_queries": 20},
+    "wavtokenizer_encoder": {"codebook_dim": 32},
     "xlnet": {"n_head": 4, "d_head": 8, "n_layer": 3},
     "xlstm": {"vocab_size": 52, "num_hidden_layers": 2, "num_blocks": 2},
 }
@@ -145,7 +148,13 @@ def fitted(values: Json) -> Json:
     """A config with its sizes, defaults included, cut down where it gives more than LIMIT elements."""
     if elements(values) <= LIMIT or values["model_type"] in _WHOLE:
         return deepcopy(values)
-    return _capped(values, whole(values)) | _FITTED.get(values["model_type"], {})
+    return _merged(_capped(values, whole(values)), _FITTED.get(values["model_type"], {}))
+
+
+def _merged(values: Json, changes: Json) -> Json:
+    """A config with changes, also in its nested ones."""
+    nested = {k: _merged(values[k], v) for k, v in changes.items() if isinstance(v, dict) and k in values}
+    return values | changes | nested
 
 
 def _capped(given: Json, defaults: Mapping[str, Any]) -> Json:
