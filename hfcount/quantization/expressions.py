@@ -185,6 +185,11 @@ class _Repeated:
             match.count(len(border) + 1)
             reached |= border
         known: dict[int, Ends] = {start: (start,) for start in reached}
+        if not border and rounds >= max(reached) - place:  # no limit is reached: from behind, each place once
+            for start in sorted(reached, reverse=True):
+                known[start] = self._once(match, start, known)
+                match.count(len(known[start]))
+            return known[place]
         for _ in range(rounds):
             before = known
             known = {start: self._once(match, start, before) for start in reached}
