@@ -79,6 +79,11 @@ def stored_as(name: str) -> tuple[str, int] | None:
     return (known, BITS[known]) if known else None
 
 
+def is_of_torch(name: str) -> bool:
+    """Whether torch has an attribute for a dtype of this name, such as `int8`, which `torch.int8` is not."""
+    return name in _NAMES or name in _FURTHER
+
+
 def width(dtype: str) -> int:
     """Bytes of one element of a dtype with whole bytes."""
     return BITS[dtype] // 8

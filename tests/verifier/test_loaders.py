@@ -58,6 +58,12 @@ ABSENT = "absent"
         ("llama", {"use_cache": "x"}, "refuses", "unknown"),
         ("llama", {"attn_implementation": "nonsense"}, "refuses", "whole"),
         ("llama", {"problem_type": "nonsense"}, "whole", "refuses"),
+        # a text is looked up in torch by version 4 whether weights are asked for in it or not, and nothing else is
+        ("llama", {"dtype": "bf16"}, "refuses", "refuses"),
+        ("llama", {"dtype": "torch.bfloat16"}, "refuses", "refuses"),
+        ("llama", {"dtype": "int8"}, "refuses", "whole"),
+        ("llama", {"dtype": 16}, "refuses", "whole"),
+        ("llama", {"dtype": ["x"]}, "refuses", "refuses"),
         ("detr", {}, "whole", "refuses"),
         ("detr", {"use_timm_backbone": False, "use_pretrained_backbone": False, "backbone": None}, "whole", "whole"),
     ],

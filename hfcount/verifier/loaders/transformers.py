@@ -7,6 +7,7 @@ from typing import Any
 
 from hfcount.architectures import registry
 from hfcount.fetcher.layout import GENERATION, WEIGHTS_KEY, names_weights
+from hfcount.formats.dtypes import is_of_torch
 from hfcount.mapper.class_defaults import declared
 from hfcount.mapper.keys_without_shape import is_shapeless, may_bear
 from hfcount.mapper.loader_differences import OLDER, TIE, older_flag
@@ -30,7 +31,8 @@ _NEW_KEYS = ("attn_implementation", "rope_parameters")
 """Keys of config.json that version 4 takes nothing from (4.57.1, configuration_utils.py:806)."""
 
 _BY_NEW_DEFAULT = ("dtype", "torch_dtype")
-"""Keys that version 4 takes nothing from unless it is asked to (4.57.1, modeling_utils.py: `torch_dtype` is None)."""
+"""Keys that version 4 looks up in torch where they are texts, and takes nothing from unless it is asked to
+(4.57.1, configuration_utils.py:274 and modeling_utils.py: `torch_dtype` is None)."""
 
 _ROTARY = frozenset({"rope_scaling", "rope_theta"})
 _BY_TRUTH = frozenset({"num_labels", "tie_word_embeddings"})
@@ -165,8 +167,11 @@ def _is_taken(version: str, recorded: Facts, checkpoint: Checkpoint, finding: Fi
         return False
     if finding.code == "HF108":  # it finds the type in the name of the folder, and a class by itself needs none
         return True
-    if finding.code in ("HF001", "HF103") and finding.key in (*_BY_NEW_DEFAULT, TIE):
+    if finding.code in ("HF001", "HF103") and finding.key == TIE:
         return True
+    if finding.code in ("HF001", "HF103") and finding.key in _BY_NEW_DEFAULT:
+        declared_dtype = checkpoint.values.get(finding.key)
+        return is_of_torch(declared_dtype) if isinstance(declared_dtype, str) else not isinstance(declared_dtype, list)
     if finding.code == "HF110" and (finding.key or "").rpartition(".")[2] in _NEW_KEYS:
         return True
     heads = {leaf.name for leaf in _heads(checkpoint)}
