@@ -80,6 +80,9 @@ def read_index(document: Document, suffix: str = ".safetensors") -> Index:
     metadata = {} if index.get("metadata") is None else index["metadata"]
     if not isinstance(metadata, dict):
         raise DocumentError(f"{where}: metadata is {shown(metadata)}, but must be an object.", key="metadata")
+    one_string = {shard: shard for shard in shards}
+    for name, shard in weight_map.items():
+        weight_map[name] = one_string[shard]  # the parser makes a string for each tensor
     return Index(
         weight_map,
         shards,

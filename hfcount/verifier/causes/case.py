@@ -111,11 +111,15 @@ class Case:
             shapes[described_name] = entry.shape if entry and is_known else None
         return StoredRows.of(shapes)
 
-    def _listed(self) -> Mapping[str, str | None]:
-        """The names that are stored, as if they were not packed, each with the name that it is stored under."""
+    def _listed(self) -> Mapping[str, object]:
+        """The names that are stored, as if they were not packed, each of the packed with that which it is stored under.
+
+        Of others it has no such name, but the file or the entry.
+        """
         c = self.comparison
-        listed: Mapping[str, str | None] = dict.fromkeys(c.index.weight_map if c.index else c.headers.entries)
-        return c.packed.dense if c.packed else listed
+        if c.packed:
+            return c.packed.dense
+        return c.index.weight_map if c.index else c.headers.entries
 
     @cached_property
     def modules(self) -> frozenset[str]:

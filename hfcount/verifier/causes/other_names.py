@@ -55,9 +55,14 @@ def foreign(case: Case) -> Iterator[Cause]:
         return  # a few tensors with such names are no conversion of it
     if not missing or not beyond:
         return
-    rows = [(_first(row), row.count) for row, _ in case.difference.unexpected]
-    for pattern, library, advice in _STYLES:
-        if 4 * sum(count for name, count in rows if pattern.search(name)) >= beyond:
+    tensors = [0] * len(_STYLES)
+    for row, _ in case.difference.unexpected:
+        name, count = _first(row), row.count
+        for place, (pattern, _, _) in enumerate(_STYLES):
+            if pattern.search(name):
+                tensors[place] += count
+    for (_, library, advice), count in zip(_STYLES, tensors, strict=True):
+        if 4 * count >= beyond:
             yield Cause(_CODES, f"These are names of {library}.", advice)
             return
 

@@ -76,18 +76,15 @@ class StoredRows:
     @classmethod
     def of(cls, shapes: Mapping[str, tuple[int, ...] | None]) -> "StoredRows":
         """Folds names with their shapes."""
-        groups: dict[Text, dict[tuple[int, ...] | None, list[tuple[int, ...]]]] = {}
+        groups: dict[tuple[Text, tuple[int, ...] | None], list[tuple[int, ...]]] = {}
         for name, shape in shapes.items():
             text, numbers = placed(name)
-            groups.setdefault(text, {}).setdefault(shape, []).append(numbers)
-        return cls(
-            {
-                text: [
-                    Row(text, tuple(index), shape) for shape, places in by_shape.items() for index in products(places)
-                ]
-                for text, by_shape in groups.items()
-            }
-        )
+            groups.setdefault((text, shape), []).append(numbers)
+        rows: dict[Text, list[Row]] = {}
+        for text, shape in list(groups):
+            places = groups.pop((text, shape))  # names without any pattern are a group each, and need not stay
+            rows.setdefault(text, []).extend(Row(text, tuple(index), shape) for index in products(places))
+        return cls(rows)
 
     def shared(self, leaf: Leaf) -> list[Shared]:
         """The rows that have tensors of a leaf; kept by its name, since configs that are tried share most leaves."""
@@ -158,7 +155,7 @@ class Difference:
     """
 
     pairs: list[tuple[Leaf, list[Row]]] = field(default_factory=list)
-    unexpected: list[tuple[Row, list[Row]]] = field(default_factory=list)
+    unexpected: list[tuple[Row, Sequence[Row]]] = field(default_factory=list)
     missing: list[tuple[Leaf, int]] = field(default_factory=list)
     misshapen: list[tuple[Leaf, Row]] = field(default_factory=list)
     counts: tuple[int, int, int] = (0, 0, 0)
@@ -206,7 +203,9 @@ class Difference:
     @property
     def layers(self) -> set[int]:
         """The first numbers of all tensors that differ, none of which is looked at alone."""
-        open_: list[tuple[Sequence[Indices], list[Row]]] = [(leaf.indices, rows) for leaf, rows, _ in self._lacking()]
+        open_: list[tuple[Sequence[Indices], Sequence[Row]]] = [
+            (leaf.indices, rows) for leaf, rows, _ in self._lacking()
+        ]
         open_ += [(row.numbers, parts) for row, parts in self.unexpected]
         open_ += [(row.numbers, []) for _, row in self.misshapen]
         return {layer for numbers, rows in open_ if numbers for layer in _short_of(numbers, rows)}
@@ -232,7 +231,7 @@ def compare(leaves: Iterable[Leaf], stored: StoredRows) -> Difference:
     for row, count in stored.counted:
         parts = known.get(id(row), ())
         if more := count - sum(part.tensors for part in parts):
-            result.unexpected.append((row, [part.common for part in parts]))
+            result.unexpected.append((row, [part.common for part in parts] if parts else ()))
             beyond += more
     result.counts = sum(count for _, count in result.missing), beyond, misshapen
     return result
