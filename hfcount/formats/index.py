@@ -1,7 +1,7 @@
 """The index of a checkpoint: which tensor is in which shard, and the totals that it claims."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from hfcount.errors import DocumentError
@@ -80,9 +80,7 @@ def read_index(document: Document, suffix: str = ".safetensors") -> Index:
     metadata = {} if index.get("metadata") is None else index["metadata"]
     if not isinstance(metadata, dict):
         raise DocumentError(f"{where}: metadata is {shown(metadata)}, but must be an object.", key="metadata")
-    one_string = {shard: shard for shard in shards}
-    for name, shard in weight_map.items():
-        weight_map[name] = one_string[shard]  # the parser makes a string for each tensor
+    _share(weight_map, shards)
     return Index(
         weight_map,
         shards,
@@ -91,6 +89,13 @@ def read_index(document: Document, suffix: str = ".safetensors") -> Index:
         suffix == ".bin",
         bare=index.get("metadata") is None,
     )
+
+
+def _share(weight_map: dict[str, str], shards: Iterable[str]) -> None:
+    """Gives the tensors of a shard the same string for its name, of which the parser has made one for each."""
+    same = {shard: shard for shard in shards}
+    for name, shard in weight_map.items():
+        weight_map[name] = same[shard]
 
 
 def is_safe(shard: str, suffix: str = ".safetensors") -> bool:
