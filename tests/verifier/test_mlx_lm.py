@@ -63,6 +63,21 @@ def test_every_line_is_found_without_the_others() -> None:
         ({"rope_parameters": {"rope_type": "default", "rope_theta": 10_000.0}}, "whole", ""),
         ({"rope_parameters": {"rope_type": "default", "rope_theta": 5e5}}, "differs", "takes rope_theta 10,000 for"),
         ({"rope_parameters": {"rope_type": "linear", "factor": 2.0, "rope_theta": 1e4}}, "differs", "rope_type linear"),
+        (
+            {"rope_theta": "1e4", "rope_parameters": {"rope_type": "default", "rope_theta": 5e5}},
+            "differs",
+            'takes rope_theta "1e4" for 500,000',
+        ),
+        (
+            {"rope_theta": 1e4, "rope_parameters": {"rope_type": "default", "rope_theta": ["5e5"]}},
+            "differs",
+            "takes rope_theta 10,000.0 for a list",
+        ),
+        (
+            {"rope_theta": 10**5000, "rope_parameters": {"rope_type": "default", "rope_theta": 5e5}},
+            "differs",
+            "takes rope_theta a number of 16610 bits for 500,000",
+        ),
         ({"hidden_act": "gelu"}, "differs", "does not read hidden_act"),
         ({"hidden_act": "swish"}, "whole", ""),
         ({"tie_word_embeddings": True}, "differs", "drops the stored lm_head.weight"),

@@ -79,9 +79,14 @@ def _mapped(values: Mapping[str, Any], known: Collection[str]) -> Iterator[Probl
     if given is None or isinstance(given, int | float):
         yield "attribute_map", f"it is {shown(given)}, and takes the place of the names that its class has"
     elif isinstance(given, dict):
-        lost = next((name for name, to in given.items() if name in known and to not in known), None)
+        lost = next((name for name, to in given.items() if name in known and not _is_among(to, known)), None)
         if lost is not None:
             yield "attribute_map", f"it leads {lost} to {shown(given[lost])}, which the config does not have"
+
+
+def _is_among(key: Any, known: Collection[str]) -> bool:
+    """Whether it is one of these keys; what is no text is none, and may not be hashable."""
+    return isinstance(key, str) and key in known
 
 
 def _of_version_4(values: Mapping[str, Any]) -> Iterator[Problem]:

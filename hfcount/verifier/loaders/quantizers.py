@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from hfcount.mapper import json_lines
+from hfcount.text import shown
 from hfcount.verifier.loaders.loader import Checkpoint, ReadingOutcome
 
 
@@ -64,6 +65,8 @@ def _of_settings(known: _Quantizers, settings: Mapping[str, Any], checkpoint: Ch
         return
     if method is None:
         yield Unread("refuses", "refuses a quantization_config without quant_method", known.unnamed)
+    elif isinstance(method, list | dict):  # which it looks up in a dict (TypeError: unhashable type)
+        yield Unread("refuses", f"refuses a quantization_config whose quant_method is {shown(method)}", known.unknown)
     elif method not in known.methods and method != "bitsandbytes" and _has_plain_names(checkpoint):
         says = f"has no quantisation method {method}, and whether the weights are packed is not known here"
         yield Unread("unknown", says, known.unknown)

@@ -1,9 +1,11 @@
 """Says where mlx-lm does not find the settings of rotary positions that transformers reads."""
 
 from collections.abc import Iterator, Mapping
+from math import isfinite
 from typing import Any
 
 from hfcount.mapper.loader_differences import usual_rotary
+from hfcount.text import shown
 from hfcount.verifier.loaders.loader import ReadingOutcome
 from hfcount.verifier.loaders.mlx_lm.facts import Facts
 
@@ -27,19 +29,19 @@ def differences(row: Facts, values: Values, model_type: str) -> Iterator[tuple[R
     nested = isinstance(settings.get("full_attention"), dict)
     inner: Values = settings["full_attention"] if nested else settings
     spelt = inner or (scaling if isinstance(scaling, dict) else {})
-    kind = str(spelt.get("rope_type", spelt.get("type", "default")))
+    kind = _word(spelt.get("rope_type", spelt.get("type", "default")))
     kind = _KINDS.get(kind, kind)
-    usual = usual_rotary(str(part.get("model_type", model_type)))
+    usual = usual_rotary(_word(part.get("model_type", model_type)))
     taken, share = row.rope.get("params", {}).get("partial"), inner.get(_SHARE, part.get(_SHARE))
     is_shared = _SHARE in part or type(taken) in (int, float)
     theta = part.get(_THETA)
     if not nested and theta is not None and inner.get(_THETA, theta) != theta and row.rope.get("params", {}).get(kind):
-        yield "differs", f"takes {_THETA} {theta:,} for {inner[_THETA]:,}, which rope_parameters says"
+        yield "differs", f"takes {_THETA} {_number(theta)} for {_number(inner[_THETA])}, which rope_parameters says"
     if not inner and _is_read_by_type(row, spelt):
         yield "differs", f"takes type {spelt['type']} of rope_scaling, and transformers rope_type {kind}"
     yield from _of_kind(row, kind, _form(part, inner, kind), _bases(part, settings, usual), is_shared, _SHARE in part)
     if share is not None and _SHARE not in part and (taken is True or (is_shared and taken != share)):
-        yield "differs", f"does not find {_SHARE} {share} in rope_parameters"
+        yield "differs", f"does not find {_SHARE} {_number(share)} in rope_parameters"
 
 
 def _is_read_by_type(row: Facts, scaling: Values) -> bool:
@@ -63,7 +65,7 @@ def flat_keys(row: Facts, values: Values, model_type: str) -> dict[str, Any]:
     settings = part.get(_PARAMETERS)
     if not isinstance(settings, dict) or not settings or part.get(_SCALING):
         return {}
-    usual = usual_rotary(str(part.get("model_type", model_type)))
+    usual = usual_rotary(_word(part.get("model_type", model_type)))
     needed = {key.removeprefix(prefix) for key in row.needs}
     found = written_flat(_completed(settings, part, usual), "rope_type")
     for key, names in _FURTHER_NAMES.items():
@@ -89,8 +91,8 @@ def written_flat(settings: Values, word: str) -> dict[str, Any]:
     """The flat keys for what rope_parameters says; `word` is how the kind is called in rope_scaling."""
     local: dict[str, Any] = {}
     if "full_attention" in settings:
-        local = {_LOCAL: (settings.get("sliding_attention") or {}).get(_THETA)}
-        settings = settings["full_attention"] or {}
+        local = {_LOCAL: _entries(settings.get("sliding_attention")).get(_THETA)}
+        settings = _entries(settings["full_attention"])
     rest = {key: value for key, value in settings.items() if key not in (_THETA, "rope_type", _SHARE)}
     kind = settings.get("rope_type", "default")
     found = {
@@ -100,6 +102,21 @@ def written_flat(settings: Values, word: str) -> dict[str, Any]:
     if _SHARE in settings:
         found[_SHARE] = settings[_SHARE]
     return {key: value for key, value in (found | local).items() if value is not None or key == _SCALING}
+
+
+def _entries(value: Any) -> Values:
+    """The settings of one kind of layers; none where the value is no object."""
+    return value if isinstance(value, dict) else {}
+
+
+def _word(value: Any) -> str:
+    """The text under a key, or what stands there in its place as a message repeats it."""
+    return value if isinstance(value, str) else shown(value)
+
+
+def _number(value: Any) -> str:
+    """A setting that should be a number, with its thousands apart; anything else as a message repeats it."""
+    return f"{value:,}" if isinstance(value, float) and isfinite(value) else shown(value)
 
 
 def _of_kind(
@@ -128,10 +145,10 @@ def _of_kind(
     elif isinstance(told, dict):
         other = {layers: theta for layers, theta in told.items() if bases.get(layers, theta) != theta}
         for layers, theta in other.items():
-            yield "differs", f"takes {_THETA} {theta:,} for {bases[layers]:,} of {layers}"
+            yield "differs", f"takes {_THETA} {_number(theta)} for {_number(bases[layers])} of {layers}"
             return
     elif type(told) in (int, float) and bases.get("", told) != told:
-        yield "differs", f"takes {_THETA} {told:,} for {bases['']:,}"
+        yield "differs", f"takes {_THETA} {_number(told)} for {_number(bases[''])}"
 
 
 def _form(part: Values, inner: Values, kind: str) -> str:
