@@ -12,7 +12,7 @@ first what holds for all classes, then one line per class that a config may name
   instead), `loads` (auto: by the shared loader, which refuses names that it does not know; own: by a loop of its own),
   `skips` (where that loop, or one of an inner module, passes over names that it does not know), `drops` (prefixes of
   names that are dropped), `prefixes` (prefixes of names that are mapped to others), `maps` (whether more is mapped),
-  `modules` (parts of the class),
+  `modules` (parts of the class), `router` (where its module builds routers that the settings quantise),
   `nextn` (whether prediction layers are dropped by num_nextn_predict_layers), `adapters` (whether it takes LoRA).
 """
 
@@ -82,7 +82,6 @@ VLLM_RULES = {
         "model_executor/layers/fused_moe/routed_experts.py",
         "for param_name, weight_name, expert_id, shard",
     ),
-    "expert_gate": ("model_executor/models/qwen3_moe.py", "self.gate = GateLinear("),
     "expert_shards": (
         "model_executor/layers/quantization/compressed_tensors/compressed_tensors_moe/compressed_tensors_moe.py",
         '"All MoE projections need to have same "',
@@ -360,6 +359,17 @@ _NO_PARTS = {"config", "vllm_config", "quant_config", "model_config", "cache_con
 """What a class keeps beside its parts."""
 
 
+def _router(source: Source, path: Path) -> str:
+    """FILE:LINE where a module builds a router with the settings of the quantisation; empty if it builds none so."""
+    for node in ast.walk(source.tree(path)):
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "self.gate":
+            calls = (call for name in ("GateLinear", "ReplicatedLinear") for call in _calls(node, name))
+            words = {(word.arg, ast.unparse(word.value)) for call in calls for word in call.keywords}
+            if ("quant_config", "quant_config") in words:
+                return f"{path.relative_to(source.root)}:{node.lineno}"
+    return ""
+
+
 def _of_vllm_class(source: Source, cls: Class) -> Json:
     row: Json = {"loads": "own"}
     if loading := source.member(cls, "load_weights"):
@@ -450,7 +460,7 @@ def vllm(root: Path) -> tuple[Json, Json]:
             continue
         for path in _files_of(source, module):
             if found := source.find(path, cls):
-                rows[name] |= _of_vllm_class(source, found)
+                rows[name] |= {**_of_vllm_class(source, found), "router": _router(source, path)}
                 break
     for table, key in (("_PREVIOUSLY_SUPPORTED_MODELS", "retired"), ("_OOT_SUPPORTED_MODELS", "plugin")):
         value = literal(source.tree(registry), table)

@@ -25,6 +25,7 @@ class Registered(Record):
         prefixes: prefixes of names, each with what it is mapped to.
         maps: whether other parts of names are mapped, too.
         modules: the parts of the class.
+        router: where its module builds routers that are quantised unless a list has them; empty if it builds none so.
         nextn: whether prediction layers are dropped as num_nextn_predict_layers says.
         adapters: whether it takes LoRA adapters.
         ties: whether a stored head is dropped where the config ties it.
@@ -41,6 +42,7 @@ class Registered(Record):
     prefixes: Mapping[str, str] = {}
     maps: bool = False
     modules: frozenset[str] = frozenset()
+    router: str = ""
     nextn: bool = False
     adapters: bool = False
     ties: bool = False

@@ -14,8 +14,6 @@ _EXPERT = (
 _STACKED = (".experts.gate_up_proj", ".experts.down_proj")
 _PARTS = ("gate_proj", "up_proj", "down_proj")
 _SCALED = {"weight", "weight_scale_inv"}
-_LISTED_ROUTERS = ("qwen3_moe",)
-"""Modules whose routers are quantised unless a list has them (vLLM 0.33, models/qwen3_moe.py:170)."""
 
 
 def differences(
@@ -54,7 +52,7 @@ def _are_settled(checkpoint: Checkpoint, values: Mapping[str, Any], registered: 
 
     The parts of an expert are then put into the parameters of the module by their names (routed_experts.py:1028).
     """
-    if registered.module not in _LISTED_ROUTERS or not isinstance(values.get("weight_block_size"), list):
+    if not registered.router or not isinstance(values.get("weight_block_size"), list):
         return False
     ignored = set(strings(values, "ignored_layers", "modules_to_not_convert"))
     leaves: dict[str, set[str]] = {}
