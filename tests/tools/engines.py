@@ -72,6 +72,7 @@ VLLM_RULES = {
         "model_executor/layers/quantization/fp8.py",
         'activation_scheme = cls.get_from_keys(config, ["activation_scheme"])',
     ),
+    "fp8_schemes": ("model_executor/layers/quantization/fp8.py", "Unsupported activation scheme "),
     "fp8_static_blocks": ("model_executor/layers/quantization/fp8.py", "The block-wise quantization only supports "),
     "fp8_blocks": (
         "model_executor/layers/quantization/utils/fp8_utils.py",
@@ -188,6 +189,7 @@ SGLANG_RULES = {
     "gptq_order": ("srt/layers/quantization/gptq/gptq.py", "if desc_act and group_size == -1:"),
     "fp8_blocks": ("srt/layers/quantization/fp8.py", "if output_partition_size % block_n != 0:"),
     "fp8_scheme": ("srt/layers/quantization/fp8.py", 'cls.get_from_keys(config, ["activation_scheme"])'),
+    "fp8_schemes": ("srt/layers/quantization/fp8.py", "Unsupported activation scheme "),
     "fp8_static_blocks": ("srt/layers/quantization/fp8.py", "supports dynamic activation scheme for now"),
     "rows": ("srt/layers/vocab_parallel_embedding.py", "{self.org_vocab_size=} {self.use_presharded_weights=}"),
     "fp8_expert_blocks": ("srt/layers/quantization/fp8.py", "if intermediate_size_per_partition % block_n != 0:"),

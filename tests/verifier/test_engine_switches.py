@@ -1,5 +1,6 @@
 """What vLLM and SGLang make of checkpoints that turn one switch, two for each: with it turned, and without."""
 
+from collections.abc import Collection
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -131,15 +132,24 @@ QWEN_MOE: Json = {
 Q0, K0 = (f"model.layers.0.self_attn.{part}_proj" for part in "qk")
 
 
-def glm(*absent: str, **changes: Any) -> Made:
-    """GLM with a layer of prediction behind the last, whatever the config then says."""
-    stored = tensors(GLM)
-    layer = {name.replace(".1.", ".2.", 1): kind for name, kind in stored.items() if name.startswith("model.layers.1.")}
-    stem = "model.layers.2"
-    layer |= {f"{stem}.eh_proj.weight": (BF, (64, 128)), f"{stem}.shared_head.norm.weight": (BF, (64,))}
-    layer |= {f"{stem}.{norm}.weight": (BF, (64,)) for norm in ("enorm", "hnorm")}
-    layer |= {f"{stem}.{head}.weight": (BF, (96, 64)) for head in ("embed_tokens", "shared_head.head")}
-    return of({key: value for key, value in (GLM | changes).items() if key not in absent}, stored | layer)
+def glm(*absent: str, further: int = 1, odd: Collection[int] = (), **changes: Any) -> Made:
+    """GLM with layers of prediction behind the last, whatever the config then says.
+
+    Args:
+        further: how many there are.
+        odd: the layers that have a tensor more, which no module has.
+    """
+    dense = tensors(GLM)
+    last = {name: kind for name, kind in dense.items() if name.startswith("model.layers.1.")}
+    stored = dict(dense)
+    for number in range(2, 2 + further):
+        stem = f"model.layers.{number}"
+        stored |= {name.replace("model.layers.1", stem, 1): kind for name, kind in last.items()}
+        stored |= {f"{stem}.eh_proj.weight": (BF, (64, 128)), f"{stem}.shared_head.norm.weight": (BF, (64,))}
+        stored |= {f"{stem}.{norm}.weight": (BF, (64,)) for norm in ("enorm", "hnorm")}
+        stored |= {f"{stem}.{head}.weight": (BF, (96, 64)) for head in ("embed_tokens", "shared_head.head")}
+    stored |= {f"model.layers.{number}.self_attn.odd.weight": (BF, (8,)) for number in odd}
+    return of({key: value for key, value in (GLM | changes).items() if key not in absent}, stored)
 
 
 def glm_without_layer(**changes: Any) -> Made:
@@ -166,6 +176,17 @@ row(2, "a norm", ("refuses", "default_loader.py"), ("differs", "llama.py"))(
 row(3, "the key is absent", WHOLE)(lambda: glm("num_nextn_predict_layers"))
 row(3, "the key is 0", ("refuses", NAMES))(lambda: glm(num_nextn_predict_layers=0))
 row(3, "the key says so", WHOLE)(lambda: glm())
+row(3, "the key says two", WHOLE)(lambda: glm(further=2, num_nextn_predict_layers=2))
+row(3, "more in both of two", WHOLE)(lambda: glm(further=2, odd=(2, 3), num_nextn_predict_layers=2))
+row(3, "more in the second of two", WHOLE)(lambda: glm(further=2, odd=(3,), num_nextn_predict_layers=2))
+row(3, "more in the last layer, too", ("refuses", NAMES))(
+    lambda: glm(further=2, odd=(1, 2, 3), num_nextn_predict_layers=2)
+)
+row(3, "more behind those of the key", ("refuses", NAMES))(
+    lambda: glm(further=2, odd=(2, 3), num_nextn_predict_layers=1)
+)
+row(3, "the key says one of two", ("refuses", NAMES))(lambda: glm(further=2))
+row(3, "the key says none of two", ("refuses", NAMES))(lambda: glm(further=2, num_nextn_predict_layers=0))
 row(4, "announced and absent", WHOLE)(lambda: glm_without_layer())
 row(4, "not announced and absent", WHOLE)(lambda: glm_without_layer(num_nextn_predict_layers=0))
 # 5: Qwen3-Next's key for prediction layers concerns converters alone
@@ -447,6 +468,12 @@ row(38, "static scheme with blocks", ("refuses", "fp8.py"))(
 )
 row(38, "no scheme", ("refuses", "fp8.py"))(
     lambda: quantised({key: value for key, value in FP8.items() if key != "activation_scheme"}, fp8)
+)
+row(38, "a scheme of another name", ("refuses", "fp8.py:115"), ("refuses", "fp8.py:286"))(
+    lambda: quantised({"quant_method": "fp8", "activation_scheme": "token"}, ct)
+)
+row(38, "a scheme that is null", ("refuses", "fp8.py:115"), ("refuses", "fp8.py:286"))(
+    lambda: quantised({**FP8, "activation_scheme": None}, fp8)
 )
 row(38, "dynamic scheme with blocks", WHOLE)(lambda: quantised(FP8, fp8))
 

@@ -1,7 +1,7 @@
 """What each recorded version of transformers makes of a checkpoint, and whose verdict a report has."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,13 @@ from defects import FIRST, Checkpoint, stored
 from paths import ARCHITECTURES, FIXTURES
 
 import hfcount
+from hfcount.formats.index import Index
+from hfcount.verifier.finding import Finding
 from hfcount.verifier.loaders.catalogue import loader, loaders
+from hfcount.verifier.loaders.loader import Checkpoint as Seen
+from hfcount.verifier.rules.hf203_tied_weight_stored import TiedWeightStored
+from hfcount.verifier.rules.hf209_name_differs import NameDiffers
+from hfcount.verifier.rules.hf212_layout_differs import TiedAlone
 
 NEWEST, BEFORE, OLDEST = "5.24.0", "5.23.0", "4.57.1"
 YARN = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 32}
@@ -207,6 +213,50 @@ def test_versions_are_found_by_their_beginning() -> None:
     assert loader("transformers@5.23").version == BEFORE
     assert loader("Transformers@v4.57.1").version == OLDEST
     assert loaders()[0].label == "transformers@5.24.0"
+
+
+T5 = {"architectures": ["T5ForConditionalGeneration"], "model_type": "t5", "tie_word_embeddings": True}
+
+
+def listed(*names: str, values: Any = T5, findings: Sequence[Finding] = ()) -> Seen:
+    """A checkpoint whose index has these names."""
+    index = Index(dict.fromkeys(names, "model.safetensors"), frozenset({"model.safetensors"}), None, None)
+    return Seen(form="model", values=values, findings=findings, blueprint=hfcount.blueprint(values), index=index)
+
+
+def copy_of(*rows: str, alike: bool | None) -> TiedWeightStored:
+    return TiedWeightStored(expected="embed.weight", observed=rows[0], parameters=8, alike=alike, tensors=rows)
+
+
+@pytest.mark.parametrize("alike", [True, None])
+@pytest.mark.parametrize("row", ["heads.{0-2}.weight", "heads.{0,2}.weight", "heads.2.weight"])
+def test_copies_of_tied_heads_are_found_in_folded_names_and_joined_findings(alike: bool | None, row: str) -> None:
+    other = NameDiffers(expected="a", observed="b", effect="whole", old=False, tensors=("heads.2.weight",))
+    joined = other.replace(joined=(copy_of("other.weight", alike=not alike), copy_of(row, alike=alike)))
+    for finding in (copy_of(row, alike=alike), joined):
+        seen = listed("heads.2.weight", findings=[other, finding])
+        assert [seen.copies("heads.2.weight"), seen.copies("heads.3.weight")] == [alike, False]
+
+
+@pytest.mark.parametrize(
+    ("names", "in_place"),
+    [
+        (["lm_head.weight"], "lm_head.weight"),
+        (["lm_head.weight", "shared.weight"], None),
+        (["encoder.embed_tokens.weight"], None),
+    ],
+)
+def test_a_head_in_place_of_the_embedding_is_looked_for_among_all_tied_tensors(
+    names: list[str], in_place: str | None
+) -> None:
+    alone = TiedAlone(expected="shared.weight", observed=names[0])
+    head = listed(*names, findings=[alone]).head_in_place
+    assert (head and head.name) == in_place
+
+
+def test_each_tied_head_is_looked_at_for_values_that_were_not_compared() -> None:
+    seen = listed("encoder.embed_tokens.weight", "lm_head.weight", findings=[copy_of("lm_head.weight", alike=None)])
+    assert [head.name for head in seen.uncompared_heads()] == ["lm_head.weight"]
 
 
 def test_python_programs_ask_for_loaders() -> None:

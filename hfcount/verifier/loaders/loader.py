@@ -10,7 +10,9 @@ from hfcount.formats.index import Index
 from hfcount.formats.safetensors import Shard
 from hfcount.mapper.quantization_config import Announcement
 from hfcount.record import Record
+from hfcount.spec.tree.leaves import Leaf
 from hfcount.verifier.finding import Finding
+from hfcount.verifier.folded_names import names_of
 
 if TYPE_CHECKING:
     from hfcount.formats.gguf.header import GgufHeader
@@ -156,8 +158,24 @@ class Checkpoint(Record):
 
         A tensor that the config does not tie, or that differs from the other, is none.
         """
-        about = (finding for finding in self.findings if "HF203" in finding.codes and name in finding.tensors)
-        return next((getattr(finding, "alike", None) for finding in about), False)
+        parts = (part for finding in self.findings for part in (finding, *finding.joined) if part.code == "HF203")
+        about = (part for part in parts if any(name in (names_of(row) or ()) for row in part.tensors))
+        return next((getattr(part, "alike", None) for part in about), False)
+
+    @property
+    def head_in_place(self) -> Leaf | None:
+        """A head that is stored in place of the embedding that the config ties it to; None if there is none."""
+        heads = self._stored_ties() if "HF212" in self.codes else ()
+        return next((head for head in heads if not self.has(head.tied_to or "")), None)
+
+    def uncompared_heads(self) -> Iterator[Leaf]:
+        """The stored heads that the config ties, and that were not compared with the embedding."""
+        return (head for head in self._stored_ties() if self.copies(head.first) is None)
+
+    def _stored_ties(self) -> Iterator[Leaf]:
+        leaves = self.blueprint.leaves if self.blueprint else ()
+        heads = (leaf for leaf in leaves if leaf.component == "lm_head" and leaf.tied_to)
+        return (head for head in heads if self.has(head.first))
 
     @cached_property
     def is_announced(self) -> bool:

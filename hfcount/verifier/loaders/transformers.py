@@ -357,7 +357,7 @@ def _ties(recorded: Facts, checkpoint: Checkpoint) -> bool | None:
 
 def _of_copies(recorded: Facts, checkpoint: Checkpoint) -> Iterator[_Difference]:
     """A stored head that version 4 ties to the embedding: no loss where both were compared, and are the same."""
-    if _ties(recorded, checkpoint) and any(checkpoint.copies(head.name) is None for head in _heads(checkpoint)):
+    if _ties(recorded, checkpoint) and any(checkpoint.copies(head.first) is None for head in _heads(checkpoint)):
         yield "unknown", "ties the head to the embedding, and drops the stored one, which was not compared", ("HF203",)
 
 

@@ -1,12 +1,14 @@
-"""Blocks of FP8 that do not divide the rows of matrices which engines put into one."""
+"""FP8 as engines take it: its settings, and blocks that do not divide the rows of matrices which they put into one."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from math import gcd
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from hfcount.text import shown
 from hfcount.verifier.loaders.engines.reading import FUSED, Difference
 from hfcount.verifier.loaders.loader import Checkpoint
 
+_SCHEMES = ("static", "dynamic")
 _LEAST = 32
 """The smallest blocks that vLLM makes of larger ones (model_executor/layers/fused_moe/oracle/fp8.py)."""
 
@@ -41,6 +43,17 @@ def refines(rows: int, columns: int, width: int, hidden: int) -> bool:
         hidden: inputs of an expert.
     """
     return gcd(rows, columns, width, hidden) >= _LEAST
+
+
+def of_settings(values: Mapping[str, Any]) -> Iterator[Difference]:
+    """What both engines refuse of the settings, in __init__ of Fp8Config."""
+    scheme = values.get("activation_scheme")
+    if "activation_scheme" not in values:
+        yield Difference("refuses", "needs activation_scheme in the settings of FP8", "fp8_scheme")
+    elif scheme not in _SCHEMES:
+        yield Difference("refuses", f"refuses activation_scheme {shown(scheme)}", "fp8_schemes")
+    elif scheme != "dynamic" and values.get("weight_block_size") is not None:
+        yield Difference("refuses", f"refuses weight_block_size with activation_scheme {scheme}", "fp8_static_blocks")
 
 
 def of_vllm(checkpoint: Checkpoint, block: object, method: str) -> Iterator[Difference]:

@@ -31,6 +31,10 @@ DOUBTED = ("HF209", "HF211", "HF212", "HF501", "HF502", "HF506")
 """Notes of what transformers converts or passes over when it loads, and engines may not."""
 
 
+ELSEWHERE = frozenset({"HF007"})
+"""Findings of what only transformers needs: a certain name of the weight file."""
+
+
 class Difference(NamedTuple):
     """What an engine does otherwise than load a checkpoint whole.
 

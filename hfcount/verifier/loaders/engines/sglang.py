@@ -7,6 +7,7 @@ from hfcount.verifier.finding import Finding
 from hfcount.verifier.loaders.engines.facts import Engine, Registered, engine
 from hfcount.verifier.loaders.engines.reading import (
     DOUBTED,
+    ELSEWHERE,
     Difference,
     are_of_cache,
     by_components,
@@ -35,9 +36,6 @@ _GPTQ_KEYS = ("bits", "group_size", "sym", "desc_act")
 _ALIASES = ("gptq", "compressed_tensors")
 _SETTLED = frozenset({"fp8", "compressed-tensors", "gptq", "awq"})
 _OF_FILES = frozenset("HF001 HF002 HF003 HF004 HF005".split())
-_ELSEWHERE = frozenset({"HF007"})
-"""Findings of what only transformers needs: a certain name of the weight file."""
-
 _PREDICTING = ("Glm4MoeForCausalLM", "Glm4MoeLiteForCausalLM")
 
 
@@ -144,10 +142,7 @@ def _of_fp8(checkpoint: Checkpoint, config: Mapping[str, Any]) -> Iterator[Diffe
     """Lists hold for whole components of a module's path."""
     from hfcount.verifier.loaders.engines import fp8_blocks  # few are in FP8
 
-    if (scheme := config.get("activation_scheme")) is None:
-        yield Difference("refuses", "needs activation_scheme in the settings of FP8", "fp8_scheme")
-    elif config.get("weight_block_size") is not None and scheme != "dynamic":
-        yield Difference("refuses", f"refuses weight_block_size with activation_scheme {scheme}", "fp8_static_blocks")
+    yield from fp8_blocks.of_settings(config)
     yield from fp8_blocks.of_sglang(checkpoint, config.get("weight_block_size"))
     entries = strings(config, "ignored_layers", "modules_to_not_convert")
     for stored in projections(checkpoint, ("weight_scale_inv", "weight_scale")):
@@ -205,15 +200,14 @@ def _predicts(checkpoint: Checkpoint) -> bool:
 
 
 def _ties(checkpoint: Checkpoint, registered: Registered) -> Iterator[Difference]:
-    tied = next((leaf for leaf in checkpoint.blueprint.leaves if leaf.tied_to), None) if checkpoint.blueprint else None
-    if tied and "HF212" in checkpoint.codes and registered.ties and not checkpoint.has(tied.tied_to or ""):
-        says = f"drops {tied.name}, which is tied, and leaves {tied.tied_to} random, which is not stored"
+    if (head := checkpoint.head_in_place) and registered.ties:
+        says = f"drops {head.first}, which is tied, and leaves {head.tied_to} random, which is not stored"
         yield Difference("differs", says, "tied", ("HF212",))
     elif "HF213" in checkpoint.codes and registered.ties:
         says = "ties the head to the embedding, and drops the one that is stored"
         yield Difference("differs", says, "tied", ("HF213",))
-    elif tied and registered.ties and checkpoint.has(tied.name) and checkpoint.copies(tied.name) is None:
-        says = f"ties {tied.name}, and drops the one that is stored, whose values were not compared"
+    elif registered.ties and (head := next(checkpoint.uncompared_heads(), None)):
+        says = f"ties {head.first}, and drops the one that is stored, whose values were not compared"
         yield Difference("unknown", says, "", ("HF203",))
     elif "HF213" in checkpoint.codes:
         yield Difference("unknown", "is not known here to keep a head that the config ties", "", ("HF213",))
@@ -224,7 +218,7 @@ def _stored(checkpoint: Checkpoint, registered: Registered) -> Iterator[Differen
     for finding in checkpoint.findings:
         if finding.of_serving:
             continue
-        if finding.codes <= (_ELSEWHERE | of_index(checkpoint)):
+        if finding.codes <= (ELSEWHERE | of_index(checkpoint)):
             continue
         if "HF502" in finding.codes and _is_settled(checkpoint, finding):
             continue

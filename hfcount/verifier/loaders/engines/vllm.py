@@ -1,14 +1,18 @@
 """Says what vLLM makes of a checkpoint, as its source has it; what the source alone does not settle is unknown."""
 
+import re
+import sys
 from collections.abc import Collection, Iterator, Mapping
 from fnmatch import fnmatchcase
 from typing import Any
 
 from hfcount.mapper.class_defaults import declared
 from hfcount.verifier.finding import Finding
+from hfcount.verifier.folded_names import numbers_of
 from hfcount.verifier.loaders.engines.facts import Engine, Registered, engine
 from hfcount.verifier.loaders.engines.reading import (
     DOUBTED,
+    ELSEWHERE,
     Difference,
     are_of_cache,
     class_names,
@@ -26,14 +30,12 @@ from hfcount.verifier.loaders.loader import Checkpoint, Loader, Reading
 
 _INDEX, _HEAD = "model.safetensors.index.json", "lm_head.weight"
 _PREDICTING = "num_nextn_predict_layers"
+_LAYER = r"(?:model\.(?:language_model\.)?)?layers\.(?:\{([^{}]*)\}|(\d+))\."
 _ADAPTER = "adapter_model.safetensors"
 _MISTRAL = "consolidated*.safetensors"
 
 _CACHES = ("rotary_pos_emb.inv_freq", "rotary_emb.inv_freq", "rotary_emb.cos_cached", "rotary_emb.sin_cached")
 """Buffers that the shared loader drops wherever they are."""
-
-_ELSEWHERE = frozenset({"HF007"})
-"""Findings of what only transformers needs: a certain name of the weight file."""
 
 _OF_FILES = frozenset("HF001 HF002 HF003 HF004 HF005".split())
 _OF_SHAPE = frozenset({"HF301", "HF706"})
@@ -221,31 +223,43 @@ def _further(checkpoint: Checkpoint, registered: Registered | None, file: str, c
     return Difference("unknown", f"reads {file}, too, with tensors of the same names", "index_absent")
 
 
-def _beyond(checkpoint: Checkpoint) -> tuple[str, ...]:
-    """Beginnings of the names of the layer behind the last; empty if the config does not say how many there are."""
-    layers = (part_of(checkpoint.values, "text_config") or checkpoint.values).get("num_hidden_layers")
-    return (f"model.layers.{layers}.", f"model.language_model.layers.{layers}.") if isinstance(layers, int) else ()
+def _predicting(checkpoint: Checkpoint, facts: Engine) -> tuple[range, range]:
+    """The numbers of layers behind the last: those that the config announces, and those that it does not.
 
-
-def _announced(checkpoint: Checkpoint, facts: Engine) -> bool:
-    """Whether prediction layers are announced: where the key is absent, by the default of transformers' class."""
+    Where the key is absent, the default of transformers' class holds. None are announced, and none are behind the
+    last, where the config does not say how many layers there are.
+    """
     config = part_of(checkpoint.values, "text_config") or checkpoint.values
-    kind = str(config.get("model_type", checkpoint.model_type))
-    if _PREDICTING in config or kind in facts.configs:
-        return bool(config.get(_PREDICTING))
-    known = declared(kind).default([_PREDICTING])
-    return bool(known and known[1])
+    kind, layers = config.get("model_type", checkpoint.model_type), config.get("num_hidden_layers")
+    count = config.get(_PREDICTING)
+    if isinstance(kind, str) and _PREDICTING not in config and kind not in facts.configs:
+        known = declared(kind).default([_PREDICTING])
+        count = known[1] if known else None
+    if not isinstance(layers, int):
+        return range(0), range(0)
+    end = layers + (max(0, count) if isinstance(count, int) else 0)
+    return range(layers, end), range(end, sys.maxsize)
+
+
+def _are_of(names: Collection[str], layers: range) -> bool:
+    """Whether all names, which may be folded, are of these layers alone."""
+    return all((numbers := _layers(name)) and all(number in layers for number in numbers) for name in names)
+
+
+def _layers(name: str) -> list[int]:
+    """The numbers of the layers that a name is of; none if it is of no layer, or does not list them all."""
+    match = re.match(_LAYER, name)
+    return (numbers_of(match[1] or match[2]) or []) if match else []
 
 
 def _prediction(checkpoint: Checkpoint, registered: Registered, facts: Engine) -> Iterator[Difference]:
     """A layer behind the last: dropped if the config announces it, else a name that no module has."""
     if not registered.nextn or not registered.is_strict or not checkpoint.codes & {"HF202", "HF208"}:
         return
-    beyond = _beyond(checkpoint)
-    if _announced(checkpoint, facts):
+    announced, further = _predicting(checkpoint, facts)
+    if announced:
         return
-    name = next((name for name in checkpoint.names() if name.startswith(beyond)), None) if beyond else None
-    if name:
+    if name := next((name for name in checkpoint.names() if _are_of([name], further)), None):
         says = f"drops prediction layers by num_nextn_predict_layers alone, and without it refuses {name}"
         yield Difference("refuses", says, "prediction", tuple(checkpoint.codes & {"HF202", "HF208"}))
 
@@ -277,7 +291,7 @@ def _is_dropped(name: str, prefixes: tuple[str, ...]) -> bool:
 
 def _stored(checkpoint: Checkpoint, registered: Registered, facts: Engine) -> Iterator[Difference]:
     """What the findings mean for vLLM; where they say nothing, the names of its parts."""
-    dropped = _beyond(checkpoint) if registered.nextn and _announced(checkpoint, facts) else ()
+    dropped = _predicting(checkpoint, facts)[0] if registered.nextn else range(0)
     for finding in checkpoint.findings:
         if finding.of_serving or (dropped and finding.tensors and _are_of(finding.tensors, dropped)):
             continue
@@ -287,7 +301,7 @@ def _stored(checkpoint: Checkpoint, registered: Registered, facts: Engine) -> It
             continue
         if codes == {"HF502"} and _is_settled(checkpoint, finding):
             continue
-        if finding.severity == "error" and not codes <= (_ELSEWHERE | of_index(checkpoint)):
+        if finding.severity == "error" and not codes <= (ELSEWHERE | of_index(checkpoint)):
             yield _of_error(checkpoint, registered, finding)
         elif doubt := _doubt(registered, finding):
             yield doubt
@@ -304,10 +318,6 @@ def _doubt(registered: Registered, finding: Finding) -> Difference | None:
     if "HF204" in codes and not all(_is_dropped(name, registered.drops) for name in finding.tensors):
         return Difference("unknown", "is not known here to drop every buffer that is stored", "", ("HF204",))
     return None
-
-
-def _are_of(names: Collection[str], starts: tuple[str, ...]) -> bool:
-    return all(name.startswith(starts) for name in names)
 
 
 def _of_cache(checkpoint: Checkpoint, finding: Finding) -> Iterator[Difference]:

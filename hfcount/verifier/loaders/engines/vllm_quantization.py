@@ -158,11 +158,9 @@ def _awq(values: Mapping[str, Any]) -> Iterator[Difference]:
 
 
 def _fp8(values: Mapping[str, Any]) -> Iterator[Difference]:
-    if "activation_scheme" not in values:
-        yield Difference("refuses", "needs activation_scheme in the settings of FP8", "fp8_scheme")
-    elif values.get("weight_block_size") is not None and values["activation_scheme"] != "dynamic":
-        says = f"refuses weight_block_size with activation_scheme {values['activation_scheme']}"
-        yield Difference("refuses", says, "fp8_static_blocks")
+    from hfcount.verifier.loaders.engines import fp8_blocks  # few are in FP8
+
+    yield from fp8_blocks.of_settings(values)
 
 
 def _compressed(values: Mapping[str, Any]) -> Iterator[Difference]:

@@ -137,8 +137,8 @@ def _names(row: Facts, checkpoint: Checkpoint) -> Iterator[Difference]:
 
 def _heads(row: Facts, checkpoint: Checkpoint) -> Iterator[Difference]:
     """A head over the vocabulary that it does not take, or that is not there; or one in place of the embedding."""
-    if lacking := _replaced(checkpoint):
-        yield Difference("refuses", f"needs {lacking}, in place of which the head is stored")
+    if head := checkpoint.head_in_place:
+        yield Difference("refuses", f"needs {head.tied_to}, in place of which the head is stored")
         return
     outcomes = row.heads.get(_tied(row, checkpoint.values))
     if not outcomes:
@@ -156,15 +156,6 @@ def _heads(row: Facts, checkpoint: Checkpoint) -> Iterator[Difference]:
             yield Difference("unknown", f"{says}, whose values were not compared", codes, "none")
         else:
             yield Difference("differs", says, codes)
-
-
-def _replaced(checkpoint: Checkpoint) -> str:
-    """The embedding that a head is tied to, where only the head is stored; empty otherwise."""
-    for leaf in checkpoint.blueprint.leaves if checkpoint.blueprint else ():
-        tied = leaf.tied_to if leaf.component == "lm_head" else None
-        if tied and checkpoint.has(leaf.name) and not checkpoint.has(tied) and "HF212" in checkpoint.codes:
-            return tied
-    return ""
 
 
 def _tied(row: Facts, values: Mapping[str, Any]) -> str:
