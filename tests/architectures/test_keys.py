@@ -197,6 +197,25 @@ def test_heads_that_cannot_share_are_called_by_the_keys_that_they_were_read_from
     assert f"{problem.key} " in said
 
 
+@pytest.mark.parametrize(
+    ("key", "early"),
+    [
+        ("loop_layer_index_start", "core_start"),
+        ("loop_layer_index_end", "core_end"),
+        ("loop_num_passes", "num_passes"),
+        ("loop_gate_rank", "gate_rank"),
+    ],
+)
+def test_both_spellings_of_a_key_have_the_same_bounds(key: str, early: str) -> None:
+    values = _recorded("inkling2_loop_text")
+    late, release = (hfcount.blueprint({**values, **changes}) for changes in ({key: 0}, {"loop_config": {early: 0}}))
+    assert late.problems == release.problems
+    for value in (-1, 2**63):
+        for changes in ({key: value}, {"loop_config": {early: value}}):
+            with pytest.raises(ConfigError, match="but must be 0 to 4,611,686,018,427,387,904"):
+                hfcount.blueprint({**values, **changes})
+
+
 def test_towers_of_radio_by_name_and_by_the_size_that_they_were_trained_with() -> None:
     """RADIO's own models: 4,304 wide networks of SO400M, and the channels of input_size where in_chans is null."""
     args = {"model": "vit_so400m_patch16_224", "in_chans": None, "input_size": [4, 224, 224], "teachers": []}

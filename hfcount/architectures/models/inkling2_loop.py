@@ -59,9 +59,9 @@ def text_spec(c: Config) -> Spec[Inkling2Loop]:
     """Inkling 2's language model, in which layers from loop_layer_index_start on are passed several times."""
     model, release = inkling2_spec(c), c.sub("loop_config")
 
-    def loop(key: str, early: str, maximum: int = MAX_LAYERS) -> int:
-        given = None if release is None else release.int(early, default=None)
-        usual = c.int(key, minimum=0, maximum=maximum)
+    def loop(key: str, early: str) -> int:
+        usual = c.int(key, minimum=0, maximum=MAX_LAYERS)
+        given = None if release is None else release.int(early, default=None, minimum=0, maximum=MAX_LAYERS)
         return usual if given is None else given
 
     start, end = loop("loop_layer_index_start", "core_start"), loop("loop_layer_index_end", "core_end")

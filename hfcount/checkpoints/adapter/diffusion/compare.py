@@ -153,7 +153,8 @@ def _refuses_strange(names: LoraNames, base: BasePipeline) -> bool:
     if names.naming != "kohya":
         return False
     if _is_wan(base):
-        return any(tensor.part or tensor.path not in kohya_names(names.names)[1] for tensor in names.tensors)
+        paths = kohya_names(names.names)[1]
+        return any(tensor.part or tensor.path not in paths for tensor in names.tensors)
     if base.kind.startswith("Flux"):
         return not all(tensor.part or flux_paths(tensor.path) for tensor in names.tensors)
     return base.kind.startswith("QwenImage")

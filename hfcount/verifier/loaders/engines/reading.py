@@ -30,7 +30,6 @@ _CACHE_SCALES = (".kv_scale", ".q_scale", ".k_scale", ".v_scale")
 DOUBTED = ("HF209", "HF211", "HF212", "HF501", "HF502", "HF506")
 """Notes of what transformers converts or passes over when it loads, and engines may not."""
 
-
 ELSEWHERE = frozenset({"HF007"})
 """Findings of what only transformers needs: a certain name of the weight file."""
 
