@@ -124,8 +124,8 @@ def _unreadable_class_error(c: Config, named: object) -> UnknownClass:
     """The error for `architectures` that is no list of names."""
     given = f"starts with {shown(named[0])}" if isinstance(named, list) else f"is {shown(named)}"
     text = (
-        f"architectures {given}, and has to be a list of texts. transformers {version()} does not look at it"
-        " where it is told the class; which class the weights are of is not known here."
+        f"architectures {given}, but must be a list of texts. transformers {version()} does not read it where a program"
+        " names the class; hfcount does not know the class of the weights."
     )
     such = min(classes(str(c.value("model_type"))), key=len, default="")
     fix = f"Write the name of the class in a list, such as [{such}]." if such else None

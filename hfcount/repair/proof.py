@@ -57,7 +57,8 @@ def _given_up(before: Blueprint | None, after: Blueprint | None) -> Iterator[str
         rows = wholes(places, StoredRows(_by_text(after.leaves))).rows() if few else []
         names = _named(rows) if few else plural(comparison.counts[1], "tensor")
         yield (
-            f"Tensors that config.json describes now stay lost: {names}. If you still have them, restore them instead."
+            f"Tensors that the present config.json describes, and the repaired one does not, stay lost: {names}. If you"
+            " still have them, restore them instead."
         )
     smaller = [
         (leaf, row)

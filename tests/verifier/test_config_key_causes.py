@@ -161,7 +161,9 @@ def test_a_first_draft_of_eagle_is_told_by_its_fc_alone(bias: bool, width: int) 
     lacking = ("model.norm.weight", "lm_head.weight", "model.layers.0.input_layernorm.weight")
     tensors: Tensors = {name: tensor for name, tensor in saved(values).items() if name not in lacking}
     tensors |= {"fc.weight": ((d, width * d), "BF16")} | ({"fc.bias": ((d,), "BF16")} if bias else {})
-    assert ("as in EAGLE drafts" in messages(values, tensors)) == (width == 2)
+    assert ("as in an EAGLE draft (a small model for speculative decoding)" in messages(values, tensors)) == (
+        width == 2
+    )
 
 
 @pytest.mark.parametrize("kind", ["mimo", "nemotron_h", "glm4_moe_lite"])

@@ -20,7 +20,7 @@ def spec(c: Config) -> Spec[Molmo]:
     if width % 2:
         raise c.error(
             "not-divisible",
-            f"intermediate_size {width:,} counts two projections, but must be even.",
+            f"intermediate_size {width:,} counts two projections, so it must be even.",
             "intermediate_size",
         )
     mixer = keys.attention(c, qkv_bias=c.bool("qkv_bias", default=False), indivisible="refused")

@@ -18,7 +18,7 @@ def spec(c: Config) -> Spec:
     if width % 2:
         raise c.error(
             "not-divisible",
-            f"intermediate_size {width:,} counts two projections, but must be even.",
+            f"intermediate_size {width:,} counts two projections, so it must be even.",
             "intermediate_size",
         )
     mixer = GQA(heads=heads, kv_heads=heads, head_dim=c.int("kv_channels", default=128), qkv_bias=True, out_bias=bias)

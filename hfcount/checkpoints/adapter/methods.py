@@ -155,14 +155,13 @@ def _oft(adapted: AdaptedModule) -> Shapes:
     module, settings, blocks = adapted.module, adapted.settings, adapted.rank
     size = module.inputs * prod(module.weight[2:])
     block = settings.number("oft_block_size", 32, least=0)
-    if not blocks and block:
+    _check_one(r=blocks, oft_block_size=block)
+    if block:
         block = _nearest(size, block)
         blocks = size // block
-    elif blocks and not block:
+    else:
         blocks = _nearest(size, blocks)
         block = size // blocks
-    else:
-        raise Refused(f"r and oft_block_size are both set or both 0, but {PEFT} needs exactly one of them")
     return {"oft_R.weight": (1 if settings.flag("block_share") else blocks, block * (block - 1) // 2)}
 
 
@@ -185,10 +184,8 @@ def _hra(adapted: AdaptedModule) -> Shapes:
 def _vblora(adapted: AdaptedModule) -> Shapes:
     module, settings, rank = adapted.module, adapted.settings, adapted.rank
     length, vectors = settings.number("vector_length", 256), settings.number("num_vectors", 256)
-    for width in (module.inputs, module.outputs):
-        if width % length:
-            raise Refused(f"vector_length {length:,} does not divide {width:,}, the width of {module.name}")
-    first, second = (rank, module.inputs // length), (module.outputs // length, rank)
+    inputs, outputs = (_divides(module, width, length, "vector_length") for width in (module.inputs, module.outputs))
+    first, second = (rank, inputs), (outputs, rank)
     if settings.flag("save_only_topk_weights"):
         top = settings.number("topk", 2)
         return {
@@ -219,17 +216,23 @@ def _boft(adapted: AdaptedModule) -> Shapes:
         raise Unread("boft_n_butterfly_factor is not 1, which PEFT reads by whether its extension for CUDA was built")
     width = module.inputs * (kernel[0] ** 2 if kernel else 1)
     size, blocks = settings.number("boft_block_size", 4, least=0), settings.number("boft_block_num", 0, least=0)
-    if bool(size) == bool(blocks):
-        raise Refused(f"boft_block_size and boft_block_num are both set or both 0, and {PEFT} takes one of them")
+    _check_one(boft_block_size=size, boft_block_num=blocks)
     given = _divides(module, width, size or blocks, "boft_block_size" if size else "boft_block_num")
     size, blocks = (size, given) if size else (given, blocks)
     return {"boft_R": (1, blocks, size, size), "boft_s": (1, module.outputs) if kernel else (module.outputs, 1)}
 
 
+def _check_one(**sizes: int) -> None:
+    """Raises Refused unless exactly one of two sizes is set; 0 stands for none."""
+    if len([size for size in sizes.values() if size]) != 1:
+        raise Refused(f"{' and '.join(sizes)} are both set or both 0, but {PEFT} needs exactly one of them")
+
+
 def _divides(module: ModuleSet, width: int, divisor: int, key: str) -> int:
     """How often a size is in a width; raises Refused where it does not divide that."""
     if width % divisor:
-        raise Refused(f"{key} is {divisor:,} and does not divide {width:,}, a width of {module.name}")
+        says = f"{key} is {divisor:,} and does not divide {width:,}, a width of {module.name}"
+        raise Refused(f"{says}, and {PEFT} refuses that")
     return width // divisor
 
 
@@ -269,7 +272,7 @@ def _road(adapted: AdaptedModule) -> Shapes:
     sizes = {"road_1": module.outputs // 2, "road_2": module.outputs, "road_4": 2 * module.outputs}
     size = sizes.get(settings.text("variant", "road_1"))
     if size is None:
-        raise Refused(f"variant is none of {', '.join(sizes)}")
+        raise Refused(f"variant is none of {', '.join(sizes)}, and {PEFT} refuses others")
     return {"road_theta": (size,), "road_alpha": (size,)}
 
 

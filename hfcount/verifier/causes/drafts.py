@@ -45,7 +45,7 @@ def drafted(case: Case) -> Iterator[Cause]:
 def _first_drafted(case: Case) -> Iterator[Cause]:
     """A draft of EAGLE's first two versions: `fc` reads a token beside the state before, and no norm is the last.
 
-    Source: cnets1.py of SafeAILab/EAGLE (2026-08).
+    Source: eagle/model/cnets1.py of SafeAILab/EAGLE at commit 2174a790.
     """
     width = int(case.blueprint.spec.hidden)
     others = {"".join(row.text)[1:]: row.shape for row, _ in case.difference.unexpected}
@@ -53,12 +53,12 @@ def _first_drafted(case: Case) -> Iterator[Cause]:
     if not ends or not others.keys() <= {"fc.weight", "fc.bias"} or others.get("fc.weight") != (width, 2 * width):
         return
     text = (
-        f"fc.weight [{width:,}, {2 * width:,}] joins the embedding of a word with the state before, as in EAGLE drafts,"
-        " a small model that proposes tokens: it has the class of its target in architectures, and is no such model"
+        f"fc.weight [{width:,}, {2 * width:,}] joins the embedding of a token with the hidden state before it, as in an"
+        " EAGLE draft (a small model for speculative decoding), but architectures names the class of its target model"
     )
     advice = (
-        "name a draft's class in architectures, such as LlamaForCausalLMEagle; hfcount --target compares it with its"
-        " target"
+        "name the draft's own class in architectures, such as LlamaForCausalLMEagle; hfcount --target compares it with"
+        " its target"
     )
     changes = _FIRST if case.agrees(_FIRST) else {}
     yield Cause(case.open, sentence(text), sentence(advice), changes, key="architectures")

@@ -70,7 +70,7 @@ def _plans(values: Mapping[str, Any], older: bool) -> Iterator[Problem]:
     for name in _PLANS if older else _PLANS_OF_5:
         value = values.get(name)
         if isinstance(value, str | int | float) and (value or older):
-            yield name, f"it is {shown(value)}, and has to be an object"
+            yield name, f"it is {shown(value)}, but must be an object"
 
 
 def _mapped(values: Mapping[str, Any], known: Collection[str]) -> Iterator[Problem]:
@@ -92,17 +92,17 @@ def _is_among(key: Any, known: Collection[str]) -> bool:
 def _of_version_4(values: Mapping[str, Any]) -> Iterator[Problem]:
     problem = values.get("problem_type")
     if problem is not None and problem not in _PROBLEMS:
-        yield "problem_type", f"it is {shown(problem)}, and has to be one of {', '.join(_PROBLEMS)}"
+        yield "problem_type", f"it is {shown(problem)}, but must be one of {', '.join(_PROBLEMS)}"
     for name in ("label2id", "pruned_heads"):
         value = values.get(name)
         if value is not None and not isinstance(value, dict):
-            yield name, f"it is {shown(value)}, and has to be an object"
+            yield name, f"it is {shown(value)}, but must be an object"
     heads = values.get("pruned_heads")
     if isinstance(heads, dict) and not all(map(is_number, heads)):
-        yield "pruned_heads", "its keys have to be whole numbers in quotes"
+        yield "pruned_heads", "its keys must be whole numbers in quotes"
     inner = values.get("_attn_implementation_internal")
     if isinstance(inner, dict) or (isinstance(inner, str) and not _is_of_attention(inner)):
-        yield "_attn_implementation_internal", f"it is {shown(inner)}, and has to be an attention implementation"
+        yield "_attn_implementation_internal", f"it is {shown(inner)}, but must be an attention implementation"
 
 
 def _pruned(version: str, values: Mapping[str, Any], kind: str) -> Iterator[Problem]:
@@ -115,7 +115,7 @@ def _pruned(version: str, values: Mapping[str, Any], kind: str) -> Iterator[Prob
 def _code(values: Mapping[str, Any]) -> Iterator[Problem]:
     named = values.get("auto_map")
     if isinstance(named, dict) and not isinstance(named.get("AutoConfig", ""), _LISTS):
-        yield "auto_map", f"AutoConfig in it is {shown(named['AutoConfig'])}, and has to be text"
+        yield "auto_map", f"AutoConfig in it is {shown(named['AutoConfig'])}, but must be text"
 
 
 def _implementations(values: Mapping[str, Any]) -> Iterator[Problem]:
@@ -123,7 +123,7 @@ def _implementations(values: Mapping[str, Any]) -> Iterator[Problem]:
     for name in _ATTENTION:
         whole = values.get(name)
         if whole is not None and not isinstance(whole, str | dict):
-            yield name, f"it is {shown(whole)}, and has to be text, an object or null"
+            yield name, f"it is {shown(whole)}, but must be text, an object or null"
         elif isinstance(whole, dict):  # a word alone is looked at with all other words of configs
             odd = next((word for word in _words(whole) if not (isinstance(word, str) and _is_of_attention(word))), None)
             if odd is not None:

@@ -15,6 +15,7 @@ class BufferStored(Finding):
     code = "HF204"
     name = "buffer-stored"
     level = "note"
+    # transformers 4.57.1, models/qwen2_5_omni/modeling_qwen2_5_omni.py:2494 registers a buffer that is saved.
     why = (
         "transformers before 4.32 saved rotary frequencies (4.57 still does for some models), and some models saved"
         " their causal masks."

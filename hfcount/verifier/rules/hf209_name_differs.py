@@ -54,7 +54,8 @@ class NameDiffers(Finding):
 
 _EFFECTS = {
     "diffusers": f"{DIFFUSERS} converts them when it loads a file that is not sharded.",
-    "foreign": f"{NEWEST} does not read this quantisation, so hfcount knows no library that loads both forms of names.",
+    "foreign": f"{NEWEST} does not read this quantisation; hfcount does not know which library loads both forms of"
+    " names.",
     "whole": f"{NEWEST} loads both.",
     "random": f"{NEWEST} loads both; {OLDER} expects the prefix on all names or on none, and fills the others with"
     " random values.",

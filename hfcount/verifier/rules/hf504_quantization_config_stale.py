@@ -27,7 +27,9 @@ class NothingPacked(QuantizationConfigStale):
 
     @property
     def text(self) -> str:
-        which = agree(self.count, "the one module that it names", f"none of the {self.count:,} modules that it names")
+        which = agree(
+            self.count, "the one module that it quantises", f"none of the {self.count:,} modules that it quantises"
+        )
         are = agree(self.count, "is not quantised and has no scale", "is quantised or has a scale")
         return f"{printable(self.source)} says {printable(self.expected)}, but {which} {are}: {some(self.names)}."
 
