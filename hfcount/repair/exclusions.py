@@ -41,6 +41,8 @@ def excluded(state: State) -> Iterator[Proposal]:
         settings = get(settings, step)
     name = next((list_name for list_name in _LISTS[config.method] if settings.get(list_name)), _LISTS[config.method][0])
     listed = settings.get(name) or []
+    if not isinstance(listed, list):
+        return
     dense = _dense(packed, bool(listed))
     if len(dense) <= _MOST and _together(dense):
         text = with_value(state.config, [*config.key.split("."), name], [*listed, *dense])

@@ -361,6 +361,14 @@ def test_a_module_that_is_stored_dense_is_excluded(listed: list[str] | None, tmp
     assert sorted(settings["modules_to_not_convert"]) == ["lm_head", "model.layers.1.self_attn.o_proj"]
 
 
+@pytest.mark.parametrize("listed", [7, "lm_head", {"lm_head": True}])
+def test_exclusions_that_are_no_list_are_not_completed(listed: Any, tmp_path: Path) -> None:
+    folder = dense(tmp_path / "m", "model.layers.1.self_attn.o_proj", modules_to_not_convert=listed)
+    before = files(folder)
+    assert fix(folder, "--write") == 1
+    assert files(folder) == before
+
+
 def test_layers_that_are_not_stored_are_announced_no_more_if_it_is_asked_for(tmp_path: Path) -> None:
     folder = predicting(False).write(tmp_path / "m")
     assert (fix(folder, "--write"), kept(folder)) == (0, {})

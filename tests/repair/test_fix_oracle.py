@@ -34,6 +34,7 @@ SIZES = {
 
 CASES: dict[str, tuple[Spoil, str]] = {
     "sizes": (says(vocab_size=300, num_key_value_heads=1), "--only HF301"),
+    "sizes that are repaired unasked": (says(vocab_size=300, intermediate_size=96), ""),
     "settings of a quantisation": (says(quantization_config=FP8), ""),
     "a prefix": (prefixed("module._orig_mod."), ""),
     "a prefix that transformers removes": (prefixed("model."), "--only HF209"),

@@ -248,7 +248,7 @@ CASES = {
         MOE,
         spoil=without("experts.6.", "experts.7."),
         codes="HF201",
-        cause="has 8 rows, but 6 experts are stored",
+        cause="The router model.layers.{0-2}.mlp.gate.weight has 8 rows, but 6 experts are stored",
         fix="Add the missing experts, or cut its rows down to the 6 stored experts and set num_experts to 6.",
     ),
     "fewer packed experts, and a router as it was": Case(

@@ -41,7 +41,7 @@ def messages(says: Json, tensors: Tensors) -> str:
         ("VQModel", "vq_embed_dim", None, "vq_embed_dim is absent, but 9 would fit."),
         ("deit", "image_size", None, "image_size is 224 by default, but any from 112 to 127 would fit."),
         ("deit", "num_attention_heads", 3, "num_attention_heads is 3, but several other values would fit"),
-        ("deit", "num_attention_heads", None, "num_attention_heads to the value of the model that was saved"),
+        ("deit", "num_attention_heads", None, "the value of the model that was saved (the sizes do not show it)."),
         ("RefinedWeb", "n_head", 16, "n_head is 16, but 8 would fit"),
         ("idefics", "cross_layer_interval", None, "cross_layer_interval is absent, but any from 4 to 8 would fit."),
         ("video_llama_3", "vision_config", None, "vision_config is absent, so defaults were used for all its"),

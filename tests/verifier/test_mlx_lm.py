@@ -73,6 +73,7 @@ def test_every_line_is_found_without_the_others() -> None:
             "differs",
             "takes rope_theta 10,000.0 for a list",
         ),
+        ({"rope_theta": float("nan"), "rope_parameters": {"rope_type": "default"}}, "whole", ""),
         (
             {"rope_theta": 10**5000, "rope_parameters": {"rope_type": "default", "rope_theta": 5e5}},
             "differs",

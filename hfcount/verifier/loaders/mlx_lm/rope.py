@@ -35,7 +35,8 @@ def differences(row: Facts, values: Values, model_type: str) -> Iterator[tuple[R
     taken, share = row.rope.get("params", {}).get("partial"), inner.get(_SHARE, part.get(_SHARE))
     is_shared = _SHARE in part or type(taken) in (int, float)
     theta = part.get(_THETA)
-    if not nested and theta is not None and inner.get(_THETA, theta) != theta and row.rope.get("params", {}).get(kind):
+    says_other = not nested and theta is not None and _THETA in inner and inner[_THETA] != theta
+    if says_other and row.rope.get("params", {}).get(kind):
         yield "differs", f"takes {_THETA} {_number(theta)} for {_number(inner[_THETA])}, which rope_parameters says"
     if not inner and _is_read_by_type(row, spelt):
         yield "differs", f"takes type {spelt['type']} of rope_scaling, and transformers rope_type {kind}"
