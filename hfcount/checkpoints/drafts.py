@@ -85,13 +85,13 @@ def _target(named: str, request: Request) -> NamedModel:
     if isinstance(spec.own, Draft):
         raise UnknownArchitecture(
             f"{document.where}: {family} is a draft itself, not a target. MODEL is the draft, --target the model that"
-            f" it was made for."
+            " it was made for."
         )
     if not _writes(blueprint):
         named = f", as {printable(spec.architecture, 60)}," if spec.architecture else ""
         raise UnknownArchitecture(
             f"{document.where}: {family}{named} does not write tokens one by one, so it cannot be the target of a"
-            f" draft."
+            " draft."
         )
     return NamedModel(printable(named), blueprint, values)
 

@@ -37,7 +37,7 @@ def read(request: Request) -> Documents | Place:
         raise FetchError(
             "NoSuchFolder",
             f"{printable(str(folder))} is not a folder. `hfcount --fixtures {shown} --all` reads all checkpoints in"
-            f" it.",
+            " it.",
         )
     headers = files.read(folder / HEADERS)
     try:

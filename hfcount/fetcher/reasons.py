@@ -49,7 +49,7 @@ def pickled(documents: Documents, weights: Weights) -> str:
         by = "names, sums and files were compared with their index, but the files were not read"
     return (
         f"the weights of {where} are pickled ({named(sorted(weights.named))}): {by}. --depth headers reads their"
-        f" directories, without running any code."
+        " directories, without running any code."
     )
 
 
@@ -141,7 +141,7 @@ def not_read(documents: Documents, weights: Weights, unread: Sequence[str]) -> s
     if documents.source == "cache":
         return (
             f"{many} of {where} are not in the cache ({named(unread)}), so they could not be checked. Run once"
-            f" without --offline (and without HF_HUB_OFFLINE)."
+            " without --offline (and without HF_HUB_OFFLINE)."
         )
     if documents.source == "hub":
         return f"{many} of {where} are listed but cannot be found ({named(unread)}). Try again."

@@ -86,19 +86,19 @@ def _check(model: Any) -> None:
     if getattr(model, "peft_config", None):
         raise TypeError(
             f"model is a {name} with an adapter of PEFT, which is saved separately. Pass the model that"
-            f" merge_and_unload() returns, or the model without the adapter."
+            " merge_and_unload() returns, or the model without the adapter."
         )
     if not (callable(getattr(config, "to_dict", None)) and getattr(config, "model_type", None)):
         raise TypeError(f"model is a {name}, which has no such config, but must be {_TAKEN}; {_OTHERS}.")
     if getattr(model, "hf_quantizer", None) or getattr(model, "is_quantized", False):
         raise TypeError(
             f"model is a {name} whose weights are quantised in memory, but may be saved in another form. Save it and"
-            f" verify the folder."
+            " verify the folder."
         )
     if any(_in_part(parameter) for parameter in model.parameters()):
         raise TypeError(
             f"model is a {name} of which this process holds only a part (FSDP or ZeRO-3). Gather and save it, and"
-            f" verify the folder."
+            " verify the folder."
         )
 
 

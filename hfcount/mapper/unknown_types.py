@@ -45,7 +45,7 @@ def unknown_type(model_type: str, types: Collection[str]) -> str:
     if is_of_diffusers(model_type):
         return (
             f"hfcount does not know {model_type}, a class of diffusers {diffusers_version()}: --derive-with diffusers"
-            f" takes names and shapes from there."
+            " takes names and shapes from there."
         )
     text = f"hfcount does not know model_type {printable(model_type, 60)}."
     if class_type := type_of_class(model_type, types) if HEAD.search(model_type[:200]) else "":
@@ -76,7 +76,7 @@ def own_code(c: Config) -> str:
         return ""
     return (
         f" Its code is in the repo: auto_map names {printable(str(models[0]), 100)}. hfcount never runs code of a"
-        f" repo: load the model with trust_remote_code to see whether it is complete."
+        " repo: load the model with trust_remote_code to see whether it is complete."
     )
 
 

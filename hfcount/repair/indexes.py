@@ -113,7 +113,7 @@ def _deeper(state: State, claims: Mapping[str, Any], size: int) -> str:
         if elements > 0 and (fits or more == blueprint.total + elements):
             return (
                 f"The totals fit a config with a larger {printable(key, 60)}: layers may have been lost. If you still"
-                f" have them, restore them instead."
+                " have them, restore them instead."
             )
     return ""
 

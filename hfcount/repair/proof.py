@@ -72,7 +72,7 @@ def _given_up(before: Blueprint | None, after: Blueprint | None) -> Iterator[str
         yield (
             f"{plural(many, 'tensor')} would be smaller than config.json says, such as {printable(row.name)}"
             f" ({sizes}): rows, columns or files of other ranks may have been lost. If you still have them, restore"
-            f" them instead."
+            " them instead."
         )
 
 
@@ -100,7 +100,7 @@ def _loading(step: Proposal) -> Iterator[str]:
     if "HF301" not in step.codes:
         yield (
             f"{NEWEST} loads it as it is and drops the tensors that config.json does not describe. If they are"
-            f" leftovers, save again without them."
+            " leftovers, save again without them."
         )
 
 

@@ -51,7 +51,7 @@ def announced(
         if size and more % size == 0 and more // size <= most:
             return (
                 f"{claim:,} would be right with {plural(more // size, what)} more, which may have been lost. If you"
-                f" still have that, restore it instead."
+                " still have that, restore it instead."
             )
     return None
 

@@ -38,7 +38,7 @@ def engine_share(name: str) -> EngineShare | None:
     if engine not in _NAMES:
         raise ValueError(
             f"the memory share of {name} is not known: it depends on more than the device. Write --engine raw, with"
-            f" the memory that it may use, such as --memory 70GiB. Known: vllm, vllm:SHARE such as vllm:0.9, and raw."
+            " the memory that it may use, such as --memory 70GiB. Known: vllm, vllm:SHARE such as vllm:0.9, and raw."
         )
     if not colon:
         return VLLM if engine == "vllm" else None

@@ -35,5 +35,5 @@ def check(out: Path) -> None:
     if foreign and STATE not in names:
         raise SweepError(
             f"{shown} holds {printable(foreign[0], 100)}, which is not from a sweep; the first argument must be OUT,"
-            f" the folder for the rows. Nothing was written. Name a new folder, such as `hfcount sweep --out rows ...`."
+            " the folder for the rows. Nothing was written. Name a new folder, such as `hfcount sweep --out rows ...`."
         )

@@ -54,6 +54,12 @@ def mixing(prefix: str, rows: int, width: int, scales: int) -> dict[str, Tensor]
     return {f"{prefix}{name}": Tensor(shape) for name, shape in shapes.items()}
 
 
+def last_mixing(s: Spec[HyV4]) -> Block:
+    """What joins the residual streams behind the layers."""
+    several = s.own.hc_mult
+    return block("other", **mixing("hc_head_", several, several * s.hidden, 1))
+
+
 def body(s: Spec[HyV4]) -> Block:
     """The base model, but for what joins its residual streams behind the layers."""
     d, several = s.hidden, s.own.hc_mult

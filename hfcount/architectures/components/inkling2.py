@@ -11,6 +11,14 @@ from hfcount.spec import GQA, Layer, MoE, Spec
 from hfcount.spec.tree.indices import Indices, intersection
 from hfcount.spec.tree.nodes import Block, Linear, Node, Repeat, Tensor, block
 
+IGNORED_TEXT = (
+    "log_scaling_n_floor",
+    "n_layers_per_attn_res_block",
+    "number_of_conv_states",
+    "unpadded_vocab_size",
+)
+"""Keys of the language model that bear on no shape."""
+
 RELEASED_TEXT = {
     r"^model\.llm\.unembed\.": "lm_head.",
     r"^model\.llm\.": "model.",
@@ -122,10 +130,10 @@ def text_body(s: Spec[Inkling], further: Callable[[Layer], Mapping[str, Node]] |
 def _attention(d: int, layer: Layer, of: Inkling) -> Block:
     """Gated attention, with a sink and limits that each head has learnt; if full, tokens give its convolutions."""
     a, rel, kernel, reach = layer.attention, of.d_rel, of.conv_kernel_size, layer.sizes(Reach)
-    keys = a.kv_heads * a.head_dim
-    convolution = spread(keys, kernel)
+    width = a.kv_heads * a.head_dim
+    convolution = spread(width, kernel)
     if reach.full:
-        convolution = block(static_w=Tensor((kernel, keys)), weight_proj=Tensor((a.kv_heads * kernel, d)))
+        convolution = block(static_w=Tensor((kernel, width)), weight_proj=Tensor((a.kv_heads * kernel, d)))
     return altered(
         projections(d, a, rel),
         gate_attn=Linear(d, a.heads * a.head_dim),

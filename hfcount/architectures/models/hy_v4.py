@@ -1,6 +1,6 @@
 """Hunyuan 4: gated latent attention with sinks to tokens that an indexer selects, residual streams."""
 
-from hfcount.architectures.components.hy_v4 import RELEASED, HyV4, body, hy_v4_spec, mixing
+from hfcount.architectures.components.hy_v4 import RELEASED, HyV4, body, hy_v4_spec, last_mixing
 from hfcount.architectures.layers import altered, with_head
 from hfcount.mapper import Config
 from hfcount.spec import Spec
@@ -15,7 +15,6 @@ def spec(c: Config) -> Spec[HyV4]:
 
 
 def blueprint(s: Spec[HyV4]) -> Block:
-    several = s.own.hc_mult
-    join = block("other", **mixing("hc_head_", several, several * s.hidden, 1))
+    join = last_mixing(s)
     last = {"hc_head": block(hc_pre=join)} if s.head == "base" else {"hc_pre": block(hc_head=join)}
     return with_head(s, altered(body(s), **last))

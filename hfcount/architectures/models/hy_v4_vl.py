@@ -4,7 +4,7 @@ from hfcount.architectures import families, keys
 from hfcount.architectures.components.hunyuan_vision import RELEASED as VISION
 from hfcount.architectures.components.hunyuan_vision import HunyuanVision, tower, with_tower
 from hfcount.architectures.components.hy_v4 import RELEASED as TEXT
-from hfcount.architectures.components.hy_v4 import HyV4, body, hy_v4_spec, mixing
+from hfcount.architectures.components.hy_v4 import HyV4, body, hy_v4_spec, last_mixing
 from hfcount.architectures.layers import altered, rms_norm, with_head
 from hfcount.mapper import Config
 from hfcount.spec import Spec
@@ -31,9 +31,7 @@ def text_spec(c: Config) -> Spec[HyV4]:
 
 
 def text_blueprint(s: Spec[HyV4]) -> Block:
-    several = s.own.hc_mult
-    join = block("other", **mixing("hc_head_", several, several * s.hidden, 1))
-    return with_head(s, altered(body(s), hc_head=block(hc_pre=join)))
+    return with_head(s, altered(body(s), hc_head=block(hc_pre=last_mixing(s))))
 
 
 def vision_spec(c: Config) -> Spec[HunyuanVision]:

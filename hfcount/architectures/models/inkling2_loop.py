@@ -3,6 +3,7 @@
 from hfcount.architectures import families, keys
 from hfcount.architectures.components.inkling import Inkling, Reach
 from hfcount.architectures.components.inkling2 import (
+    IGNORED_TEXT,
     RELEASED,
     RELEASED_TEXT,
     headed,
@@ -102,9 +103,7 @@ PARTS = (
         ("inkling2_loop_text",),
         text_spec,
         text_blueprint,
-        ignored=tuple(
-            "log_scaling_n_floor n_layers_per_attn_res_block number_of_conv_states unpadded_vocab_size".split()
-        ),
+        ignored=IGNORED_TEXT,
         spellings=_TEXT_SPELLINGS,
     ),
 )

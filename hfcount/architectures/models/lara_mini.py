@@ -49,7 +49,7 @@ def _experts(d: int, m: MoE) -> Block:
 
 def _fused(d: int, a: DeltaNet) -> Block:
     """Gated DeltaNet whose projections are stored in one. Tensors: in_proj (2·q + 2·v + 2·l_v, d), else as that has."""
-    keys, values = a.key_heads * a.key_dim, a.value_heads * a.value_dim
+    key_width, value_width = a.key_heads * a.key_dim, a.value_heads * a.value_dim
     apart = dict.fromkeys(("in_proj_qkv", "in_proj_z", "in_proj_b", "in_proj_a", "norm"))
-    joined = Linear(d, 2 * keys + 2 * values + 2 * a.value_heads)
+    joined = Linear(d, 2 * key_width + 2 * value_width + 2 * a.value_heads)
     return altered(gated_delta_net(d, a), **apart, in_proj=joined, out_norm=rms_norm(a.value_dim))

@@ -139,10 +139,10 @@ def backbone_blueprint(s: Spec[LwDetrVit]) -> Block:
         a = layer.attention
         wide = a.heads * a.head_dim
         into, out = Linear(d, wide, a.qkv_bias), Linear(wide, d, True)
-        keys = Linear(d, wide)  # which never have a bias
-        attention = block("attention", q_proj=into, k_proj=keys, v_proj=into, o_proj=out)
+        key = Linear(d, wide)  # which never has a bias
+        attention = block("attention", q_proj=into, k_proj=key, v_proj=into, o_proj=out)
         if s.adapted:
-            attention = block("attention", attention=block(query=into, key=keys, value=into), output=out)
+            attention = block("attention", attention=block(query=into, key=key, value=into), output=out)
         return block(
             attention=attention,
             intermediate=mlp(d, layer.dense.width),

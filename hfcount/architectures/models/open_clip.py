@@ -245,9 +245,7 @@ def _seen(s: Spec) -> Block:
         attn_pool=_pooled(s.output, d, sizes.pooling.attn_pooler_queries) if sizes.pooling else None,
         attn_pool_contrastive=_pooled(s.output, d, 1) if sizes.pooling and sizes.pooling.two else None,
         ln_post=layer_norm(wide),
-    ).replace(
-        repeats=0,
-    )
+    ).replace(repeats=0)
 
 
 def _pooled(out: int, d: int, queries: int) -> Block:

@@ -139,7 +139,7 @@ def conditions(pickle: Pickle, blueprint: Blueprint, first: bool = True) -> Iter
     if pickle.compressed:
         yield InvalidHeader(
             statement=f"{named([pickle.name])}: {len(pickle.compressed):,} of its {len(pickle.storages):,} storages"
-            f" are compressed, which torch.load does not read.",
+            " are compressed, which torch.load does not read.",
             file=pickle.name,
             fix="Save it again with torch.save.",
         )

@@ -27,7 +27,7 @@ def drafted(case: Case) -> Iterator[Cause]:
         return
     text = (
         f"{listed(marks)} are names of an EAGLE-3 draft (a small model for speculative decoding), but architectures"
-        f" names the class of its target model"
+        " names the class of its target model"
     )
     rows = next(
         (row.shape[0] for row, _ in case.difference.unexpected if row.text[-1].endswith("d2t") and row.shape), 0

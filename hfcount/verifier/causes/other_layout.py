@@ -36,7 +36,7 @@ def relaid(case: Case) -> Iterator[Cause]:
     packed = f" ({ratio:.0f} packed in each stored one)" if ratio > 1 else ""
     text = (
         f"in each layer {_some(names)} have as many elements{packed} as the missing {_some(described)}: most likely"
-        f" they are the same weights, joined, split, stacked or renamed"
+        " they are the same weights, joined, split, stacked or renamed"
     )
     advice = f"if they are the same, convert them to the names and shapes of {printable(case.comparison.subject)}"
     yield Cause(_CODES, sentence(text), sentence(advice))
@@ -59,7 +59,7 @@ def packed_apart(case: Case) -> Iterator[Cause]:
         text = (
             f"each missing tensor is stored under its name with a suffix, such as {_some(ends)} for"
             f" {printable(modules[first])}: most likely these are the weights, quantised, but config.json does not"
-            f" say how"
+            " say how"
         )
         advice = "write quantization_config into config.json, or save the weights again without quantisation"
         yield Cause(_CODES, sentence(text), sentence(advice))

@@ -238,7 +238,7 @@ def _orders(hints: Sequence[Hint]) -> str:
     texts = named + ([f"set {listed(given)}"] if given else []) + ([f"add {listed(added)}"] if added else [])
     texts += [
         f"{'add' if hint.absent else 'set'} {hint.key} to the value of the model that was saved (the sizes do not"
-        f" show it)"
+        " show it)"
         for hint in hints
         if hint.unsure
     ]

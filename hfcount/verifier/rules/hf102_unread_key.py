@@ -23,5 +23,5 @@ class UnreadKey(Finding):
         keys = listed(self.observed)
         return (
             f"hfcount does not read {keys} for {printable(self.subject)}. If one of them changes the model, the"
-            f" count is wrong."
+            " count is wrong."
         )

@@ -23,7 +23,6 @@ class EndsDiffer(Finding):
     def text(self) -> str:
         return (
             f"The end-of-sequence token is not the same everywhere: {self.announced}. generate of transformers 5.23"
-            f" stops"
-            " at the ids in generation_config.json or, without that file, in config.json; vLLM 0.33 also at the"
+            " stops at the ids in generation_config.json or, without that file, in config.json; vLLM 0.33 also at the"
             " tokenizer's."
         )

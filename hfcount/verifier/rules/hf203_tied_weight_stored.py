@@ -31,8 +31,7 @@ class TiedWeightStored(Finding):
         if self.alike is None:
             return (
                 f"{many} that the config ties to {tie}: {name}. It is not counted. Whether its values are the same"
-                f" was not"
-                " compared."
+                " was not compared."
             )
         return (
             f"{many}, a copy of {tie}, to which the config ties it: {name}. It is not counted. Both begin and end with"

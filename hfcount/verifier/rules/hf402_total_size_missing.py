@@ -26,7 +26,7 @@ class TotalSizeMissing(Finding):
         if self.bare:
             return (
                 f"the index has no metadata. {NEWEST} and {DIFFUSERS} read it before any tensor, and fail with a"
-                f" KeyError."
+                " KeyError."
             )
         total = "metadata.total_size is missing in" if self.observed is None else "metadata.total_size is 0 in"
         return f"{total} the index, so the bytes of the tensors cannot be compared with it."

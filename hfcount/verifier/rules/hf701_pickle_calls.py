@@ -33,7 +33,6 @@ class PickleCalls(Finding):
         kind = agree(many, "function or class", "functions or classes")
         return (
             f"{printable(self.file)}: its pickle names {many:,} {kind} that are not for tensors: {names}. Loading it"
-            f" with"
-            f" weights_only=False runs them. torch.load of {TORCH} refuses it by default (weights_only=True). hfcount"
-            " ran nothing of it."
+            f" with weights_only=False runs them. torch.load of {TORCH} refuses it by default (weights_only=True)."
+            " hfcount ran nothing of it."
         )

@@ -26,7 +26,7 @@ class AdapterEmpty(Finding):
             what = "no tensor" if not self.stored else f"{plural(self.stored, 'tensor')}, all without elements"
             return (
                 f"The adapter holds {what}. That happens when partitioned parameters (ZeRO-3, FSDP) are saved"
-                f" without being gathered."
+                " without being gathered."
             )
         has = agree(self.count, "has", "have")
         return f"{plural(self.count, 'tensor')} of the adapter {has} no elements: {some(self.names)}."

@@ -32,5 +32,5 @@ class SettingRefused(Finding):
     def text(self) -> str:
         return (
             f"{self.key} in adapter_config.json is {shown(self.value)}, but must be {self.wanted}: {self.library}"
-            f" refuses to load the adapter."
+            " refuses to load the adapter."
         )

@@ -27,6 +27,6 @@ class PoolingWidthDiffers(Finding):
     def text(self) -> str:
         return (
             f"{printable(self.file)} has {self.key} {self.observed}, but the model's embeddings are {self.expected:,}"
-            f" wide."
+            " wide."
             f" {SENTENCE_TRANSFORMERS} pools them all the same, but reports {self.observed} as the embedding width."
         )
