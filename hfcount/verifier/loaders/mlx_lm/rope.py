@@ -34,15 +34,20 @@ def differences(row: Facts, values: Values, model_type: str) -> Iterator[tuple[R
     usual = usual_rotary(_word(part.get("model_type", model_type)))
     taken, share = row.rope.get("params", {}).get("partial"), inner.get(_SHARE, part.get(_SHARE))
     is_shared = _SHARE in part or type(taken) in (int, float)
-    theta = part.get(_THETA)
-    says_other = not nested and theta is not None and _THETA in inner and inner[_THETA] != theta
-    if says_other and row.rope.get("params", {}).get(kind):
-        yield "differs", f"takes {_THETA} {_number(theta)} for {_number(inner[_THETA])}, which rope_parameters says"
+    if not nested and row.rope.get("params", {}).get(kind):
+        yield from _of_two_bases(part, inner)
     if not inner and _is_read_by_type(row, spelt):
         yield "differs", f"takes type {spelt['type']} of rope_scaling, and transformers rope_type {kind}"
     yield from _of_kind(row, kind, _form(part, inner, kind), _bases(part, settings, usual), is_shared, _SHARE in part)
     if share is not None and _SHARE not in part and (taken is True or (is_shared and taken != share)):
         yield "differs", f"does not find {_SHARE} {_number(share)} in rope_parameters"
+
+
+def _of_two_bases(part: Values, settings: Values) -> Iterator[tuple[ReadingOutcome, str]]:
+    """A flat base beside another one in rope_parameters."""
+    theta = part.get(_THETA)
+    if theta is not None and _THETA in settings and settings[_THETA] != theta:
+        yield "differs", f"takes {_THETA} {_number(theta)} for {_number(settings[_THETA])}, which rope_parameters says"
 
 
 def _is_read_by_type(row: Facts, scaling: Values) -> bool:
