@@ -26,12 +26,35 @@ def prefix(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def test_uv_tool_keeps_the_source_and_what_was_installed_with_it(prefix: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (prefix / "uv-receipt.toml").write_text(
-        '[tool]\nrequirements = [{ name = "hfcount", directory = "/src" }, { name = "jinja2", specifier = ">=3" }]\n'
-    )
-    monkeypatch.setattr(version, "_source", lambda: "/src")
-    assert version.install("numpy") == "`uv tool install /src --with jinja2 --with numpy`"
+RECEIPTS = {
+    "a specifier": ('{ name = "jinja2", specifier = ">=3" }', "--with jinja2>=3"),
+    "extras and a marker": (
+        """{ name = "httpx", extras = ["http2"], marker = "sys_platform == 'linux'", specifier = ">=0.2,<1" }""",
+        "--with httpx[http2]>=0.2,<1; sys_platform == 'linux'",
+    ),
+    "a folder": ('{ name = "ours", extras = ["a"], directory = "/a b" }', "--with /a b[a]"),
+    "a wheel": ('{ name = "ours", path = "/ours-1-py3-none-any.whl" }', "--with /ours-1-py3-none-any.whl"),
+    "an editable folder": ('{ name = "ours", editable = "/ours" }', "--with-editable /ours"),
+    "a tag": ('{ name = "ours", git = "https://e.org/r.git?tag=v1" }', "--with ours @ git+https://e.org/r.git@v1"),
+    "a folder of a repo": (
+        '{ name = "ours", git = "https://e.org/r.git?subdirectory=a&rev=v1" }',
+        "--with ours @ git+https://e.org/r.git@v1#subdirectory=a",
+    ),
+    "an archive": ('{ name = "ours", url = "https://e.org/v1.zip" }', "--with ours @ https://e.org/v1.zip"),
+}
+
+
+@pytest.mark.parametrize("row", RECEIPTS)
+def test_uv_tool_keeps_the_source_and_what_was_installed_with_it(
+    prefix: Path, monkeypatch: pytest.MonkeyPatch, row: str
+) -> None:
+    written, words = RECEIPTS[row]
+    own = '{ name = "hfcount", extras = ["sweep", "plot"], directory = "/src" }'
+    (prefix / "uv-receipt.toml").write_text(f"[tool]\nrequirements = [{own}, {written}]\n")
+    monkeypatch.setattr(version, "_source", lambda extras: f"'/src{extras}'")
+    command = version.install("numpy").strip("`")
+    option, value = words.split(" ", 1)
+    assert shlex.split(command) == ["uv", "tool", "install", "/src[sweep,plot]", option, value, "--with", "numpy"]
 
 
 def test_pipx_injects_into_its_environment(prefix: Path) -> None:
@@ -71,6 +94,9 @@ def test_the_source_is_what_was_installed(tmp_path: Path, monkeypatch: pytest.Mo
         (info / "direct_url.json").write_text(json.dumps(recorded))
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
     assert version._source() == source
+    words = shlex.split(version._source("[sweep]"))
+    address = shlex.split(source)[-1]
+    assert words[-1] == (f"hfcount[sweep] @ {address}" if "://" in address else f"{address}[sweep]")
 
 
 TOOLS = {

@@ -50,7 +50,7 @@ def understood(request: Request) -> Request:
                 f"{shown} names the {what} {printable(part)}, but the option names {printable(asked)}. Leave one out."
             )
     path = re.split("[?#]", model)[0]
-    file = os.path.basename(path) if _is_gguf(path) and ("://" in model or _is_page(model)) else request.file
+    file = os.path.basename(path) if _is_gguf(path) and (_is_address(model) or _is_page(model)) else request.file
     return request.replace(
         model=repo,
         revision=revision or request.revision,
@@ -64,7 +64,7 @@ def _without_file(request: Request) -> Request:
     parts = request.model.split("/")
     is_gguf = _is_gguf(parts[-1])
     named = parts[-1] in BESIDE_CONFIG or parts[-1] == CONFIG or _is_weights(parts[-1]) or is_gguf
-    if request.fixtures is not None or not named or not _is_in_repo(parts) or parts[2] in _PAGES:
+    if request.fixtures is not None or not named or not _is_in_repo(parts) or _names_page(request.model):
         return request
     return request.replace(model="/".join(parts[:-1]), file=parts[-1] if is_gguf else request.file)
 
@@ -74,6 +74,12 @@ def _is_in_repo(parts: list[str]) -> bool:
     if len(parts) < 3 or parts[0] in ("models", *_OTHERS) or os.path.lexists(parts[0]):
         return False
     return all(re.fullmatch(_REPO_PART, part) for part in parts[:2])
+
+
+def _names_page(model: str) -> bool:
+    """Whether a page follows the repo, such as `blob/main`; an address without a scheme has its host before that."""
+    parts = model.split("/")
+    return not {*(parts[2:5] if _is_address(model) else parts[2:3])}.isdisjoint(_PAGES)
 
 
 def _is_page(model: str) -> bool:

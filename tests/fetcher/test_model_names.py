@@ -42,6 +42,12 @@ NAMES = {
     "https://hf.co/org/name": ("org/name", None, None),
     "hf.co/org/name": ("org/name", None, None),
     "huggingface.co/org/name/blob/main/config.json": ("org/name", "main", None),
+    "huggingface.co/org/name/blob/main/unet/config.json": ("org/name", "main", "unet"),
+    "huggingface.co/org/name/resolve/v1/a/b/model.safetensors": ("org/name", "v1", "a/b"),
+    "huggingface.co/models/org/name/blob/main/unet/config.json": ("org/name", "main", "unet"),
+    "huggingface.co/gpt2/blob/main/onnx/config.json": ("gpt2", "main", "onnx"),
+    "huggingface.co/org/name/config.json": ("org/name", None, None),
+    "org/raw/config.json": ("org/raw", None, None),
     "http://hub.local:8080/mirror/org/name/tree/v1": ("org/name", "v1", None),
     "hf://org/name": ("org/name", None, None),
     "hf://models/org/name": ("org/name", None, None),
@@ -80,6 +86,7 @@ def test_a_name_is_taken_apart_once(model: str) -> None:
         ("org/name/sub/m.Q4_K_M.gguf", None, "sub"),
         ("org/name/blob/main/m.Q4_K_M.gguf", "main", None),
         ("org/name/resolve/v1/sub/m.Q4_K_M.gguf", "v1", "sub"),
+        ("hf.co/org/name/resolve/v1/sub/m.Q4_K_M.gguf", "v1", "sub"),
         ("https://huggingface.co/org/name/resolve/v1/sub/m.Q4_K_M.gguf?download=true", "v1", "sub"),
     ],
 )
@@ -87,7 +94,7 @@ def test_a_gguf_file_of_a_repo_is_that_file(tmp_path: Path, model: str, revision
     wanted = Request("org/name", revision, subfolder, file="m.Q4_K_M.gguf")
     assert understood(Request(model)) == understood(wanted) == wanted
     (tmp_path / "org").mkdir()
-    if "://" not in model:
+    if model.startswith("org/"):
         assert understood(Request(model)).model.startswith("org/name/")  # what is on disk is no repo
 
 
