@@ -114,6 +114,31 @@ def test_a_waiver_that_is_over_is_told_and_one_without_a_finding_only_in_detail(
     assert "no longer waives HF201" in run("-q", BAD).out
 
 
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ('allow = [\n  { reason = "build #3", code = "HF201" },\n]', {"HF201": 2}),
+        ('[[allow]]\nreason = "once code = 1"\ncode = "HF201"', {"HF201": 3}),
+        ('[[allow]]\nreason = """\ncode = 2\n"""\n\'code\' = "HF201"', {"HF201": 5}),
+        (
+            '[[per-path]]\npath = "models/**"\nallow = [{ code = "HF202", reason = "a" }]\n'
+            '[[allow]]\ncode = "HF201"\nreason = "b"',
+            {"HF201": 5, "HF202": 3},
+        ),
+        (
+            '[[allow]]\ncode = "HF201"\nreason = "a"\n[[per-path]]\npath = "models/**"\n'
+            '[[per-path.allow]]\nreason = "b"\ncode = "HF202"\n[[allow]]\ncode = "HF301"\nreason = "c"',
+            {"HF201": 2, "HF301": 10, "HF202": 8},
+        ),
+        ('allow = [{ code = "HF201", reason = "a" }, { code = "HF202", reason = "b" }]', {"HF201": 1, "HF202": 1}),
+    ],
+)
+def test_a_waiver_has_its_own_line(run: Command, project: Path, text: str, lines: dict[str, int]) -> None:
+    settings(project, text)
+    waivers = run(BAD, "--json").report["settings"]["waivers"]
+    assert {row["code"]: row["line"] for row in waivers} == lines
+
+
 def test_every_format_says_what_was_waived(run: Command, project: Path) -> None:
     settings(project, allowing(waiver(until=FUTURE)))
     said = f"1 waived by hfcount.toml: known, until {FUTURE}"
@@ -220,6 +245,10 @@ def test_a_base_is_from_the_folder_of_the_file(run: Command, project: Path) -> N
         ('\nalow = ["HF201"]\n', "hfcount.toml:2: alow is no key of hfcount. Did you mean allow?"),
         (allowing(waiver(), waiver(untill=PAST)), "hfcount.toml:3: untill is no key of a waiver. Did you mean until?"),
         (allowing(waiver(), '{ code = "HF301" }'), "hfcount.toml:3: a waiver needs reason"),
+        (allowing(waiver(), '{ reason = "a" }', waiver()), "hfcount.toml:3: a waiver needs code"),
+        ('[[allow]]\ncode = "HF201"\nreason = "a"\n\n[[allow]]\nreason = "a"', "hfcount.toml:5: a waiver needs code"),
+        (allowing(waiver(reason="not # a comment"), waiver(code="HF999")), 'hfcount.toml:3: code is "HF999"'),
+        ('[[per-path]]\npath = "a"\nstrict = true\n[[per-path]]\npath = "b"\nstrict = 1', "hfcount.toml:6: strict is"),
         (allowing(waiver(code="HF999")), 'hfcount.toml:2: code is "HF999"'),
         (allowing(waiver(reason=" ")), "reason is"),
         (allowing(waiver(until="soon")), "such as 2027-01-31"),

@@ -44,12 +44,12 @@ class _Wrong(Exception):
 
     Args:
         text: what is wrong, as the end of a sentence.
-        waiver: the number of the waiver that it is in.
+        table, waiver: the numbers of the table and of its waiver that it is in.
     """
 
-    def __init__(self, key: str, text: str, waiver: int | None = None) -> None:
+    def __init__(self, key: str, text: str, table: int = 0, waiver: int | None = None) -> None:
         super().__init__(text)
-        self.key, self.text, self.waiver = key, text, waiver
+        self.key, self.text, self.table, self.waiver = key, text, table, waiver
 
 
 def tables(file: SettingsFile) -> list[Table]:
@@ -70,7 +70,7 @@ def tables(file: SettingsFile) -> list[Table]:
     try:
         return list(_tables(_own(file, document), lines))
     except _Wrong as error:
-        line = lines.of(error.key, error.waiver)
+        line = lines.of(error.key, error.table, error.waiver)
         raise SettingsError(f"{file.shown}{f':{line}' if line else ''}: {error.text}") from None
 
 
@@ -84,19 +84,25 @@ def _own(file: SettingsFile, document: Mapping[str, Any]) -> Any:
 
 def _tables(table: Any, lines: Lines) -> Iterator[Table]:
     values = _table("hfcount", table, (*_KEYS, PER_PATH))
-    count = 0
     per_path = _rows(PER_PATH, values.get(PER_PATH, []))
     common = {key: value for key, value in values.items() if key != PER_PATH}
     for place, part in enumerate([common, *per_path]):
-        if place:
-            _table(PER_PATH, part, ("path", *_KEYS))
-            if "path" not in part:
-                raise _Wrong(PER_PATH, f"{PER_PATH} without path, the pattern of the checkpoints that it is for.")
-        waivers = [_waiver(row, count + at, lines) for at, row in enumerate(_rows("allow", part.pop("allow", [])))]
-        count += len(waivers)
-        read = {_FIELDS.get(key, key): _KEYS[key](key, value) for key, value in part.items() if key != "path"}
-        path = _path("path", part["path"]) if place else None
-        yield Table(path, tuple(waivers), **read)
+        try:
+            yield _parsed(part, place, lines)
+        except _Wrong as error:
+            raise _Wrong(error.key, error.text, place, error.waiver) from None
+
+
+def _parsed(part: dict[str, Any], place: int, lines: Lines) -> Table:
+    """The table of that number: 0 is for all checkpoints, the others are of per-path."""
+    if place:
+        _table(PER_PATH, part, ("path", *_KEYS))
+        if "path" not in part:
+            raise _Wrong("", f"{PER_PATH} without path, the pattern of the checkpoints that it is for.")
+    waivers = [_waiver(row, place, number, lines) for number, row in enumerate(_rows("allow", part.pop("allow", [])))]
+    read = {_FIELDS.get(key, key): _KEYS[key](key, value) for key, value in part.items() if key != "path"}
+    path = _path("path", part["path"]) if place else None
+    return Table(path, tuple(waivers), **read)
 
 
 def _table(name: str, value: Any, known: Sequence[str]) -> dict[str, Any]:
@@ -124,8 +130,8 @@ def _unknown(key: str, table: str, known: Sequence[str]) -> str:
     return f"{printable(key, 60)} is no key of {where}. {meant}"
 
 
-def _waiver(row: Mapping[str, Any], number: int, lines: Lines) -> Waiver:
-    """One of `allow`; `number` is its place among all waivers of the file."""
+def _waiver(row: Mapping[str, Any], table: int, number: int, lines: Lines) -> Waiver:
+    """One of `allow` of a table; `number` is its place among them."""
     try:
         values = _table("allow", row, [*_OF_WAIVERS])
         for key in ("code", "reason"):
@@ -134,8 +140,8 @@ def _waiver(row: Mapping[str, Any], number: int, lines: Lines) -> Waiver:
                 raise _Wrong("code", f"a waiver needs {key}, {what}.")
         read = {key: _OF_WAIVERS[key](key, value) for key, value in values.items()}
     except _Wrong as error:
-        raise _Wrong(error.key, error.text, number) from None
-    return Waiver(**read, line=lines.of_waiver(number))
+        raise _Wrong(error.key, error.text, waiver=number) from None
+    return Waiver(**read, line=lines.of_waiver(table, number))
 
 
 def _text(key: str, value: Any) -> str:
