@@ -2,9 +2,8 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping
-from contextlib import suppress
-from functools import cache
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -52,36 +51,52 @@ def everything() -> Iterator[str]:
                 yield f"  {', '.join(named)}: {family.summary}{f' [{others}]' if others else ''}"
     if further := plugins.types():
         yield f"\n{_INSTALLED} ({len(further):,})"
-        yield from map(_plugged, further)
+        yield from (f"  {_line(row)}" for row in _plugged())
 
 
-def _plugged(model_type: str) -> str:
-    """A line about a type that an installed package describes, or about why it cannot."""
-    try:
-        family = families.find(model_type)
-    except BrokenPlugin as error:
-        return f"  {model_type}: {error}"
-    assert family is not None
-    return f"  {model_type}: {family.summary} [{family.package}]"
+class _Described(NamedTuple):
+    """Types that share a description; a BrokenPlugin of a type whose package cannot be used."""
+
+    types: tuple[str, ...]
+    family: families.Family | BrokenPlugin
+
+
+def _described() -> Iterator[_Described]:
+    """Every architecture, those of installed packages last."""
+    yield from (_Described(family.types, family) for family in families.everyone())
+    yield from _plugged()
+
+
+def _plugged() -> Iterator[_Described]:
+    """A row for each type that an installed package describes."""
+    for model_type in plugins.types():
+        try:
+            family = families.find(model_type)
+        except BrokenPlugin as error:
+            yield _Described((model_type,), error)
+        else:
+            assert family is not None
+            yield _Described((model_type,), family)
 
 
 def having(text: str) -> Iterator[str]:
     """The architectures in whose line, or in the names of whose classes, all words of a text are found."""
-    words = text.lower().split()
-    yield from map(_line, _having(text))
-    yield from (line.strip() for line in map(_plugged, plugins.types()) if all(word in line.lower() for word in words))
+    return map(_line, _having(text))
 
 
-def _having(text: str) -> Iterator[families.Family]:
+def _having(text: str) -> Iterator[_Described]:
     catalogue, words = _catalogue(), text.lower().split()
-    for family in families.everyone():
-        classes = " ".join(name for type_ in family.types for name in catalogue.get(type_, {}).get("classes", ()))
-        if words and all(word in f"{_line(family)} {classes}".lower() for word in words):
-            yield family
+    for row in _described() if words else ():
+        classes = " ".join(name for type_ in row.types for name in catalogue.get(type_, {}).get("classes", ()))
+        if all(word in f"{_line(row)} {classes}".lower() for word in words):
+            yield row
 
 
-def _line(family: families.Family) -> str:
-    return f"{', '.join(family.types)}: {family.summary}"
+def _line(row: _Described) -> str:
+    types = ", ".join(row.types)
+    if isinstance(row.family, BrokenPlugin):
+        return f"{types}: {row.family}"
+    return f"{types}: {row.family.summary}{f' [{row.family.package}]' if row.family.package else ''}"
 
 
 class TypeFacts(NamedTuple):
@@ -94,6 +109,7 @@ class TypeFacts(NamedTuple):
         read_by: what each recorded version of transformers makes of a checkpoint of this type.
         source: the implementation that it is from, and `file` where it is described.
         package: the installed package that describes it; None if hfcount does.
+        error: why the installed package that describes it cannot be used.
     """
 
     model_type: str
@@ -109,6 +125,7 @@ class TypeFacts(NamedTuple):
     source: str
     file: str
     package: str | None = None
+    error: str | None = None
 
 
 def facts_of(name: str) -> TypeFacts:
@@ -118,15 +135,21 @@ def facts_of(name: str) -> TypeFacts:
 
 def facts_of_all() -> Iterator[TypeFacts]:
     """Every type."""
-    yield from (_facts(type_, family) for family in families.everyone() for type_ in family.types)
-    for type_ in plugins.types():
-        with suppress(BrokenPlugin):  # which the text says
-            yield facts_of(type_)
+    return _facts_of(_described())
 
 
 def facts_having(text: str) -> Iterator[TypeFacts]:
     """The types of the architectures that `having` finds."""
-    return (_facts(type_, family) for family in _having(text) for type_ in family.types)
+    return _facts_of(_having(text))
+
+
+def _facts_of(rows: Iterable[_Described]) -> Iterator[TypeFacts]:
+    for row in rows:
+        for model_type in row.types:
+            if isinstance(row.family, BrokenPlugin):
+                yield TypeFacts(model_type, "", None, [], [], [], {}, {}, None, [], "", "", error=str(row.family))
+            else:
+                yield _facts(model_type, row.family)
 
 
 def _found(name: str) -> tuple[str, families.Family]:
@@ -157,7 +180,7 @@ def _facts(model_type: str, family: families.Family) -> TypeFacts:
         entry.get("parts", {}),
         None if not judge or _READ in judge else judge,
         list(_read_by(model_type)),
-        _source(path.read_text()),
+        _source(path),
         f"hfcount/architectures/models/{path.name}",
     )
 
@@ -216,13 +239,15 @@ def _default(key: str, defaults: Mapping[str, Any]) -> str:
     return f" = {text if len(text) <= 60 else f'{text[:57]}...'}"
 
 
-def _source(text: str) -> str:
-    """The comment at MODEL_TYPES, which cites the implementation."""
+@lru_cache(1)  # the types of a file follow each other
+def _source(file: Path) -> str:
+    """The comment at MODEL_TYPES of a file, which cites the implementation."""
+    text = file.read_text(encoding="utf-8")
     above = re.search(r"((?:^#.*\n)*)^MODEL_TYPES = \([^)]*\)(?:  # (.*))?", text, re.MULTILINE)
     return " ".join(line.strip("# ") for line in (*above[1].splitlines(), above[2] or "") if line) if above else ""
 
 
 @cache
 def _catalogue() -> dict[str, dict[str, Any]]:
-    catalogue: dict[str, dict[str, Any]] = json.loads(FILE.read_text())
+    catalogue: dict[str, dict[str, Any]] = json.loads(FILE.read_text(encoding="utf-8"))
     return catalogue

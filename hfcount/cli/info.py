@@ -168,7 +168,7 @@ def type_objects(name: str) -> Iterator[dict[str, object]]:
     try:
         known = [architectures.facts_of(name)] if name else architectures.facts_of_all()
     except UnknownArchitecture as error:
-        if not (known := [*architectures.facts_having(name)]):
+        if isinstance(error, BrokenPlugin) or not (known := [*architectures.facts_having(name)]):
             raise click.BadParameter(str(error)) from None
     for facts in known:
         yield facts._asdict()

@@ -152,6 +152,21 @@ def test_the_list_has_those_of_packages(install: Install, command: Command) -> N
     assert (bad.code, bad.out, "cannot be imported" in bad.err, "Traceback" in bad.err) == (2, "", True, False)
 
 
+def test_json_has_those_of_packages_as_the_text_does(install: Install, command: Command) -> None:
+    install(MODULE, "acme = acme_private\nbad = acme_nosuch")
+    fine, broken = command("architectures", "--json").reports[-2:]
+    assert (fine["model_type"], fine["package"], fine["error"]) == ("acme", "acme-models 1.2", None)
+    assert (broken["model_type"], broken["package"]) == ("bad", None)
+    assert "No module named 'acme_nosuch'" in broken["error"]
+    assert command("architectures", "Acme: layers", "their own", "--json").reports == [fine]
+    assert command("architectures", "acme-models 1.2", "nosuch", "--json").reports == [broken]
+    lines = command("architectures", "acme-models", "1.2").out.splitlines()
+    found = command("architectures", "acme-models", "1.2", "--json").reports
+    assert [line.partition(":")[0] for line in lines] == [row["model_type"] for row in found] == ["acme", "bad"]
+    bad = command("architectures", "bad", "--json")
+    assert (bad.code, bad.out, "cannot be imported" in bad.err) == (2, "", True)
+
+
 _LOOKS = """
 import sys, hfcount
 assert hfcount.verify("m", fixtures=sys.argv[1]).verdict == "verified"
