@@ -12,7 +12,8 @@ from hfcount.text import printable
 OWN, PROJECT = "hfcount.toml", "pyproject.toml"
 
 # A table, a dotted key or an inline table `tool`: whatever could hold one for hfcount. Only then is TOML parsed.
-_TABLE = rb"""(?m)^[ \t]*(\[{1,2}[ \t]*)?["']?tool["']?[ \t]*(\.[ \t]*["']?hfcount|\]|=)"""
+_TABLE = rb"""(?m)^[ \t]*(\[{1,2}[ \t]*)?["']?tool["']?[ \t]*(\.[ \t]*["']?hfcount["']?[ \t]*[].=]|\]|=)"""
+_HEADER = rb"""(?m)^[ \t]*\[{1,2}[ \t]*["']?tool["']?[ \t]*\.[ \t]*["']?hfcount["']?[ \t]*[].]"""
 
 
 class SettingsFile:
@@ -37,20 +38,21 @@ class SettingsFinder:
         self._nearest: dict[str, SettingsFile | None] = {}
 
     def file_for(self, request: Request) -> SettingsFile | None:
-        """The nearest file, from the folder of a local checkpoint up, or from the current one for any other.
+        """The nearest file: above the folder of a local checkpoint, or from the current folder up for any other.
 
-        The search ends at the home folder, and elsewhere below the root of the file system, unless it starts there.
+        A checkpoint's own folder, which came with it where it was downloaded, is passed over unless it is the current
+        one. The search ends at the home folder, and elsewhere below the root of the file system.
 
         Raises:
             SettingsError: hfcount.toml is there and cannot be read.
         """
         try:
-            folder = folder_of(request) or os.getcwd()
+            places = _places(request)
         except OSError:  # the current folder is gone
             return None
         passed: list[str] = []
         file = None
-        for place in _upwards(folder):
+        for place in places:
             if place in self._nearest:
                 file = self._nearest[place]
                 break
@@ -68,6 +70,16 @@ def folder_of(request: Request) -> str | None:
     if os.path.isdir(path):
         return path
     return os.path.dirname(path) if os.path.isfile(path) else None
+
+
+def _places(request: Request) -> Iterator[str]:
+    """The folders in which the settings file of a checkpoint may be, the nearest first."""
+    current = os.getcwd()
+    own = folder_of(request.replace(subfolder=None))
+    places = _upwards(own or current)
+    if own is not None and os.path.realpath(own) != os.path.realpath(current):
+        next(places)
+    return places
 
 
 def _upwards(folder: str) -> Iterator[str]:
@@ -88,8 +100,19 @@ def _within(folder: str) -> SettingsFile | None:
         return None
     with suppress(SettingsError):
         file = read(project)
-        return file if b"hfcount" in file.raw and re.search(_TABLE, file.raw) else None
+        return file if b"hfcount" in file.raw and re.search(_TABLE, file.raw) and _has_table(file.raw) else None
     return None
+
+
+def _has_table(raw: bytes) -> bool:
+    """Whether a pyproject.toml has a table for hfcount; one that is no TOML, if a line is the header of that table."""
+    import tomllib  # few projects have one
+
+    try:
+        tool = tomllib.loads(raw.decode()).get("tool")
+    except (ValueError, RecursionError):
+        return re.search(_HEADER, raw) is not None
+    return isinstance(tool, dict) and "hfcount" in tool
 
 
 def read(path: str | os.PathLike[str]) -> SettingsFile:
