@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from hfcount.checkpoints.settings import ProjectSettings
 from hfcount.cli import option_types as read
 from hfcount.cli import requests as asked
+from hfcount.cli import shared_options
 from hfcount.cli.cards import CardFile, command_line
 from hfcount.cli.examples import EPILOG
 from hfcount.cli.option_groups import GroupedCommand, grouped
@@ -120,7 +120,7 @@ def main(
         return Request(model, *where, headers=ahead, base=fitting, target=target, tree=tree, waiting=bar.waiting)
 
     given = _given(depth, bool(settings), loaders, base)
-    requests = asked.requests(named, request_for, ProjectSettings(config, no_config, given))
+    requests = asked.requests(named, request_for, shared_options.project_settings(config, no_config, given))
     # Imported while the first request is under way.
     from hfcount.checkpoints.inspection import Options
     from hfcount.report.model import worst
@@ -193,14 +193,8 @@ def _check_gate(changed: bool, depth: str) -> None:
 
 def _given(depth: str, changed: bool, loaders: "Sequence[Loader]", base: str | None) -> list[str]:
     """The settings that the command line gives, or that do not go with it: a file does not change them."""
-    context = click.get_current_context()
-    if context.params["config"] and context.params["no_config"]:
-        raise click.UsageError("--config names a settings file, and --no-config reads none. Give one.")
-    strict = context.get_parameter_source("strict") is not click.core.ParameterSource.DEFAULT
-    fields = {"strict": strict, "depth": changed or depth != "auto", "loaders": bool(loaders), "base": base is not None}
-    depth_source = context.get_parameter_source("depth")
-    fields["depth"] |= depth_source is click.core.ParameterSource.COMMANDLINE
-    return [name for name, wanted in fields.items() if wanted]
+    further = {"depth": changed or depth != "auto", "loaders": bool(loaders), "base": base is not None}
+    return list({*shared_options.given("depth", "strict"), *(name for name, wanted in further.items() if wanted)})
 
 
 def _with_repairs(reports: "list[Report]", format: Format) -> "list[Report]":

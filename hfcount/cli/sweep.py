@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hfcount.checkpoints.settings import ProjectSettings
 from hfcount.cli import option_types as read
+from hfcount.cli import shared_options
 from hfcount.cli.option_groups import GroupedCommand, grouped
 from hfcount.cli.output import written
 from hfcount.cli.requests import spelled_out
@@ -105,9 +105,7 @@ def command(
         raise click.UsageError("--scheduler goes with --engine dask.")
     if tier and not dry_run:
         raise click.UsageError("--tier goes with --dry-run.")
-    if config and no_config:
-        raise click.UsageError("--config names a settings file, and --no-config reads none. Give one.")
-    project = ProjectSettings(config, no_config)
+    project = shared_options.project_settings(config, no_config)
     what = _again(retry, again, out)
     if not wanted and not (summary or check):
         raise click.UsageError(

@@ -93,13 +93,13 @@ def test_a_waiver_lets_through_as_allow_does(run: Command, project: Path, text: 
         (allowing(waiver(tensor="model.layers.0*")), "unused"),
         (allowing(waiver(code="HF202")), "unused"),
         (allowing(waiver(until=PAST)), "over"),
-        (f"[tool.hfcount]\n{allowing(waiver())}", None),
+        (f"[tool.hfcount-x]\n{allowing(waiver())}", None),
     ],
 )
 def test_a_waiver_of_something_else_or_that_is_over_lets_nothing_through(
     run: Command, project: Path, text: str, state: str | None
 ) -> None:
-    settings(project, text, "hfcount.toml" if not text.startswith("[tool") else "poetry.toml")
+    settings(project, text, "hfcount.toml" if not text.startswith("[tool") else "pyproject.toml")
     report = run(BAD, "--json").report
     assert report["verdict"] == "mismatch"
     states = [row["state"] for row in report.get("settings", {}).get("waivers", [])]
@@ -173,6 +173,63 @@ def test_the_nearest_file_is_the_only_one(run: Command, project: Path, monkeypat
     assert run(BAD, "--json").report["settings"]["file"] == "models/hfcount.toml"
     monkeypatch.chdir(project / "models" / "good")
     assert run("../old/bad", "--json").report["settings"]["file"] == str(project / "models" / "hfcount.toml")
+
+
+CLAIM = f"[tool.hfcount]\n{allowing(waiver())}"
+
+
+@pytest.mark.parametrize(
+    ("place", "name", "options", "code"),
+    [
+        (BAD, "hfcount.toml", [BAD], 1),
+        (BAD, "pyproject.toml", [BAD], 1),
+        (BAD, "hfcount.toml", [f"{BAD}/model.safetensors.index.json"], 1),
+        (BAD, "hfcount.toml", ["-r", "models"], 1),
+        (BAD, "hfcount.toml", [BAD, "--config", f"{BAD}/hfcount.toml"], 0),
+        ("models/old", "hfcount.toml", ["models/old", "--subfolder", "bad"], 1),
+        ("models/old", "hfcount.toml", [BAD], 0),
+        (".", "hfcount.toml", [BAD], 0),
+    ],
+)
+def test_a_checkpoint_does_not_waive_its_own_errors(
+    run: Command, project: Path, place: str, name: str, options: list[str], code: int
+) -> None:
+    settings(project / place, CLAIM if name == "pyproject.toml" else allowing(waiver()), name)
+    assert run(*options).code == code
+
+
+def test_the_current_folder_counts_even_if_it_is_a_checkpoint(
+    run: Command, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings(project / BAD, allowing(waiver()))
+    monkeypatch.chdir(project / BAD)
+    assert [run(model).code for model in (".", str(project / BAD), "model.safetensors.index.json")] == [0, 0, 0]
+    (project / "link").symlink_to(BAD)
+    assert run("../../../link").code == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("[tool.hfcount]\n", True),
+        ("[[tool.hfcount.allow]]\n", True),
+        ("[tool]\nhfcount.strict = true\n", True),
+        ('[tool]\n"hfcount" = { strict = true }\n', True),
+        ("tool = { hfcount = { strict = true } }\n", True),
+        ("[tool.hfcount]\nstrict = \n", True),
+        ("[tool.hfcount-x]\nstrict = true\n", False),
+        ("[tool.hfcount_x.hfcount]\nstrict = true\n", False),
+        ('[project]\ndependencies = ["hfcount"]\n[tool]\nother = { a = 1 }\n', False),
+        ('[project]\ndependencies = ["hfcount"]\n[tool]\nother = \n', False),
+        ('tool = "hfcount"\n', False),
+        ('[project]\nreadme = """\n[tool.hfcount]\n"""\n', False),
+    ],
+)
+def test_a_pyproject_without_the_table_is_passed_over(project: Path, text: str, found: bool) -> None:
+    above = settings(project, "")
+    own = settings(project / "models", text, "pyproject.toml")
+    file = SettingsFinder().file_for(Request(str(project / "models" / "good")))
+    assert file is not None and file.path == str(own if found else above)
 
 
 def test_the_search_ends_at_the_home_folder(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -285,14 +342,19 @@ def test_a_file_is_named_or_none_is_read(run: Command, project: Path, monkeypatc
     assert run(BAD, "--config", "nosuch.toml").code == 2
     monkeypatch.setenv("HFCOUNT_NO_CONFIG", "1")
     assert run(BAD).code == 1
+    assert run(BAD, "--config", other).code == 0
+    assert run("sweep", "rows", BAD, "--config", other, "-q", "--workers", "1", "--check").code == 0
+    assert run("sweep", "rows", BAD, "--config", other, "--no-config").code == 2
 
 
 def test_a_sweep_obeys_the_file_of_each_row(run: Command, project: Path) -> None:
     settings(project / "models" / "old", allowing(waiver()))
-    settings(project / "models" / "good", "strict = maybe")
+    (project / "models" / "new").mkdir()
+    (project / "models" / "good").rename(project / "models" / "new" / "good")
+    settings(project / "models" / "new", "strict = maybe")
     assert run("sweep", "out", "--tree", "models", "-q", "--workers", "1").code == 0
     rows = {row["model"]: row for row in read(project / "out")}
-    assert (rows["old/bad"]["verdict"], rows["good"]["reason"]) == ("allowed", "SettingsError")
+    assert (rows["old/bad"]["verdict"], rows["new/good"]["reason"]) == ("allowed", "SettingsError")
     assert rows["old/bad"]["message"] == "1 waived by models/old/hfcount.toml: known"
     assert run("sweep", "bare", "--tree", "models", "-q", "--workers", "1", "--no-config").code == 0
     assert {row["verdict"] for row in read(project / "bare")} == {"verified", "mismatch"}
