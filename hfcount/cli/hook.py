@@ -3,9 +3,9 @@
 import json
 import os
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from pathlib import PurePath
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING
 
 import click
 
@@ -17,6 +17,7 @@ from hfcount.fetcher.layout import ADAPTER, CONFIG, MODEL_INDEX, MODULES, PARAMS
 from hfcount.options import AskedDepth
 
 if TYPE_CHECKING:
+    from hfcount.checkpoints.inspection import Options
     from hfcount.checkpoints.settings import ProjectSettings
 
 _USUAL = r"(pytorch_)?model.*\.(safetensors|bin)(\.index\.json)?"
@@ -25,17 +26,11 @@ _OTHERS = ("node_modules", "site-packages")
 
 @click.command(cls=AnsweringCommand, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.argument("files", nargs=-1, metavar="[FILE]...", type=click.Path())
-@click.option(
-    "--depth",
-    type=click.Choice(get_args(AskedDepth)),
-    default="auto",
-    show_default=True,
-    help="How far to look, as for hfcount verify.",
-)
+@shared_options.depth("How far to look, as for hfcount verify.")
 @click.option("--allow", multiple=True, metavar="CODE", callback=read.codes, help="Accept this error (repeatable).")
-@click.option("--strict", is_flag=True, help="Treat notes as errors, as for hfcount verify.")
+@click.option("--strict/--no-strict", help="Treat notes as errors, as for hfcount verify.")
 @shared_options.NO_CONFIG
-def command(files: tuple[str, ...], *, depth: str, allow: Collection[str], strict: bool, no_config: bool) -> int:
+def command(files: tuple[str, ...], *, depth: AskedDepth, allow: frozenset[str], strict: bool, no_config: bool) -> int:
     """Verify the checkpoints that FILES belong to, for pre-commit.
 
     A FILE belongs to the nearest folder, its own or one above, with a config and weights or an index, an adapter, a
@@ -47,28 +42,31 @@ def command(files: tuple[str, ...], *, depth: str, allow: Collection[str], stric
         return 0
     from hfcount.cli.main import main
 
-    waived = [word for code in sorted(allow) for word in ("--allow", code)]
-    looking = [] if depth == "auto" else ["--depth", depth]
-    given = ["--format", "concise", *looking, *waived, *(["--strict"] if strict else [])]
-    given += ["--no-config", "--"] if no_config else ["--"]
-    code: int = main.main([*given, *folders], standalone_mode=False)
+    fields = shared_options.given("depth", "strict")
+    words = [word for code in sorted(allow) for word in ("--allow", code)]
+    words += ["--depth", depth] if "depth" in fields else []
+    words += ["--strict" if strict else "--no-strict"] if "strict" in fields else []
+    words += ["--no-config"] if no_config else []
+    code: int = main.main(["--format", "concise", *words, "--", *folders], standalone_mode=False)
     if code != 3:
         return code
+    from hfcount.checkpoints.inspection import Options
     from hfcount.checkpoints.settings import ProjectSettings
+    from hfcount.verifier.policy import Policy
 
-    project = ProjectSettings(off=no_config)
-    return 0 if all(_lacks_base_alone(folder, project) for folder in folders) else code
+    options, project = Options(depth, Policy(allow, strict)), ProjectSettings(None, no_config, fields)
+    return 0 if all(_lacks_base_alone(folder, options, project) for folder in folders) else code
 
 
-def _lacks_base_alone(folder: str, project: "ProjectSettings") -> bool:
+def _lacks_base_alone(folder: str, options: "Options", project: "ProjectSettings") -> bool:
     """Whether a checkpoint is sound, or an adapter that only its base could tell more of, which is not here."""
     from hfcount.checkpoints.inspect import inspect
-    from hfcount.checkpoints.inspection import Options
     from hfcount.errors import HfcountError
     from hfcount.fetcher import Request
+    from hfcount.fetcher.interface import early
 
     try:
-        report = inspect(*project.applied(Request(folder), Options()))
+        report = inspect(*project.applied(Request(folder, headers=early(options.depth)), options))
     except HfcountError:
         return False
     return report.exit_code == 0 or bool(report.error and report.error.kind in ("NotAsked", "BaseUnknown"))

@@ -117,19 +117,50 @@ def test_options_are_those_of_verify(hook: Hook) -> None:
     assert hook("--allow", "HF999", file)[0] == 2
 
 
-def test_adapters_gguf_files_and_pipelines_are_checkpoints(hook: Hook, repository: Path) -> None:
+@pytest.fixture
+def lora(repository: Path) -> str:
+    """A file of an adapter whose base is not here."""
     adapter(base_model_name_or_path="org/base").write(repository / "lora")
     (repository / "lora" / "config.json").unlink()
+    return "lora/adapter_config.json"
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "words"),
+    [
+        ('depth = "index"', [], "the total size"),
+        ('depth = "index"', ["--depth", "auto"], "shapes and sizes"),
+        ('depth = "headers"', ["--depth", "index"], "the total size"),
+    ],
+)
+def test_its_depth_goes_before_that_of_the_settings_file(
+    hook: Hook, repository: Path, text: str, options: list[str], words: str
+) -> None:
+    (repository / "hfcount.toml").write_text(text)
+    assert words in hook(*options, "good/config.json")[1]
+
+
+def test_what_passes_passes_beside_an_adapter_without_its_base(hook: Hook, repository: Path, lora: str) -> None:
+    bad = "my models/bad/config.json"
+    assert [hook(*options, lora, bad)[0] for options in ([], ["--allow", "HF201"])] == [1, 0]
+    listed = repository / "good" / "model.safetensors.index.json"
+    listed.write_text(json.dumps(json.loads(listed.read_text()) | {"metadata": {}}))  # HF402, a note
+    (repository / "hfcount.toml").write_text("strict = true")
+    asked = ([], ["--no-strict"], ["--no-config"], ["--no-config", "--strict"])
+    assert [hook(*options, lora, "good/config.json")[0] for options in asked] == [1, 0, 0, 1]
+
+
+def test_adapters_gguf_files_and_pipelines_are_checkpoints(hook: Hook, repository: Path, lora: str) -> None:
     (repository / "gguf").mkdir()
     raw = gguf_files.whole(*gguf_files.model())
     (repository / "gguf" / "tiny.gguf").write_bytes(raw)
     (repository / "pipe").mkdir()
     (repository / "pipe" / "model_index.json").write_text('{"_class_name": "FluxPipeline", "vae": [null, null]}')
-    code, out, _ = hook("lora/adapter_config.json", "gguf/tiny.gguf")
+    code, out, _ = hook(lora, "gguf/tiny.gguf")
     assert (code, [line.partition(":")[0] for line in out.splitlines()[:2]]) == (0, ["lora", "gguf"])
     assert hook("pipe/model_index.json")[1].startswith("pipe: ")
     (repository / "gguf" / "tiny.gguf").write_bytes(raw[:-64])
-    assert hook("lora/adapter_config.json", "gguf/tiny.gguf")[0] == 1
+    assert hook(lora, "gguf/tiny.gguf")[0] == 1
 
 
 def test_the_checkpoint_may_be_the_repository(hook: Hook, repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
