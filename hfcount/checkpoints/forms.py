@@ -175,6 +175,17 @@ def is_contained(documents: Documents, request: "Request", options: "Options") -
     return not names_another(documents)
 
 
+def has_base(documents: Documents | Place, request: "Request", options: "Options") -> bool:
+    """Whether what was opened is of a form that a base is read for."""
+    if isinstance(documents, Place):
+        return container_of(documents) is not None
+    if documents.layout is PIPELINE_LAYOUT:
+        return False
+    from hfcount.blueprints.libraries import names_another  # a base is rarely given
+
+    return is_contained(documents, request.replace(base=None), options) or names_another(documents)
+
+
 def container(documents: Documents | Place, request: "Request") -> Container:
     """The container of what was opened; raises FetchError if there is none, and then closes it."""
     place, close = _place(documents)
@@ -187,7 +198,7 @@ def container(documents: Documents | Place, request: "Request") -> Container:
     raise FetchError(
         "BadName",
         "--base goes with an adapter, a GGUF file, or a config of open_clip or LeRobot that names another model;"
-        " {printable(request.model)} is none of these.",
+        f" {printable(request.model)} is none of these.",
     )
 
 

@@ -6,7 +6,7 @@ from time import monotonic
 
 from hfcount.blueprints.blueprint import Blueprint
 from hfcount.checkpoints.examine import examine, with_values
-from hfcount.checkpoints.forms import form_of
+from hfcount.checkpoints.forms import form_of, has_base
 from hfcount.checkpoints.inspection import Inspection, Options
 from hfcount.checkpoints.report import report_of
 from hfcount.errors import BadSetting, FetchError, HfcountError, UnknownArchitecture
@@ -35,6 +35,8 @@ def inspect(request: Request, options: Options | None = None) -> Report:
     documents = opened(request)
     options.opened(documents)
     _check_target(request, documents)
+    if options.settings is not None and options.settings.base is not None and not has_base(documents, request, options):
+        request, options = request.replace(base=None), _without_base(options)
     result = form_of(documents, request, options).inspect(documents, request, options)
     if isinstance(result, Report):  # of a pipeline
         return result
@@ -43,6 +45,11 @@ def inspect(request: Request, options: Options | None = None) -> Report:
 
         result = with_target(result, request)
     return report_of(with_values(result, request, options))
+
+
+def _without_base(options: Options) -> Options:
+    """The options without the base of a settings file, which is of other checkpoints."""
+    return options._replace(settings=options.settings and options.settings.without(("base",)))
 
 
 def _check_target(request: Request, documents: Documents | Place) -> None:
@@ -61,7 +68,7 @@ def what_ifs(request: Request, options: Options, changes: Sequence[Changes]) -> 
         UnknownArchitecture: no family describes the config.
         BadSetting: a key that is set is neither in the config nor read by its family, or its value is impossible.
     """
-    documents, options = fetch(request), options._replace(depth="config")
+    documents, options = fetch(request), _without_base(options)._replace(depth="config")
     if documents.layout is PIPELINE_LAYOUT:
         finish(request, documents)
         raise BadSetting(f"{printable(documents.model)} is a pipeline of several models: name one with --subfolder.")

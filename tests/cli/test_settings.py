@@ -5,7 +5,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from build import config, raw, save_tiny
+from build import config, raw, save_tiny, shard
 from conftest import Command
 from defects import adapter
 from sarif_pydantic import Sarif
@@ -294,6 +294,26 @@ def test_a_base_is_from_the_folder_of_the_file(run: Command, project: Path) -> N
     assert run("models/good", "loras/a", "-q").code == 0
     reports = run("models/good", "loras/a", "--json").reports
     assert [row["settings"]["base"] for row in reports] == [None, str(project / "base.json")]
+
+
+@pytest.mark.parametrize("name", ["policy_preprocessor.json", "adapter_config.json", "model_index.json"])
+def test_what_has_no_base_does_not_take_that_of_the_file(run: Command, project: Path, name: str) -> None:
+    (project / "models" / "good" / name).write_text("{}")
+    settings(project, 'base = "org/base"')
+    by_file, without = run("models/good", "--json").report, run("models/good", "--json", "--no-config").report
+    assert (by_file.pop("settings")["base"], by_file) == (None, without)
+
+
+def test_a_lora_of_a_diffusion_model_takes_the_base_of_the_file(run: Command, project: Path) -> None:
+    module = "unet.down_blocks.0.attentions.0.transformer_blocks.0.attn1.to_q"
+    shapes = {f"{module}.lora_A.weight": (4, 8), f"{module}.lora_B.weight": (8, 4)}
+    (project / "lora").mkdir()
+    (project / "lora" / "pytorch_lora_weights.safetensors").write_bytes(shard(shapes))
+    assert run("lora", "--json").report["error"]["kind"] == "BaseUnknown"
+    settings(project, 'base = "models/nosuch"\n[[per-path]]\npath = "lora"\nbase = "./models/none"')
+    report = run("lora", "--json").report
+    assert report["settings"]["base"] == str(project / "models" / "none")
+    assert (report["verdict"], report["error"]["kind"]) == ("unverified", "NoSuchFolder")
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ from typing import NamedTuple, TypeVar
 from hfcount.checkpoints.inspection import Options
 from hfcount.checkpoints.settings.parse import Table, tables
 from hfcount.checkpoints.settings.paths import matches
-from hfcount.fetcher.base_config import takes_base
 from hfcount.fetcher.interface import Request, early
 from hfcount.fetcher.settings_file import SettingsFile, folder_of
 from hfcount.options import AskedDepth
@@ -25,7 +24,7 @@ class Settings(NamedTuple):
         file: the file, as messages call it.
         waivers: those that are for this checkpoint, over or not.
         loaders: names of loaders whose verdict it is; none where the file leaves that open.
-        base: what the checkpoint was made of, if it is of a form that has a base.
+        base: what the checkpoint was made of; one of a form without a base does not take it.
         strict, depth: None where the file leaves them open.
     """
 
@@ -86,7 +85,7 @@ class SettingsChooser:
             file.shown,
             tuple(waivers),
             _last((table.loaders for table in fitting), ()),
-            _base(file, _last((table.base for table in fitting), None), request),
+            _base(file, _last((table.base for table in fitting), None)),
             _last((table.strict for table in fitting), None),
             _last((table.depth for table in fitting), None),
         )
@@ -110,10 +109,9 @@ def _paths(file: SettingsFile, request: Request) -> list[str]:
     return [path, *names, *([f"{path}/{request.file}".lstrip("/")] if request.file else [])]
 
 
-def _base(file: SettingsFile, base: str | None, request: Request) -> str | None:
+def _base(file: SettingsFile, base: str | None) -> str | None:
     """The base as a request names it; a relative path is from the folder of the file."""
-    folder = folder_of(request)
-    if base is None or (folder is not None and not takes_base(folder)):
+    if base is None:
         return None
     path = os.path.join(os.path.dirname(file.path), os.path.expanduser(base))
     if base.startswith((".", "/", "~")) or os.path.lexists(path):
