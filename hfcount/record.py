@@ -48,6 +48,8 @@ class _Fields:
     def __init_subclass__(cls, *, kw_only: bool = True) -> None:  # which only type checkers look at
         super().__init_subclass__()
         names = [name for name, kind in cls.__annotations__.items() if not (name.startswith("_") or _of_class(kind))]
+        if unannotated := [name for name in cls._fields if name in cls.__dict__ and name not in names]:
+            raise TypeError(f"{cls.__name__} sets {', '.join(unannotated)} without an annotation")
         cls._fields = tuple(dict.fromkeys((*cls._fields, *names)))
         cls._known = frozenset(cls._fields)
         compared = [name for name in cls._fields if name not in cls._uncompared]
@@ -111,7 +113,8 @@ class Record(_Fields):
     A `ClassVar` is no field. Fields are given by name; of a class with `kw_only=False` also by position.
 
     Raises:
-        TypeError: a field without default is not given, or one is given that the class does not have.
+        TypeError: a field without default is not given, or one is given that the class does not have. A subclass sets
+            a field of its base without the annotation that makes it a default.
     """
 
     if not TYPE_CHECKING:  # which knows that it is frozen

@@ -45,6 +45,18 @@ def test_what_does_not_fit_is_named(values: tuple[int, ...], named: dict[str, in
         Point(*values, **named)  # type: ignore[arg-type] # which is what is tried
 
 
+def test_a_subclass_sets_a_field_of_its_base_with_an_annotation() -> None:
+    class Origin(Point, kw_only=False):
+        x: int = 0
+
+    assert (Origin(), Origin(3).x) == (Origin(0, 2), 3)
+    with pytest.raises(TypeError, match=r"^Corner sets x, y without an annotation$"):
+
+        class Corner(Point, kw_only=False):
+            x = 0
+            y = 1
+
+
 def test_a_default_that_is_made_is_nobody_elses() -> None:
     one, other = Tally(), Tally()
     one.names["a"] = 1
@@ -58,6 +70,20 @@ def test_a_record_does_not_change_and_a_state_has_no_hash() -> None:
     assert hash(Location(file="a")) == hash(Location(file="a", line=None))
     with pytest.raises(TypeError, match="unhashable"):
         hash(Tally())
+
+
+class Line(Location):
+    text: str
+    file: str = "a"
+
+
+def test_a_part_has_the_fields_of_its_base() -> None:
+    assert [(field.name, field.type) for field in dataclasses.fields(Line)] == [
+        ("file", str),
+        ("line", int | None),
+        ("text", str),
+    ]
+    assert dataclasses.asdict(Line(text="b")) == {"file": "a", "line": None, "text": "b"}
 
 
 def test_a_part_of_a_report_is_a_dataclass_to_those_who_ask() -> None:

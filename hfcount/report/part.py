@@ -1,5 +1,6 @@
 """The base class of what a report is made of."""
 
+from collections import ChainMap
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -46,12 +47,12 @@ def as_json(part: Part) -> dict[str, Any]:
 def _described(kind: type[Part]) -> "dict[str, Field[Any]]":
     from dataclasses import field, make_dataclass  # takes longer than the report of a sound checkpoint
 
-    rows = []
+    rows, kinds = [], ChainMap(*(base.__annotations__ for base in kind.__mro__ if "__annotations__" in vars(base)))
     for name in kind._fields:
         settings: dict[str, Any] = {"metadata": {"alias": kind._aliases[name]}} if name in kind._aliases else {}
         if name in kind._defaults:
             default = kind._defaults[name]
             settings |= {"default_factory": default.factory} if isinstance(default, Made) else {"default": default}
-        rows.append((name, kind.__annotations__[name], field(**settings)))
+        rows.append((name, kinds[name], field(**settings)))
     fields: dict[str, Field[Any]] = vars(make_dataclass(kind.__name__, rows, kw_only=True))["__dataclass_fields__"]
     return fields

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeVar, cast
 
 from hfcount.record import Record
@@ -36,9 +35,6 @@ def nested(value: T, letter: str, known: Collection[tuple[str, str]]) -> T:
         made = {key: nested(item, letter, known) for key, item in value.items()}
     elif isinstance(value, Record):
         made = value.replace(**{name: nested(getattr(value, name), letter, known) for name in value._fields})
-    elif is_dataclass(value) and not isinstance(value, type):
-        items = {field.name: getattr(value, field.name) for field in fields(value)}
-        made = replace(value, **{name: nested(item, letter, known) for name, item in items.items()})
     return cast(T, made)
 
 
@@ -61,9 +57,6 @@ def _sizes(value: object) -> Iterator[Dim]:
     elif isinstance(value, Record):
         for name in value._fields:
             yield from _sizes(getattr(value, name))
-    elif is_dataclass(value):
-        for field in fields(value):
-            yield from _sizes(getattr(value, field.name))
     elif isinstance(value, tuple | Mapping):
         for item in value.values() if isinstance(value, Mapping) else value:
             yield from _sizes(item)

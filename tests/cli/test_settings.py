@@ -232,6 +232,15 @@ def test_a_pyproject_without_the_table_is_passed_over(project: Path, text: str, 
     assert file is not None and file.path == str(own if found else above)
 
 
+@pytest.mark.parametrize("path", ["**", "*/**", "*/old/**", "??/**"])
+def test_no_pattern_matches_what_is_outside_of_the_folder_of_the_file(run: Command, project: Path, path: str) -> None:
+    other = settings(project / "models" / "good", allowing(waiver(path=path)), "ours.toml")
+    assert run(BAD, "--config", other).code == 1
+    (project / "..well" / "a").mkdir(parents=True)
+    (project / BAD).rename(project / "..well" / "a" / "bad")
+    assert run("..well/a/bad", "--config", settings(project, allowing(waiver(path="*/**")))).code == 0
+
+
 def test_the_search_ends_at_the_home_folder(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     above = settings(project.parent, "strict = true\n")
     request = Request(str(project / "models" / "good"))
@@ -256,6 +265,7 @@ def test_a_repo_takes_the_file_of_the_current_folder_by_its_name(run: Command, p
     ("text", "options", "words"),
     [
         ('for = ["transformers@4.57"]', [], {"loaders": ["transformers@4.57"]}),
+        ('for = ["transformers@4.57", "transformers@4"]', [], {"loaders": ["transformers@4.57", "transformers@4"]}),
         ("strict = true", [], {"strict": True}),
         ('depth = "headers"', [], {"depth": "headers"}),
         ('for = ["vllm"]\nstrict = true', ["--for", "sglang", "--no-strict"], {"loaders": None, "strict": None}),

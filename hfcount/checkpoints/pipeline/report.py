@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import fields
 from typing import NamedTuple
 
 from hfcount.checkpoints.inspection import Options
@@ -100,7 +99,7 @@ def _part(listed: ListedPart) -> PipelinePart:
     )
     if report is None:
         return part
-    known = [field.name for field in fields(Report) if field.name in {field.name for field in fields(part)}]
+    known = [name for name in Report._fields if name in PipelinePart._fields]
     return part.replace(**{name: getattr(report, name) for name in known} | {"memory": _weights(report.memory)})
 
 

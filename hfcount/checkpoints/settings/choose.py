@@ -54,7 +54,7 @@ class Settings(NamedTuple):
         return options._replace(
             policy=policy,
             depth=self.depth or options.depth,
-            loaders=options.loaders or tuple(map(loader, self.loaders)),
+            loaders=options.loaders or tuple(dict.fromkeys(map(loader, self.loaders))),
             settings=self,
         )
 

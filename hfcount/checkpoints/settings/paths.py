@@ -25,5 +25,7 @@ def _segment(text: str) -> str:
 
 
 def matches(text: str, path: str) -> bool:
-    """Whether a relative path, such as `models/a`, matches; the folder of the file itself is empty."""
+    """Whether a relative path, such as `models/a`, matches; the folder of the file is empty, and `../a` never does."""
+    if path.partition("/")[0] == "..":
+        return False
     return pattern(text).fullmatch(f"/{path}" if path else "") is not None
