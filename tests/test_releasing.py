@@ -109,9 +109,10 @@ def test_the_folder_for_the_marketplace_is_complete(tmp_path: Path) -> None:
     action = yaml.safe_load((tmp_path / "action.yml").read_text())
     assert action["name"] and action["description"] and action["branding"].keys() == {"icon", "color"}
     assert [step["uses"] for step in action["runs"]["steps"] if re.search("@v?[0-9.]+$", step.get("uses", ""))] == []
-    for step in action["runs"]["steps"]:
-        for name in re.findall(r"\$GITHUB_ACTION_PATH/([\w.]+)", step.get("run", "")):
-            assert (tmp_path / name).is_file()
+    ran = " ".join(step.get("run", "") for step in action["runs"]["steps"])
+    names = re.findall(r"\$GITHUB_ACTION_PATH/([\w.]+)", ran)
+    assert names
+    assert all((tmp_path / name).is_file() for name in names)
     run = _module(tmp_path / "run.py")
     assert run.source() == f"hfcount @ {REPOSITORY}/archive/v{__version__}.zip"
     assert run.named().decode().strip() == run.source()
@@ -173,6 +174,17 @@ def test_a_release_is_attested_before_it_is_published() -> None:
         "release": "publish",
     }
     assert "password" not in json.dumps(jobs) and "secrets." not in json.dumps(jobs)
+
+
+@pytest.mark.parametrize("name", ["release.yml", "scorecard.yml"])
+def test_what_makes_a_release_is_installed_by_version(name: str) -> None:
+    text = (ROOT / ".github" / "workflows" / name).read_text()
+    installed = [line.split() for line in re.findall(r"(?<!/)pip install (.*)", text)]
+    assert installed
+    pinned = re.findall(r"^([\w-]+)==[\d.]+$", (ROOT / ".ci" / "release.txt").read_text(), re.MULTILINE)
+    for option, file, *tools in installed:
+        assert (option, file) == ("-c", ".ci/release.txt")
+        assert tools and {*tools} <= {*pinned}
 
 
 @pytest.mark.long
