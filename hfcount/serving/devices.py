@@ -37,7 +37,7 @@ _GB: dict[str, tuple[int, ...]] = {
     "RTX-A6000": (48,),
     "RTX-2000-ADA": (16,), "RTX-4000-ADA": (20,), "RTX-4500-ADA": (24,), "RTX-5000-ADA": (32,), "RTX-6000-ADA": (48,),
     "RTX-5880-ADA": (48,), "RTX-PRO-2000": (16,), "RTX-PRO-4000": (24,), "RTX-PRO-4500": (32,),
-    "RTX-PRO-5000": (48, 72), "RTX-PRO-6000": (96,), "RTX-PRO-6000-MAX-Q": (96,), "RTX-PRO-6000-BLACKWELL-MAX-Q": (96,),
+    "RTX-PRO-5000": (48, 72), "RTX-PRO-6000": (96,), "RTX-PRO-6000-MAX-Q": (96,),
     "QUADRO-RTX-5000": (16,), "QUADRO-RTX-6000": (24,), "QUADRO-RTX-8000": (48,),
     "RX-7800-XT": (16,), "RX-7900-GRE": (16,), "RX-7900-XT": (20,), "RX-7900-XTX": (24,), "RX-9070": (16,),
     "RX-9070-XT": (16,), "W7900": (48,), "PRO-W7900": (48,),
@@ -58,7 +58,7 @@ _MACS: dict[str, tuple[int, ...]] = {
 
 _APART = re.compile(r"[\s_-]+")
 _MAKERS = ("NVIDIA", "AMD", "INTEL", "GOOGLE", "APPLE", "GEFORCE", "RADEON", "TESLA", "INSTINCT", "CLOUD")
-_FORMS = r"SXM\d?|PCIE|HBM\d?E?|GPU|GENERATION|BLACKWELL|WORKSTATION|SERVER|EDITION"
+_FORMS = r"SXM\d?|PCIE|HBM\d?E?|GPU|GENERATION|WORKSTATION|SERVER|EDITION"
 _FORM = re.compile(rf"({_FORMS})$")
 _SIZE = re.compile(r"(.*\w)[\s_-]+(\d{1,4}) ?GB(?![a-z])(.*)", re.IGNORECASE)
 _LEAST_UNIT = 10**9
@@ -98,8 +98,8 @@ def _sizes() -> dict[str, tuple[int, ...]]:
 
 
 def _plain(name: str) -> str:
-    """A name as it is compared: without its maker, its form and its kind of memory."""
-    bare = _APART.sub("", name).upper()
+    """A name as it is compared: without its maker, its generation, its form and its kind of memory."""
+    bare = _APART.sub("", name).upper().replace("BLACKWELL", "")
     for maker in _MAKERS:
         bare = bare.removeprefix(maker)
     while (shorter := _FORM.sub("", bare)) not in ("", bare):

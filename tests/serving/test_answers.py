@@ -283,6 +283,8 @@ def test_more_than_the_config_allows_is_said(tmp_path: Path) -> None:
         ("Apple M4 Max 64GB", 1, 64 * 10**9),
         ("DGX Spark", 1, 128 * 10**9),
         ("NVIDIA RTX PRO 6000 Blackwell Max-Q Workstation Edition", 1, 96 * 10**9),
+        ("RTX PRO 6000 Max-Q", 1, 96 * 10**9),
+        ("RTX PRO 6000 Blackwell Server Edition", 1, 96 * 10**9),
         ("RTX 3050 6GB", 1, 6 * 10**9),
         ("GB300", 1, 270 * 10**9),
         ("TPU7x", 1, 192 * 10**9),

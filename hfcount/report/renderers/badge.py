@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 
 from hfcount.report.model import Report
-from hfcount.report.renderers.fitting import refused
+from hfcount.report.renderers.fitting import refusal
 from hfcount.report.renderers.text import outcome, tally
 
 _COLOURS = {
@@ -23,11 +23,10 @@ def render(reports: Sequence[Report]) -> str:
     outcomes = [outcome(report) for report in reports]
     worst = next((name for name in _COLOURS if name in outcomes), "unverified")
     failed = any(report.exit_code == 1 for report in reports)
-    alone = f"{worst}{refused(reports).replace('1 ', '')}"
     badge = {
         "schemaVersion": 1,
         "label": "hfcount",
-        "message": alone if len(reports) == 1 else tally(reports),
+        "message": f"{worst}{refusal(reports[0])}" if len(reports) == 1 else tally(reports),
         "color": _COLOURS["mismatch" if failed else worst],
     }
     return json.dumps(badge | ({"isError": True} if failed else {}))

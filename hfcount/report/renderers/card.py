@@ -1,7 +1,8 @@
 """Cards: short, stable records of a verification or a conversion, as YAML or Markdown.
 
 A card is a mapping of numbers, texts, lists and mappings; what is None is left out. The YAML is of the plain form that
-versions 1.1 and 1.2 read alike.
+versions 1.1 and 1.2 read alike. It is written here since PyYAML (6.0.4) quotes for version 1.1 alone: it leaves a text
+such as `1234567e89`, which may be a commit, without quotes, and version 1.2 takes that for a number.
 """
 
 import json

@@ -1,6 +1,7 @@
 """Renders memory requirements, memory of ranks, and answers about serving."""
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 
 from hfcount.report.model import Report
 from hfcount.report.renderers.amounts import binary
@@ -74,17 +75,36 @@ def _numbers(ranks: Sequence[int]) -> str:
     return f"{', '.join(some)} and {last} GPUs" if some else plural(ranks[0], "GPU")
 
 
+_REFUSALS = {
+    "memory": ("does not fit", "do not fit"),
+    "tp": ("cannot be shared by that many", "cannot be shared by that many"),
+}
+"""By question, what is said of one model and of several that are refused."""
+
+
 def refused(reports: Sequence[Report]) -> str:
     """`; 1 does not fit, 2 cannot be shared`: how many of several models are refused; empty for none."""
-    refusals = [
-        {answer.question for answer in report.serving.answers if answer.answer == "no"}
-        for report in reports
-        if report.serving
-    ]
-    too_large, undivided = (sum(name in questions for questions in refusals) for name in ("memory", "tp"))
-    parts = [f"{too_large:,} {'does' if too_large == 1 else 'do'} not fit"] if too_large else []
-    parts += [f"{undivided:,} cannot be shared by that many"] if undivided else []
-    return f"; {', '.join(parts)}" if parts else ""
+    counts = Counter(question for report in reports for question in _questions_refused(report))
+    return _clause(
+        f"{counts[name]:,} {alone if counts[name] == 1 else several}"
+        for name, (alone, several) in _REFUSALS.items()
+        if counts[name]
+    )
+
+
+def refusal(report: Report) -> str:
+    """`; does not fit`: that a model is refused; empty if it is not."""
+    questions = _questions_refused(report)
+    return _clause(alone for name, (alone, _) in _REFUSALS.items() if name in questions)
+
+
+def _questions_refused(report: Report) -> set[str]:
+    return {answer.question for answer in report.serving.answers if answer.answer == "no"} if report.serving else set()
+
+
+def _clause(parts: Iterable[str]) -> str:
+    text = ", ".join(parts)
+    return f"; {text}" if text else ""
 
 
 def fitting(memory: Memory, serving: Serving | None) -> list[ServingRow]:
