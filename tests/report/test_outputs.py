@@ -19,7 +19,19 @@ from hfcount import Report
 from hfcount.checkpoints.inspect import Options, failed, inspect
 from hfcount.errors import FetchError
 from hfcount.fetcher import Request
-from hfcount.report.renderers import OUTPUTS, badge, brief, concise, csv_long, github, gitlab, junit, markdown, sarif
+from hfcount.report.renderers import (
+    OUTPUTS,
+    badge,
+    brief,
+    card,
+    concise,
+    csv_long,
+    github,
+    gitlab,
+    junit,
+    markdown,
+    sarif,
+)
 from hfcount.report.renderers import csv as csv_report
 from hfcount.serving.cost import Workload
 from hfcount.version import PAGES, REPOSITORY
@@ -208,6 +220,11 @@ def test_a_badge_of_what_does_not_fit_is_red(tmp_path: Path) -> None:
     assert report.verdict == "verified"
     shown = json.loads(badge.render([report]))
     assert (shown["message"], shown["color"]) == ("verified; does not fit", "red")
+
+
+@pytest.mark.parametrize("text", ["1234567e89", "0o17", "1_0", "0x1f", "on", "2026-01-31"])
+def test_a_card_quotes_what_either_version_of_yaml_takes_for_something_else(text: str) -> None:
+    assert card.yaml({"revision": text}) == f'revision: "{text}"'
 
 
 @pytest.mark.parametrize("below", [True, False], ids=["below the working directory", "elsewhere"])
