@@ -1,6 +1,6 @@
 """Values with typed fields, whose classes cost a fortieth of a dataclass to make."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self, TypeVar, cast, dataclass_transform
 
@@ -34,6 +34,12 @@ def _of_class(kind: object) -> bool:
     return getattr(kind, "__origin__", None) is ClassVar
 
 
+def _refuse_unannotated(kind: "type[_Fields]", annotated: Collection[str]) -> None:
+    """Raises TypeError if a class sets a field of its base without an annotation, which would change nothing."""
+    if names := [name for name in kind._fields if name in kind.__dict__ and name not in annotated]:
+        raise TypeError(f"{kind.__name__} sets {', '.join(names)} without an annotation")
+
+
 class _Fields:
     """What a Record and a State share: fields by position or by name, and equality of all but `_uncompared`."""
 
@@ -48,8 +54,7 @@ class _Fields:
     def __init_subclass__(cls, *, kw_only: bool = True) -> None:  # which only type checkers look at
         super().__init_subclass__()
         names = [name for name, kind in cls.__annotations__.items() if not (name.startswith("_") or _of_class(kind))]
-        if unannotated := [name for name in cls._fields if name in cls.__dict__ and name not in names]:
-            raise TypeError(f"{cls.__name__} sets {', '.join(unannotated)} without an annotation")
+        _refuse_unannotated(cls, names)
         cls._fields = tuple(dict.fromkeys((*cls._fields, *names)))
         cls._known = frozenset(cls._fields)
         compared = [name for name in cls._fields if name not in cls._uncompared]
