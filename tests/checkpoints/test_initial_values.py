@@ -16,6 +16,8 @@ from tables import over
 from valued import constant, filled, header, put, steps
 
 import hfcount
+from hfcount.checkpoints.data.centred_norms import CentredNorms
+from hfcount.spec.tree.leaves import Finder
 
 Spoil = Callable[[Path], None]
 
@@ -194,3 +196,39 @@ def test_scales_of_packed_weights_are_judged_once(name: str, suffix: str, code: 
     (finding,) = (one for one in hfcount.verify(tmp_path / "m", depth="data").findings if one.severity == "error")
     assert finding.code == ("HF905" if says else "HF903")
     assert says in finding.message
+
+
+CENTRED: list[tuple[str, str, bool]] = [
+    ("gemma2", "model.layers.1.input_layernorm.weight", True),
+    ("gemma4_text", "model.layers.1.input_layernorm.weight", False),
+    ("llama", "model.layers.1.input_layernorm.weight", False),
+    ("qwen3_5_text", "model.layers.1.input_layernorm.weight", True),
+    ("qwen3_5_text", "model.layers.1.linear_attn.norm.weight", False),
+    ("minimax_m3_vl_text", "model.layers.1.input_layernorm.weight", True),
+    ("paligemma", "language_model.model.layers.1.input_layernorm.weight", True),
+    ("paligemma", "vision_tower.encoder.layers.1.layer_norm1.weight", False),
+    ("muse_spark", "language_model.layers.1.input_layernorm.weight", True),
+    ("muse_spark", "audio_tower.layers.1.conv_blocks.1.norm.weight", False),
+    ("muse_glimmer", "vision_tower.layers.1.norm1.weight", False),
+]
+
+
+@pytest.mark.parametrize(("kind", "norm", "expected"), CENTRED, ids=[" ".join(row[:2]) for row in CENTRED])
+def test_norms_begin_with_zeros_where_their_class_adds_one(kind: str, norm: str, expected: bool) -> None:
+    blueprint = hfcount.blueprint(_config(kind))
+    leaf = Finder(blueprint.leaves).find(norm)
+    assert leaf is not None
+    assert CentredNorms(blueprint.spec).has(leaf) is expected
+
+
+@pytest.mark.parametrize(
+    ("norm", "codes"),
+    [
+        ("language_model.model.layers.1.input_layernorm.weight", []),
+        ("vision_tower.encoder.layers.1.layer_norm1.weight", ["HF903"]),
+    ],
+)
+def test_norms_of_zeros_are_judged_by_the_part_they_are_in(norm: str, codes: list[str], tmp_path: Path) -> None:
+    folder = _model(tmp_path / "m", _config("paligemma"))
+    constant(norm)(folder)
+    assert [one.code for one in hfcount.verify(folder, depth="data").findings] == codes

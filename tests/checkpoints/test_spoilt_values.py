@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from build import TINY, config, shard
 from tables import over
-from valued import changed, copied, filled, header, steps, times, with_hole
+from valued import changed, copied, filled, header, place, steps, times, with_hole
 
 import hfcount
 
@@ -22,7 +22,6 @@ ROUTER = LAYER.format(1) + "mlp.experts.{}.up_proj.weight"
 SIZES = {"hidden_size": 24, "intermediate_size": 800, "num_hidden_layers": 4}
 LLAMA, MOE = config("llama", **SIZES), config("qwen3_moe")
 ONE = 0x3F80  # in BF16
-GEMMA2 = {"model_type": "gemma2", "architectures": ["Gemma2ForCausalLM"], "head_dim": 6, "tie_word_embeddings": True}
 
 
 def _model(folder: Path, values: dict[str, Any]) -> Path:
@@ -219,11 +218,13 @@ def test_an_expert_that_was_pruned_is_a_note(tmp_path: Path) -> None:
     assert ("HF903", "error") in [(one.code, one.severity) for one in hfcount.verify(folder, depth="data").findings]
 
 
-@pytest.mark.parametrize(("kind", "verdict"), [("gemma2", "verified"), ("llama", "mismatch")])
-def test_norms_of_gemma_may_still_be_zero(kind: str, verdict: str, tmp_path: Path) -> None:
-    folder = _model(tmp_path / "m", config(kind, **SIZES) if kind == "llama" else LLAMA | GEMMA2)
-    _zeroed(NORM)(folder)
-    assert hfcount.verify(folder, depth="data").verdict == verdict
+def test_all_experts_of_a_layer_are_no_pruning(tmp_path: Path) -> None:
+    """Tokens are routed to some experts of every layer."""
+    for change, code in ((_zeroed, "HF903"), (lambda name: times(name, 1e-5), "HF911")):
+        folder = _model(tmp_path / code, MOE)
+        steps(*(_whole_expert(1, expert, change) for expert in range(8)))(folder)
+        found = hfcount.verify(folder, depth="data").findings
+        assert {(one.code, one.severity) for one in found} == {(code, "error")}
 
 
 def test_float32_that_holds_pairs_of_bfloat16_is_seen(tmp_path: Path) -> None:
@@ -252,6 +253,25 @@ def test_holes_are_seen_at_any_depth(depth: Any, tmp_path: Path) -> None:
     with_hole(UP, 3, 5)(folder)
     report = hfcount.verify(folder, depth=depth)
     assert [one.code for one in report.findings if one.code >= "HF9"] == ["HF915"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "codes"), [((5, 13), []), ((4, 13), []), ((5, 12.5), ["HF908"]), ((5.5, 13), ["HF908"])]
+)
+def test_rows_may_begin_within_a_word(rows: tuple[float, float], codes: list[str], tmp_path: Path) -> None:
+    """Rows of 1,001 values of 4 bytes are no multiple of 8 bytes."""
+    values = LLAMA | {"intermediate_size": 1001, "dtype": "float32"}
+    folder = tmp_path / "m"
+    folder.mkdir()
+    (folder / "config.json").write_text(json.dumps(values))
+    shapes = {one.name: one.shape for one in hfcount.blueprint(values).tensors()}
+    (folder / "model.safetensors").write_bytes(shard(shapes, "F32", 4))
+    filled(folder / "model.safetensors", 1)
+    file, begin, _ = place(folder, DOWN)
+    first, last = (begin + 4 * int(row * 1001) for row in rows)
+    raw = file.read_bytes()
+    file.write_bytes(raw[:first] + bytes(last - first) + raw[last:])
+    assert [one.code for one in hfcount.verify(folder, depth="data").findings] == codes
 
 
 def test_holes_that_are_rows_of_zeros_are_meant(tmp_path: Path) -> None:

@@ -2,8 +2,8 @@
 
 Tokens, scales and tables of positions begin with zeros or ones; of matrices that are called `weight`, and of experts,
 only those that start a block as nothing, in all layers alike. Training moves all of these, and the norms around them:
-where the nearest norms are as they began, so is the rest. Where a class adds one to norms they begin with
-zeros. Tried on the types of transformers 5.23 and the classes of diffusers 0.42, freshly made.
+where the nearest norms are as they began, so is the rest. Norms whose class adds one begin
+with zeros. Tried on the types of transformers 5.23 and the classes of diffusers 0.42, freshly made.
 """
 
 from collections import Counter
@@ -63,7 +63,7 @@ class Beginnings:
 
     def _as_begun(self, norm: Subject, group: Sequence[Subject]) -> bool:
         """Whether a norm has a value that norms begin with, as others of its leaf do."""
-        mixed = norm.tally.constant == 0 and not self._subjects.centred and not all(map(zero, group))
+        mixed = norm.tally.constant == 0 and not norm.centred and not all(map(zero, group))
         return self._unmoved(norm) and not mixed
 
     def _designed(self, group: Sequence[Subject]) -> bool:
@@ -74,7 +74,7 @@ class Beginnings:
         return zero(tensor) and zero(self._subjects.beside(tensor.name, ("bias",)))
 
     def _unmoved(self, norm: Subject) -> bool:
-        return constant(norm) and (self._fresh or self._subjects.centred or norm.tally.constant != 0)
+        return constant(norm) and (self._fresh or norm.centred or norm.tally.constant != 0)
 
     def _around(self, tensor: Subject) -> bool:
         """Whether the nearest norms besides itself are as they began."""

@@ -64,17 +64,18 @@ def _odd(sized: Sequence[Subject]) -> Iterator[ImplausibleSize]:
     groups: dict[tuple[str, ...], list[Subject]] = {}
     for tensor in sized:
         groups.setdefault(split(tensor.name)[0], []).append(tensor)
+    usual = {name: of for group in groups.values() for name, of in _usual(group).items()}
     odd_of = [
-        [tensor for tensor in group if _is_odd(tensor, _usual(tensor, group), len(group) > _TWO)]
+        [tensor for tensor in group if _is_odd(tensor, usual[tensor.name], len(group) > _TWO)]
         for group in groups.values()
     ]
-    small = [tensor for group in groups.values() for tensor in group if _is_small(tensor, _usual(tensor, group))]
+    small = [tensor for tensor in sized if _is_small(tensor, usual[tensor.name])]
     idle = idle_experts(sized, small)
-    for group, odd in zip(groups.values(), odd_of, strict=True):
+    for odd in odd_of:
         working, rest = [tensor for tensor in odd if tensor.name not in idle], [t for t in odd if t.name in idle]
         for tensors, note in ((working, False), (rest, True)):
             if tensors:
-                facts: dict[str, object] = {"observed": size(tensors[0]), "expected": _usual(tensors[0], group)}
+                facts: dict[str, object] = {"observed": size(tensors[0]), "expected": usual[tensors[0].name]}
                 facts |= {"severity": "note", "fix": ImplausibleSize.idle} if note else {}
                 yield from reported(ImplausibleSize, tensors, facts)
 
@@ -83,11 +84,12 @@ def _is_small(tensor: Subject, usual: float | None) -> bool:
     return usual is not None and _APART * size(tensor) < usual
 
 
-def _usual(tensor: Subject, group: Sequence[Subject]) -> float | None:
-    """The median size of the same tensor of all layers, or that of the only other one; None if there is none."""
-    sizes = [here for other in group if (here := size(other))]
-    others = [here for other in group if other is not tensor and (here := size(other))]
-    return median_low(sizes) if len(sizes) > _TWO else others[0] if others else None
+def _usual(group: Sequence[Subject]) -> dict[str, float | None]:
+    """By name, the median size of the tensors of a group, or that of the only other one; None if there is none."""
+    sizes = {tensor.name: here for tensor in group if (here := size(tensor))}
+    if len(sizes) > _TWO:
+        return dict.fromkeys((tensor.name for tensor in group), median_low(sizes.values()))
+    return {tensor.name: next((here for name, here in sizes.items() if name != tensor.name), None) for tensor in group}
 
 
 def _is_odd(tensor: Subject, usual: float | None, several: bool) -> bool:
@@ -178,8 +180,9 @@ def _scales(loaded: Sequence[Subject], subjects: Subjects) -> Iterator[ScaleOfIm
     odd = [
         tensor
         for group in groups.values()
+        for usual in (_usual(group),)
         for tensor in group
-        if _is_odd_scale(tensor, _usual(tensor, group), _made(tensor, subjects))
+        if _is_odd_scale(tensor, usual[tensor.name], _made(tensor, subjects))
     ]
     if odd:
         facts = {"observed": size(odd[0]), "weights": _made(odd[0], subjects)}

@@ -1,18 +1,17 @@
 """Pairs each tensor whose values were read with its leaf in the blueprint."""
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from hfcount.blueprints.blueprint import Blueprint
+from hfcount.checkpoints.data.centred_norms import CentredNorms
 from hfcount.checkpoints.data.locations import TensorLocation
 from hfcount.checkpoints.data.tally import Tally
 from hfcount.checkpoints.inspection import Inspection
 from hfcount.formats.dtypes import BITS
 from hfcount.formats.gguf.types import BLOCKS
 from hfcount.report.figures import TensorStatistics
-from hfcount.spec import Spec
 from hfcount.spec.tree.leaves import Finder, Leaf
 from hfcount.text import printable
 from hfcount.verifier.findings import Outcome
@@ -23,20 +22,19 @@ _TABLES = ("embedding", "router")
 _GGUF_TABLES = ("token_embd", "output", "position_embd", "token_types", "per_layer_token_embd", "rope_freqs")
 _WEIGHTS = (".weight", ".qweight", ".weight_packed")
 
-_CENTRED = re.compile(
-    r"(recurrent_|vault|t5)?gemma\d?(_text)?|qwen3_next|qwen3_5(_moe)?(_text)?|qwen4_exp(_text)?|step3p7|minimax_m3_vl|muse_\w+"
-)
-"""Types whose norms begin with zeros, to which one is added (transformers 5.24: classes of norms in modeling_gemma.py,
-modeling_qwen3_next.py and so on that have `self.weight = nn.Parameter(torch.zeros(dim))`)."""
-
 
 class Subject(NamedTuple):
-    """A tensor that was read: its location, its tally, and its leaf of the blueprint, if any."""
+    """A tensor that was read: its location, its tally, and its leaf of the blueprint, if any.
+
+    Args:
+        centred: whether it is the weight of a norm that begins with zeros, because its class adds one.
+    """
 
     name: str
     place: TensorLocation
     tally: Tally
     leaf: Leaf | None
+    centred: bool = False
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -129,14 +127,9 @@ class Subject(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Subjects:
-    """All tensors that were read, by name.
-
-    Args:
-        centred: whether norms of the model begin with zeros.
-    """
+    """All tensors that were read, by name."""
 
     by_name: Mapping[str, Subject]
-    centred: bool = False
 
     def __iter__(self) -> Iterator[Subject]:
         return iter(self.by_name.values())
@@ -150,19 +143,12 @@ class Subjects:
 def subjects(places: Mapping[str, TensorLocation], tallies: Mapping[str, Tally], inspection: Inspection) -> Subjects:
     """The tensors with their leaves."""
     finder, expected = _leaves(inspection.blueprint, inspection.outcome)
+    norms = CentredNorms(inspection.blueprint.spec if inspection.blueprint else None)
     by_name = {}
     for name, place in places.items():
         leaf = finder.find(expected.get(name, name)) if finder else None
-        by_name[name] = Subject(name, place, tallies[name], leaf)
-    spec = inspection.blueprint.spec if inspection.blueprint else None
-    return Subjects(by_name, spec is not None and any(map(_CENTRED.fullmatch, _types(spec))))
-
-
-def _types(spec: Spec[Any]) -> Iterator[str]:
-    """The types of a model and of its parts."""
-    yield spec.family
-    for part in spec.parts.values():
-        yield from _types(part)
+        by_name[name] = Subject(name, place, tallies[name], leaf, leaf is not None and norms.has(leaf))
+    return Subjects(by_name)
 
 
 def _leaves(blueprint: Blueprint | None, outcome: Outcome) -> tuple[Finder | None, Mapping[str, str]]:

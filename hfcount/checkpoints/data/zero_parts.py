@@ -23,6 +23,7 @@ _LOST = 0.4  # the smallest share of a matrix that is taken for a lost part, whe
 _FEW = 16  # elements of a run, at least
 _CODES = ("qweight", "weight_packed", "weight")
 _PRUNED = 0.05  # share of zeros around a run of rows, above which it is pruning
+_WORD = 8  # bytes that are looked at together, so that a run lacks fewer than these at either end
 _SLACK = 8  # bytes by which a run may be shorter than a hole, or longer
 _ROWS = 8  # rows that are looked at beside a run, to see whether pruning zeroed the same columns
 
@@ -83,7 +84,8 @@ def _breaks_rows(tensor: Subject, run: Span, source: Source) -> bool:
     if run.end - run.begin <= row or row <= 2 * _SLACK or tensor.tally.constant is not None:
         return False
     size = tensor.place.size
-    head, tail = (-run.begin % row, run.end % row if run.end < size - _SLACK else 0)
+    head = 0 if _begins_row(run, row) else -run.begin % row
+    tail = 0 if _ends_row(run, row, size) else run.end % row
     parts = [(row - head, row)] if head else []
     parts += [(0, tail)] if tail else []
     return any(
@@ -141,4 +143,14 @@ def _at_page(place: int) -> bool:
 def _is_rows(tensor: Subject, run: Span) -> bool:
     """Whether it is whole rows."""
     row = tensor.place.size // tensor.shape[0] if tensor.shape else 0
-    return row > 0 and run.begin % row == 0 and (run.end % row == 0 or run.end > tensor.place.size - _SLACK)
+    return row > 0 and _begins_row(run, row) and _ends_row(run, row, tensor.place.size)
+
+
+def _begins_row(run: Span, row: int) -> bool:
+    """Whether it begins with a row of so many bytes, as far as words that do not begin there tell."""
+    return run.begin % row < _WORD
+
+
+def _ends_row(run: Span, row: int, size: int) -> bool:
+    """Whether it ends with a row of so many bytes, or with the tensor, as far as words that do not end there tell."""
+    return -run.end % row < _WORD or run.end > size - _WORD
