@@ -1,6 +1,5 @@
 """The option --card of verify and diff."""
 
-import os
 import shlex
 import sys
 from collections.abc import Callable
@@ -12,7 +11,7 @@ import click
 
 from hfcount.cli import option_types as read
 from hfcount.cli.output import said, written
-from hfcount.cli.output_files import STDOUT
+from hfcount.cli.output_files import STDOUT, writable
 
 _KINDS = {".yaml": False, ".yml": False, ".md": True}
 """Whether a file is Markdown, by its suffix."""
@@ -54,11 +53,7 @@ def _card(_context: click.Context, _option: click.Parameter, value: str | None) 
         return CardFile(path, False)
     if path.suffix.lower() not in _KINDS:
         raise click.BadParameter(f"{path} must end in .yaml, .yml or .md; - prints YAML.")
-    if not path.absolute().parent.is_dir():
-        raise click.BadParameter(f"{path.parent} is not a folder. Make it first.")
-    if path.exists() and not (path.is_file() and os.access(path, os.W_OK)):
-        raise click.BadParameter(f"{path} exists and is not a writable file.")
-    return CardFile(path, _KINDS[path.suffix.lower()])
+    return CardFile(writable(path), _KINDS[path.suffix.lower()])
 
 
 CARD = click.option(

@@ -9,9 +9,11 @@ from hfcount.cli import option_types as read
 from hfcount.cli import requests, shared_options
 from hfcount.cli.option_groups import GroupedCommand, grouped
 from hfcount.cli.output import ReaderGone, said, written
-from hfcount.cli.output_files import STDOUT
+from hfcount.cli.output_files import STDOUT, writable
+from hfcount.diffing.locks.roles import LOCK
 from hfcount.errors import HfcountError
 from hfcount.fetcher import Request
+from hfcount.text import plural
 
 if TYPE_CHECKING:
     from hfcount.diffing.locks.model import LockCheck
@@ -32,6 +34,11 @@ _WITH = frozenset(
 )
 """Parameters of verify that go with --locked."""
 
+
+def _output(_context: click.Context, _option: click.Parameter, value: Path) -> Path:
+    return value if value == STDOUT else writable(value)
+
+
 _READ = (
     click.option("--revision", metavar="REV", help="Branch, tag or commit."),
     click.option("--subfolder", metavar="DIR", help="A folder of the repo."),
@@ -47,7 +54,8 @@ _OUTPUT = (
         "-o",
         "--output",
         type=click.Path(path_type=Path),
-        default=Path("hfcount.lock"),
+        default=Path(LOCK),
+        callback=_output,
         show_default=True,
         metavar="FILE",
         shell_complete=read.some_file,
@@ -83,8 +91,6 @@ def command(
     loaders make of it. Of a folder all files are read; of a repo on the Hub the digests are those that it lists.
     """
     del debug  # whoever reports a crash looks for it
-    if output != STDOUT and not output.absolute().parent.is_dir():
-        raise click.BadParameter(f"{output.parent} is not a folder. Make it first.", param_hint="-o")
     where = revision, subfolder, None, offline, timeout, not no_cache
     request = _requested(Request(model, *where, headers="all", base=base))
     from hfcount.checkpoints.inspection import Options
@@ -103,10 +109,9 @@ def command(
     if not quiet:
         files = lock["predicate"]["files"].values()
         listed = sum(file["sha256_from"] == "listing" for file in files)
-        how = f" ({listed:,} digests as the Hub lists them)" if listed else ""
-        click.echo(
-            f"{output}: {len(lock['subject']):,} files locked{how}; the verdict is {lock['predicate']['verdict']}."
-        )
+        how = f" ({plural(listed, 'digest')} as the Hub lists them)" if listed else ""
+        many = plural(len(lock["subject"]), "file")
+        click.echo(f"{output}: {many} locked{how}; the verdict is {lock['predicate']['verdict']}.")
     return 0
 
 
@@ -142,24 +147,15 @@ def check_locked(context: click.Context, path: Path) -> int:
     (model,) = given["models"]
     with Bar(1) as bar:
         bar.model(model)
+        request, missing = Request(model, *where), None
         try:
-            request = _requested(Request(model, *where))
+            request = _requested(request)
         except HfcountError as error:
-            result = _unread(model, path, error)
-        else:
-            result = check(request, lock, path, given["depth"], bar.bytes)
+            missing = error
+        result = check(request, lock, path, given["depth"], bar.bytes, missing)
     if not said(lambda: _text(style, result)):
         raise ReaderGone
     return result.exit_code
-
-
-def _unread(model: str, path: Path, error: HfcountError) -> "LockCheck":
-    from hfcount.diffing.locks.model import LockCheck
-    from hfcount.report.figures import Failure
-    from hfcount.text import printable
-
-    failure = Failure(kind=error.kind, message=str(error))
-    return LockCheck(model=printable(model), lock=printable(str(path)), agrees=None, depth="data", error=failure)
 
 
 def _check(context: click.Context, style: str) -> None:

@@ -78,8 +78,13 @@ def output_file(value: str, kinds: Sequence[str] = tuple(OUTPUTS)) -> OutputFile
     check_installed(kind)
     if path == STDOUT:
         return OutputFile(kind, path)
+    return OutputFile(kind, writable(path))
+
+
+def writable(path: Path) -> Path:
+    """The path; raises click.BadParameter where no file can be written."""
     if not path.absolute().parent.is_dir():
         raise click.BadParameter(f"{path.parent} is not a folder. Make it first.")
     if path.exists() and not (path.is_file() and os.access(path, os.W_OK)):
         raise click.BadParameter(f"{path} exists and is not a writable file.")
-    return OutputFile(kind, path)
+    return path

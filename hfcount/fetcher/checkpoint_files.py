@@ -66,7 +66,8 @@ class CheckpointFiles(NamedTuple):
         if self.folder is not None:
             with files.opened(self.folder / name, printable(name)) as file:
                 if file is None:
-                    raise FetchError("UnreadableFile", f"{printable(name)} is a broken link, or was deleted meanwhile.")
+                    text = f"{printable(name)} is a broken link, or was deleted meanwhile."
+                    raise FetchError("UnreadableFile", f"{text} Put the file back, and run hfcount again.")
                 return hashlib.file_digest(file, "sha256").hexdigest()
         sha256 = hashlib.sha256()
         for chunk in self._chunks(name):
@@ -83,7 +84,7 @@ class CheckpointFiles(NamedTuple):
         for start in range(0, size, _CHUNK):
             chunk = self.reader.range(name, start, min(start + _CHUNK, size))
             if len(chunk) != min(_CHUNK, size - start):
-                raise FetchError("UnreadableFile", f"{printable(name)} changed while hfcount read it.")
+                raise FetchError("UnreadableFile", f"{printable(name)} changed while hfcount read it. Run again.")
             yield chunk
 
 

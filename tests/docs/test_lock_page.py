@@ -41,7 +41,7 @@ def output(command: str, folder: Path, forks: Forks) -> str:
     name, *given = shlex.split(command)
     assert name == "hfcount"
     code, out, err = forks.run(given, folder, os.environ, 600)
-    assert (code in (0, 1), err) == (True, "")
+    assert (code, err) == (int("./tampered" in given), "")
     return out
 
 

@@ -1,6 +1,6 @@
 """Holds a checkpoint against its lock."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -13,15 +13,21 @@ from hfcount.diffing.locks.folding import Row, StoredTensor, folded, set_of, unf
 from hfcount.diffing.locks.headers import WeightHeader, headers
 from hfcount.diffing.locks.model import Change, FileChange, LockCheck, LockedTensor, NotedFile, What
 from hfcount.diffing.locks.parse import Lock
-from hfcount.diffing.locks.roles import Role, role
+from hfcount.diffing.locks.roles import Role, is_pickle, role
 from hfcount.diffing.locks.statement import config_values, of_model
 from hfcount.diffing.pieces import ConfigKey, Effect
-from hfcount.errors import FetchError
+from hfcount.errors import FetchError, HfcountError
 from hfcount.fetcher import Request
 from hfcount.fetcher.checkpoint_files import CheckpointFiles, Reading, checkpoint_files
 from hfcount.options import AskedDepth
 from hfcount.report.figures import Failure
 from hfcount.text import plural, printable
+
+Forms = tuple[StoredTensor | None, StoredTensor | None]
+"""A tensor as it was locked, and as it is now; None where it is not there."""
+
+Changed = dict[tuple[str, str], Forms]
+"""Tensors that are not as they were locked, by set of shards and name."""
 
 _ADAPTER = "adapter_config.json"
 _EFFECTS: Mapping[Effect, str] = {
@@ -40,20 +46,30 @@ _HASHED: Mapping[AskedDepth, tuple[Role, ...]] = {
 """Roles of files whose content is read at each depth; all at the others."""
 
 
-def check(request: Request, lock: Lock, path: Path, depth: AskedDepth, reading: Reading = unread) -> LockCheck:
+def check(
+    request: Request,
+    lock: Lock,
+    path: Path,
+    depth: AskedDepth,
+    reading: Reading = unread,
+    missing: HfcountError | None = None,
+) -> LockCheck:
     """Whether a checkpoint is as it was locked.
 
     Args:
         path: of the lock, which may lie in the folder of the checkpoint.
         reading: as of Options.
+        missing: why the request names no checkpoint.
     """
     facts: dict[str, Any] = {"model": printable(request.path), "lock": printable(str(path))}
     facts |= {"depth": "data" if depth == "auto" else depth, "locked_verdict": _verdict(lock)}
     try:
+        if missing is not None:
+            raise missing
         source = of_model(checkpoint_files(request), path)
         comparison = _Comparison(source, lock, depth, reading)
         changes = sorted(comparison.changes(), key=_file)
-    except FetchError as error:
+    except HfcountError as error:
         return LockCheck(agrees=None, error=Failure(kind=error.kind, message=str(error)), **facts)
     shown = [change for change in changes if comparison.role(change.file) != "unread"]
     noted = tuple(
@@ -108,10 +124,12 @@ class _Comparison:
             yield self._added(name, known)
         for name in both:
             digest = digests.get(name)
-            if isinstance(digest, FetchError):
-                yield _change(name, "unreadable", "content", str(digest).rstrip("."))
+            error = digest if isinstance(digest, FetchError) else self._unread_header(name)
+            if error is not None:
+                text = f"{str(error).rstrip('.')}; check again when it can be read"
+                yield _change(name, "unreadable", "content", text)
             elif self._differs(name, digest):
-                yield self._changed(name)
+                yield self._changed(name, digest)
             else:
                 self.agreeing += 1
 
@@ -133,7 +151,12 @@ class _Comparison:
             yield f"the content of {plural(others, 'other file')}: only sizes were compared"
 
     def _has_header(self, name: str) -> bool:
-        return name in self._headers and "header" in self.lock.files[name]
+        return isinstance(self._headers.get(name), WeightHeader) and "header" in self.lock.files[name]
+
+    def _unread_header(self, name: str) -> FetchError | None:
+        """Why the header of a file whose content is not read cannot be read either."""
+        header = self._headers.get(name) if self.depth == "headers" and not self._is_hashed(name) else None
+        return header if isinstance(header, FetchError) else None
 
     def _is_hashed(self, name: str) -> bool:
         roles = _HASHED.get(self.depth)
@@ -146,13 +169,18 @@ class _Comparison:
         digests = self.source.digests(alike, unread)
         return {digest: name for name, digest in digests.items() if isinstance(digest, str)}
 
-    def _differs(self, name: str, digest: str | None) -> bool:
+    def _differs(self, name: str, digest: str | FetchError | None) -> bool:
         facts = self.lock.files[name]
         if digest is not None:
             return digest != self.lock.digests[name]
         if self.source.sizes[name] != facts["bytes"]:
             return True
-        return self.depth == "headers" and self._has_header(name) and self._headers[name].sha256 != facts["header"]
+        return self.depth == "headers" and self._has_other_header(name)
+
+    def _has_other_header(self, name: str) -> bool:
+        """Whether a header was locked and read, and is not the same."""
+        header, facts = self._headers.get(name), self.lock.files.get(name, {})
+        return isinstance(header, WeightHeader) and facts.get("header", header.sha256) != header.sha256
 
     def _missing(self, name: str, known: Mapping[str, str]) -> FileChange:
         renamed = known.get(self.lock.digests[name])
@@ -170,7 +198,7 @@ class _Comparison:
         kind = self.role(name)
         return "tensors" if kind == "weights" else kind if kind in ("config", "index") else "content"
 
-    def _changed(self, name: str) -> FileChange:
+    def _changed(self, name: str, digest: str | FetchError | None) -> FileChange:
         kind = self.role(name)
         if kind == "config":
             return self._config(name)
@@ -180,7 +208,13 @@ class _Comparison:
             return _change(
                 name, "changed", "index", "it lists tensors or their files otherwise, or is written otherwise"
             )
-        return _change(name, "changed", "content", "its content is another")
+        locked, size = self.lock.files[name]["bytes"], self.source.sizes[name]
+        if locked != size:
+            return _change(
+                name, "changed", "content", f"its content is another ({locked:,} bytes were locked, {size:,} are there)"
+            )
+        text = f"its content is another (sha256 {self.lock.digests[name]} was locked, {digest} is there)"
+        return _change(name, "changed", "content", text)
 
     def _config(self, name: str) -> FileChange:
         kept = self.lock.predicate["configs"].get(name)
@@ -200,57 +234,90 @@ class _Comparison:
         facts, now = self.lock.files[name], self._headers.get(name)
         sizes = self.source.sizes[name], facts["bytes"]
         length = "" if sizes[0] == sizes[1] else f" ({sizes[1]:,} bytes were locked, {sizes[0]:,} are there)"
-        if now is None or "header" not in facts:
+        if not isinstance(now, WeightHeader) or "header" not in facts:
             unread = "its header cannot be read" if "header" in facts else "hfcount knows no header of it"
             unread = "its header was not read" if self.depth in ("config", "index") else unread
             return _change(name, "changed", "content", f"its bytes are others, and {unread}{length}")
         if now.sha256 == facts["header"]:
-            pickled = name.endswith((".bin", ".pt", ".pth", ".ckpt"))
-            how = ", or how they are pickled" if pickled else ""
+            how = ", or how they are pickled" if is_pickle(name) else ""
             return _change(name, "changed", "values", f"its values{how}; names, shapes and dtypes are the same{length}")
-        if tensors := self._tensors.get(set_of(name)):
-            many = sum(row.tensors for row in tensors)
-            return _change(name, "changed", "tensors", f"{plural(many, 'tensor')} changed{length}", tensors=tensors)
+        tensors, text = self._tensors_of(name)
+        if text:
+            return _change(name, "changed", "tensors" if tensors else "content", f"{text}{length}", tensors=tensors)
         keys = configs.plain(facts.get("metadata") or {}, now.metadata or {}, of_gguf)
         text = "the tensors are the same, but its header is another: metadata, or the places or files of tensors"
         return _change(name, "changed", "header", f"{text}{length}", keys=keys)
 
     @cached_property
-    def _headers(self) -> dict[str, WeightHeader]:
-        """The headers of the weights that are there."""
+    def _headers(self) -> dict[str, WeightHeader | FetchError]:
+        """The headers of the weights that are there, or why one cannot be read."""
         if self.depth in ("config", "index"):
             return {}
         return headers(self.source, [name for name in sorted(self.there) if self.role(name) == "weights"])
 
+    def _tensors_of(self, name: str) -> tuple[tuple[LockedTensor, ...], str]:
+        """The tensors of a weight file that are not as they were locked, and a text; it is empty if all are.
+
+        Of a set of shards each file has those that its header lists now. A tensor that is in none of the changed files
+        is with the one file that may have lost it, or with the first of several; with none where a shard was not read.
+        """
+        if self._tensors is None:
+            return (), "its header is another, and the lock does not tell apart which tensors it had"
+        kept = set_of(name)
+        files = sorted(file for file in self._read if set_of(file) == kept and self._has_other_header(file))
+        own, left = self._blamed(kept, name, files)
+        unread = sorted(file for file in self.lock.digests if set_of(file) == kept and file not in self._read)
+        if files == [name] and not unread:
+            own, left = {**own, **left}, {}
+        texts = [f"{plural(len(own), 'tensor')} changed"] if own else []
+        if left and unread:
+            texts.append(f"which tensors left it is not known, because {printable(unread[0])} was not read")
+        elif left and name != files[0]:
+            texts.append(f"what else changed in its set of shards is said of {printable(files[0])}")
+        elif left:
+            texts.append(f"{plural(len(left), 'tensor')} of its set of shards changed or left")
+            own |= left
+        return tuple(_rows(own)), "; ".join(texts)
+
+    def _blamed(self, kept: str, name: str, files: Collection[str]) -> tuple[Changed, Changed]:
+        """The changed tensors of a set that are in one file now, and those that are in none of the changed files."""
+        changed = {key: forms for key, forms in (self._tensors or {}).items() if key[0] == kept}
+        own = {key: forms for key, forms in changed.items() if self._places.get(key) == name}
+        return own, {key: forms for key, forms in changed.items() if self._places.get(key) not in files}
+
     @cached_property
-    def _tensors(self) -> dict[str, tuple[LockedTensor, ...]]:
-        """The tensors that are not as they were locked, by their set of shards."""
-        now = [tensor for header in self._headers.values() for tensor in header.tensors]
-        rows = folded(now)
-        kept = {_row_key(row): row for row in self.lock.predicate["tensors"]}
-        new = {_row_key(row): row for row in rows}
-        before = unfolded(row for key, row in kept.items() if key not in new)
-        after = unfolded(row for key, row in new.items() if key not in kept)
+    def _places(self) -> dict[tuple[str, str], str]:
+        """The file that each tensor is in now, by set and name."""
+        return {(tensor.file, tensor.name): file for file, header in self._read.items() for tensor in header.tensors}
+
+    @property
+    def _read(self) -> dict[str, WeightHeader]:
+        return {file: header for file, header in self._headers.items() if isinstance(header, WeightHeader)}
+
+    @cached_property
+    def _tensors(self) -> Changed | None:
+        """The tensors that are not as they were locked, by set and name; None if the lock's rows do not tell them."""
+        now = folded(tensor for header in self._read.values() for tensor in header.tensors)
+        locked = self.lock.predicate["tensors"]
+        then_rows, now_rows = ({_row_key(row) for row in rows} for rows in (locked, now))
+        before = unfolded(row for row in locked if _row_key(row) not in now_rows)
+        after = unfolded(row for row in now if _row_key(row) not in then_rows)
         if before is None or after is None:
-            return {}
-        by_file: dict[str, list[LockedTensor]] = {}
-        for row in _rows(before, after):
-            by_file.setdefault(row.file, []).append(row)
-        return {file: tuple(changed) for file, changed in by_file.items()}
+            return None
+        return {
+            key: (before.get(key), after.get(key)) for key in (*before, *after) if before.get(key) != after.get(key)
+        }
 
 
 def _row_key(row: Row) -> tuple[str, ...]:
     return row["file"], row["name"], row["dtype"], str(row["shape"]), row["sha256"]
 
 
-def _rows(
-    before: Mapping[tuple[str, str], StoredTensor], after: Mapping[tuple[str, str], StoredTensor]
-) -> Iterator[LockedTensor]:
+def _rows(changed: Changed) -> Iterator[LockedTensor]:
     """The tensors that differ, folded by what they were and are."""
     groups: dict[tuple[str | None, str | None], list[StoredTensor]] = {}
-    for key in dict.fromkeys((*before, *after)):
-        then, now = before.get(key), after.get(key)
-        if then != now and (tensor := then or now) is not None:
+    for then, now in changed.values():
+        if (tensor := then or now) is not None:
             groups.setdefault((_form(then), _form(now)), []).append(tensor)
     for (then_form, now_form), tensors in groups.items():
         plain = (tensor._replace(dtype="", shape=()) for tensor in tensors)

@@ -10,11 +10,11 @@ from hfcount.spec.tree.leaves import joined, split
 
 _DEEP = 6  # numbers in a name that is folded
 _MOST = 2_000_000  # names that rows are unfolded to
-_SHARD = re.compile(r"-\d+-of-\d+(?=\.\w+$)")
+_SHARD = re.compile(r"-\d+(-of-\d+\.\w+)$")
 _NUMBERS = re.compile(r"\{(\d{1,9}(?:-\d{1,9})?(?:,\d{1,9}(?:-\d{1,9})?)*)\}")
 
 Row = Mapping[str, Any]
-"""`file` (without numbers of shards), `name` with ranges in braces, `dtype`, `shape`, `tensors`, `sha256`."""
+"""`file` (of shards a pattern, see `set_of`), `name` with ranges in braces, `dtype`, `shape`, `tensors`, `sha256`."""
 
 
 class StoredTensor(NamedTuple):
@@ -27,8 +27,8 @@ class StoredTensor(NamedTuple):
 
 
 def set_of(file: str) -> str:
-    """The name of the file that shards are part of: `model.safetensors` of `model-00001-of-00002.safetensors`."""
-    return _SHARD.sub("", file)
+    """The pattern of the set that a shard is in: `model-*-of-00002.safetensors`; another file's own name."""
+    return _SHARD.sub(r"-*\1", file)
 
 
 def folded(tensors: Iterable[StoredTensor]) -> list[dict[str, Any]]:

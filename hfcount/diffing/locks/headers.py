@@ -8,6 +8,7 @@ from hashlib import sha256
 from typing import Any, NamedTuple
 
 from hfcount.diffing.locks.folding import StoredTensor, set_of
+from hfcount.diffing.locks.roles import is_pickle
 from hfcount.errors import DocumentError, FetchError
 from hfcount.fetcher.checkpoint_files import CheckpointFiles
 from hfcount.formats.safetensors import header_end, read_shard
@@ -15,7 +16,6 @@ from hfcount.formats.safetensors import header_end, read_shard
 _AT_ONCE = 4
 _FIRST = 65_536  # bytes
 _SHORT = 200  # characters of a text that a lock keeps
-_PICKLES = (".bin", ".pt", ".pth", ".ckpt")
 
 
 class WeightHeader(NamedTuple):
@@ -31,21 +31,23 @@ class WeightHeader(NamedTuple):
     metadata: Mapping[str, Any] | None = None
 
 
-def headers(source: CheckpointFiles, wanted: Collection[str]) -> dict[str, WeightHeader]:
-    """The headers of those of the files that have one that can be read."""
+def headers(source: CheckpointFiles, wanted: Collection[str]) -> dict[str, WeightHeader | FetchError]:
+    """The headers of those of the files that have one, or why a file cannot be read."""
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         read = zip(wanted, pool.map(partial(_header, source), wanted), strict=True)
         return {name: header for name, header in read if header is not None}
 
 
-def _header(source: CheckpointFiles, name: str) -> WeightHeader | None:
+def _header(source: CheckpointFiles, name: str) -> WeightHeader | FetchError | None:
     try:
-        if name.endswith(".safetensors"):
+        if name.lower().endswith(".safetensors"):
             return _of_safetensors(source, name)
         if name.lower().endswith(".gguf"):
             return _of_gguf(source, name)
-        return _of_pickle(source, name) if name.endswith(_PICKLES) else None
-    except (DocumentError, FetchError):
+        return _of_pickle(source, name) if is_pickle(name) else None
+    except FetchError as error:
+        return error
+    except DocumentError:
         return None
 
 

@@ -39,7 +39,7 @@ class FileChange(Part):
 
 
 class NotedFile(Part):
-    """A file that no loader reads and that is not as it was locked."""
+    """A file that no loader of models reads and that is not as it was locked."""
 
     file: str
     change: Change

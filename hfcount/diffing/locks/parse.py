@@ -14,7 +14,11 @@ from hfcount.text import printable, shown
 _MOST = 400_000_000  # bytes
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _ANEW = "Make it anew with `hfcount lock MODEL`."
-_ROW = {"file": str, "name": str, "dtype": str, "shape": list, "tensors": int, "sha256": str}
+_ROW: Mapping[str, type] = {"file": str, "name": str, "dtype": str, "shape": list, "tensors": int, "sha256": str}
+_FILE: Mapping[str, type] = {"bytes": int}
+_FILE_ALSO: Mapping[str, type] = {"header": str, "metadata": dict}
+_CONFIG: Mapping[str, type] = {"values": dict}
+_KINDS: Mapping[type, str] = {int: "a whole number", str: "a text", list: "a list", dict: "an object"}
 
 
 class LockError(HfcountError):
@@ -103,29 +107,34 @@ def _digests(where: str, subject: Any) -> dict[str, str]:
 
 
 def _check_predicate(where: str, predicate: Mapping[str, Any], digests: Mapping[str, str]) -> None:
-    files, rows, kept = predicate.get("files"), predicate.get("tensors"), predicate.get("configs")
-    if not isinstance(files, dict) or not all(map(_is_file, files.values())):
-        raise LockError(f"{where}: predicate.files is not what a lock has there. {_ANEW}")
+    files = _of_kind(f"{where}: predicate.files", predicate.get("files"), dict)
+    for name, facts in files.items():
+        _check_fields(f"{where}: predicate.files[{shown(name)}]", facts, _FILE, _FILE_ALSO)
     if files.keys() != digests.keys():
         name = min(files.keys() ^ digests.keys())
         raise LockError(f"{where}: {printable(name)} is in only one of subject and predicate.files. {_ANEW}")
-    if not isinstance(rows, list) or not all(map(_is_row, rows)):
-        raise LockError(f"{where}: predicate.tensors is not what a lock has there. {_ANEW}")
-    if not isinstance(kept, dict) or not all(map(_is_config, kept.values())):
-        raise LockError(f"{where}: predicate.configs is not what a lock has there. {_ANEW}")
+    rows = _of_kind(f"{where}: predicate.tensors", predicate.get("tensors"), list)
+    for number, row in enumerate(rows):
+        _check_fields(f"{where}: predicate.tensors[{number}]", row, _ROW, {})
+        for size in row["shape"]:
+            _of_kind(f"{where}: an entry of predicate.tensors[{number}].shape", size, int)
+    kept = _of_kind(f"{where}: predicate.configs", predicate.get("configs"), dict)
+    for name, config in kept.items():
+        _check_fields(f"{where}: predicate.configs[{shown(name)}]", config, _CONFIG, {})
 
 
-def _is_file(facts: Any) -> bool:
-    if not isinstance(facts, dict) or type(facts.get("bytes")) is not int:
-        return False
-    return isinstance(facts.get("header", ""), str) and isinstance(facts.get("metadata", {}), dict)
+def _check_fields(place: str, entry: Any, kinds: Mapping[str, type], also: Mapping[str, type]) -> None:
+    """Raises LockError unless an entry has fields of such kinds, and of `also` those that it has."""
+    _of_kind(place, entry, dict)
+    for field, kind in kinds.items():
+        _of_kind(f"{place}.{field}", entry.get(field), kind)
+    for field, kind in also.items():
+        if field in entry:
+            _of_kind(f"{place}.{field}", entry[field], kind)
 
 
-def _is_row(row: Any) -> bool:
-    if not isinstance(row, dict) or not all(type(row.get(key)) is kind for key, kind in _ROW.items()):
-        return False
-    return all(type(size) is int for size in row["shape"])
-
-
-def _is_config(config: Any) -> bool:
-    return isinstance(config, dict) and isinstance(config.get("values"), dict)
+def _of_kind(place: str, value: Any, kind: type) -> Any:
+    """The value; raises LockError if it is of another kind."""
+    if type(value) is not kind:
+        raise LockError(f"{place} is {shown(value)}, but must be {_KINDS[kind]}. {_ANEW}")
+    return value

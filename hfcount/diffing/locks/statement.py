@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from hfcount.checkpoints.inspect import inspect
 from hfcount.checkpoints.inspection import Options
 from hfcount.diffing.locks.folding import folded
-from hfcount.diffing.locks.headers import digest, headers
-from hfcount.diffing.locks.roles import role
+from hfcount.diffing.locks.headers import WeightHeader, digest, headers
+from hfcount.diffing.locks.roles import LOCK, role
 from hfcount.errors import DocumentError, FetchError, HfcountError
 from hfcount.fetcher import Request
 from hfcount.fetcher.checkpoint_files import CheckpointFiles, checkpoint_files
@@ -29,9 +29,6 @@ STATEMENT = "https://in-toto.io/Statement/v1"
 PREDICATE = f"{PAGES}/lock.md#v"
 """The predicate type, before the number of the schema."""
 
-LOCK = "hfcount.lock"
-"""The usual name of a lock; a file of this name is part of no checkpoint."""
-
 SCHEMA = 1
 """The version of what the predicate holds; later ones add what this one does not know."""
 
@@ -45,7 +42,7 @@ def locked(request: Request, options: Options, path: Path) -> Json:
         path: where it will be written, which may be in the folder of the checkpoint.
 
     Raises:
-        FetchError: a file cannot be read, or has a name that is no Unicode.
+        FetchError: a file cannot be read, has no size, or has a name that is no Unicode.
     """
     source = of_model(checkpoint_files(request), path)
     names = sorted(source.sizes)
@@ -55,10 +52,15 @@ def locked(request: Request, options: Options, path: Path) -> Json:
     if not names:
         raise FetchError("NoConfig", f"{printable(request.path)} has no files to lock.")
     digests = source.digests(names, options.reading)
-    if error := next((value for value in digests.values() if isinstance(value, FetchError)), None):
-        raise error
+    _check(digests.values())
+    for name in names:
+        if source.sizes[name] is None:
+            text = f"no size is listed for {printable(name)}. Download the repo, and name its folder."
+            raise FetchError("HubError", text)
     weights = [name for name in names if role(name, source.sizes[name]) == "weights"]
-    read_headers = headers(source, weights)
+    answers = headers(source, weights)
+    _check(answers.values())
+    read_headers = {name: header for name, header in answers.items() if isinstance(header, WeightHeader)}
     files: dict[str, Json] = {}
     for name in names:
         header = read_headers.get(name)
@@ -111,6 +113,12 @@ def of_model(source: CheckpointFiles, lock: Path | None = None) -> CheckpointFil
         if name in named or ((split := split_name(name)) and (split[0], split[2]) in stems)
     }
     return source._replace(sizes=kept)
+
+
+def _check(answers: Iterable[object]) -> None:
+    """Raises the first FetchError among what was read."""
+    if error := next((answer for answer in answers if isinstance(answer, FetchError)), None):
+        raise error
 
 
 def _is_unicode(name: str) -> bool:

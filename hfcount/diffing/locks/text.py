@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from hfcount.diffing.locks.model import FileChange, LockCheck
+from hfcount.diffing.locks.roles import is_training
 from hfcount.diffing.text import value
 from hfcount.text import plural, printable
 
@@ -23,11 +24,16 @@ def _summary(result: LockCheck) -> str:
     if result.error is not None:
         return f"not checked against {result.lock}: {result.error.message}"
     if result.agrees:
-        return f"as locked in {result.lock}: {plural(result.checked, 'file')} agree, to depth {result.depth}."
+        return f"as locked in {result.lock}: {_agreeing(result, 'file')}, to depth {result.depth}."
     many = plural(len(result.differences), "file")
     if result.agrees is None:
         return f"not checked against {result.lock}: {many} cannot be read."
-    return f"not as locked in {result.lock}: {many} not the same, {result.checked:,} agree."
+    return f"not as locked in {result.lock}: {many} not the same, {_agreeing(result)}."
+
+
+def _agreeing(result: LockCheck, noun: str = "") -> str:
+    many = plural(result.checked, noun) if noun else f"{result.checked:,}"
+    return f"{many} {'agrees' if result.checked == 1 else 'agree'}"
 
 
 def _lines(result: LockCheck) -> Iterator[str]:
@@ -35,7 +41,8 @@ def _lines(result: LockCheck) -> Iterator[str]:
         yield f"  {change.change} {printable(change.file)}: {change.text}."
         yield from _details(change)
     for noted in result.noted:
-        yield f"  Note: {noted.change} {printable(noted.file)}, which no loader reads."
+        trainer = ", only the Trainer of transformers when a training resumes" if is_training(noted.file) else ""
+        yield f"  Note: {noted.change} {printable(noted.file)}, which no loader of models reads{trainer}."
     for sentence in result.not_checked:
         yield f"  Not checked: {sentence}."
 
