@@ -19,7 +19,7 @@ from hfcount.fetcher.interface import early
 from hfcount.options import AskedDepth, DerivedWith, Expected
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     from hfcount.checkpoints.data.difference import Difference
     from hfcount.diffing.model import Diff
@@ -148,14 +148,15 @@ def command(
     shown = _style(style, as_json, quiet, [*_printed(outputs), *(["card"] if card and card.printed else [])])
     where = None, None, fixtures, offline, timeout, not no_cache
     sides = [_side(Request(model, *where, headers=early(depth))) for model in models]
+    from hfcount.checkpoints.data.difference import Difference
     from hfcount.checkpoints.inspection import Options
     from hfcount.diffing.run import DiffOptions, diff
     from hfcount.report.renderers.progress import Bar
 
-    totals: list[Difference] = []
+    totals = Difference()
     with Bar(len(models)) as bar:
         options = Options(depth, progress=bar.files, reading=bar.bytes, derive_with=derive_with)
-        wanted = DiffOptions(sample, expect, adapter, None, structure, allow_nan, scale, _adding(totals))
+        wanted = DiffOptions(sample, expect, adapter, None, structure, allow_nan, scale, partial(_add, totals))
         results = [diff(sides[0], side, options, wanted) for side in sides[1:]]
     there = shown == "card" or said(lambda: _SEPARATORS.get(shown, "").join(_text(shown, one) for one in results))
     if card:
@@ -190,24 +191,15 @@ def _check(models: Sequence[str], expect: Expected | None, adapter: str | None, 
         raise click.UsageError("--scale needs --expect merge.")
 
 
-def _adding(totals: "list[Difference]") -> "Callable[[Iterable[Difference]], None]":
-    """What adds differences up, as one in a list that is empty at first."""
-
-    def add(differences: "Iterable[Difference]") -> None:
-        from hfcount.checkpoints.data.difference import Difference
-
-        if not totals:
-            totals.append(Difference())
-        for difference in differences:
-            totals[0].add(difference)
-
-    return add
+def _add(totals: "Difference", differences: "Iterable[Difference]") -> None:
+    for difference in differences:
+        totals.add(difference)
 
 
-def _card(result: "Diff", totals: "Sequence[Difference]", as_markdown: bool) -> str:
+def _card(result: "Diff", totals: "Difference", as_markdown: bool) -> str:
     from hfcount.diffing.card import text
 
-    return text(result, totals[0] if totals else None, command_line(), as_markdown)
+    return text(result, totals if totals.elements else None, command_line(), as_markdown)
 
 
 def _style(style: str, as_json: bool, quiet: bool, printed: Sequence[str]) -> str:

@@ -1,14 +1,15 @@
 """The card of a comparison: what the pull request of a conversion shows."""
 
+import json
+from collections.abc import Sequence
+from math import isfinite, sqrt
 from typing import Any
 
 from hfcount.checkpoints.data.difference import Difference
 from hfcount.diffing.model import Diff
-from hfcount.diffing.pieces import Side, TensorPair, Tensors, Values
+from hfcount.diffing.pieces import ConfigKey, Side, TensorPair, Tensors, Values
 from hfcount.diffing.text import facts
-from hfcount.report.renderers.card import Card, beginning, markdown, yaml
-
-_MOST = 20  # rows of tensors that differ
+from hfcount.report.renderers.card import MOST, Card, beginning, markdown, yaml
 
 
 def text(diff: Diff, totals: Difference | None, command: str, as_markdown: bool) -> str:
@@ -24,6 +25,8 @@ def text(diff: Diff, totals: Difference | None, command: str, as_markdown: bool)
 def card(diff: Diff, totals: Difference | None, command: str) -> Card:
     """The fields of the card."""
     wanted = diff.expectation
+    values = _compared(diff)
+    exact = None if any(each.sampled for each in values) else totals
     return {
         **beginning(command),
         "a": _side(diff.a),
@@ -38,18 +41,31 @@ def card(diff: Diff, totals: Difference | None, command: str) -> Card:
             "reason": wanted.reason if wanted else None,
             "exit_code": diff.exit_code,
         },
-        "config": {row.key: [row.a, row.b] for row in diff.config if _is_plain(row.a) and _is_plain(row.b)} or None,
+        "config": _config(diff.config) or None,
         "tensors": _tensors(diff.tensors) if diff.tensors else None,
-        "values": _values(diff.values, totals) if diff.values else None,
-        "rounding": _rounding(totals) if totals and diff.values and not diff.values.sampled else None,
+        "values": _values(values, exact) if values else None,
+        "rounding": _rounding(exact) if exact and values else None,
         "mismatches": _mismatches(diff),
         "parts": {name: {"summary": part.summary} for name, part in (diff.parts or {}).items()} or None,
         "notes": list(diff.notes) or None,
     }
 
 
-def _is_plain(value: Any) -> bool:
-    return value is not None and isinstance(value, str | int | float)
+def _compared(diff: Diff) -> list[Values]:
+    """The values that were compared: of a model, or of each part of a pipeline."""
+    return [each.values for each in (diff, *(diff.parts or {}).values()) if each.values]
+
+
+def _config(keys: Sequence[ConfigKey]) -> Card:
+    return {row.key: [_value(row, "a"), _value(row, "b")] for row in keys}
+
+
+def _value(row: ConfigKey, side: str) -> str | int | float:
+    """The value of a side; null, a list or an object as JSON."""
+    value: Any = getattr(row, side)
+    if value is None and row.absent == side:
+        return "absent"
+    return value if isinstance(value, str | int | float) else json.dumps(value, separators=(",", ":"), default=str)
 
 
 def _side(side: Side) -> Card:
@@ -84,30 +100,33 @@ def _count(rows: tuple[TensorPair, ...]) -> int:
     return sum(row.count for row in rows)
 
 
-def _values(values: Values, totals: Difference | None) -> Card:
+def _values(values: Sequence[Values], totals: Difference | None) -> Card:
     """Numbers of tensors by how their values compare, and of elements."""
-    other = sum(row.other for row in values.components)
+    other = sum(row.other for each in values for row in each.components)
+    compared, identical = sum(each.tensors for each in values), sum(each.identical for each in values)
+    through = {each.through for each in values}
     return {
-        "sampled": values.sampled or None,
-        "compared": values.tensors,
-        "identical": values.identical,
-        "rounded": values.tensors - values.identical - other,
+        "sampled": any(each.sampled for each in values) or None,
+        "compared": compared,
+        "identical": identical,
+        "rounded": compared - identical - other,
         "other": other,
-        "not_compared": values.uncompared,
-        "elements": totals.elements if totals and not values.sampled else None,
-        "elements_differing": totals.differing if totals and not values.sampled else None,
-        "new_nan_or_infinite": values.introduced,
-        "through": values.through,
+        "not_compared": sum(each.uncompared for each in values),
+        "elements": totals.elements if totals else None,
+        "elements_differing": totals.differing if totals else None,
+        "new_nan_or_infinite": sum(each.introduced for each in values),
+        "through": through.pop() if len(through) == 1 else None,
     }
 
 
 def _rounding(totals: Difference) -> Card:
-    """Errors over all elements that were compared, whether they differ or not; those that are finite on both sides."""
-    finite = totals.elements - totals.beyond
+    """Errors over all elements that were compared but those that differ and are NaN or infinite on either side."""
+    elements = totals.elements - totals.beyond
+    rms = sqrt(totals.squares / elements) if elements and isfinite(totals.squares) else None
     return {
         "largest_error": float(totals.largest),
-        "mean_error": totals.absolute / finite if finite else 0.0,
-        "rms_error": totals.rms,
+        "mean_error": totals.absolute / elements if elements else 0.0,
+        "rms_error": rms if elements else 0.0,
     }
 
 
@@ -126,7 +145,7 @@ def _mismatches(diff: Diff) -> list[Card]:
             rows.append({"tensors": row.name, "count": row.other, "what": "other values", "largest_error": row.largest})
     for name, part in (diff.parts or {}).items():
         rows += [{"part": name, **row} for row in _mismatches(part)]
-    return rows[:_MOST]
+    return rows[:MOST]
 
 
 def _pair(what: str, pair: TensorPair) -> Card:

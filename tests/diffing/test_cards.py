@@ -1,5 +1,7 @@
 """Cards: what the pull request of a conversion shows, as YAML and Markdown."""
 
+import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -7,7 +9,8 @@ import numpy as np
 import pytest
 import yaml
 from conftest import Command
-from test_diff_values import WIDE, changed, saved, weights
+from pipeline_repos import pipeline
+from test_diff_values import EMBED, UP, WIDE, changed, saved, weights, with_one
 
 import hfcount
 from hfcount.report.renderers import card
@@ -74,6 +77,54 @@ def test_json_is_as_without_a_card(command: Command, tmp_path: Path) -> None:
     plain = command("diff", a, b, "--depth", "data", "--json")
     assert command("diff", a, b, "--depth", "data", "--json", "--card", tmp_path / "card.yaml") == plain
     assert yaml.safe_load((tmp_path / "card.yaml").read_text())["a"]["model"]
+
+
+def test_nan_that_both_have_is_no_error(command: Command, tmp_path: Path) -> None:
+    """Errors are over all elements but those that differ and are not finite on either side."""
+    both = with_one(weights(WIDE), UP, float("nan"))
+    a = saved(tmp_path / "a", WIDE, both, "F32")
+    b = saved(tmp_path / "b", WIDE, with_one(changed(both, 0.1, "input_layernorm"), EMBED, float("inf")), "F32")
+    made = _card(command, "diff", a, b, "--depth", "data")
+    other = changed(both, 0.1, "input_layernorm")
+    gaps = np.concatenate([(one.astype(np.float64) - other[name]).reshape(-1) for name, one in both.items()])
+    gaps = np.abs(np.where(np.isnan(gaps), 0, gaps))
+    elements = gaps.size - 1  # the infinite one is left out
+    assert made["rounding"] == {
+        "largest_error": pytest.approx(gaps.max(), rel=1e-5),
+        "mean_error": pytest.approx(gaps.sum() / elements, rel=1e-5),
+        "rms_error": pytest.approx(np.sqrt((gaps**2).sum() / elements), rel=1e-5),
+    }
+
+
+def test_changed_keys_of_any_value_are_there(command: Command, tmp_path: Path) -> None:
+    former = {"eos_token_id": 2, "pad_token_id": None, "mine": [{"x": 1}]}
+    a = saved(tmp_path / "a", WIDE | former, weights(WIDE))
+    b = saved(tmp_path / "b", WIDE | {"eos_token_id": [2, 3], "pad_token_id": 7, "mine": 5}, weights(WIDE))
+    assert _card(command, "diff", a, b)["config"] == {
+        "eos_token_id": [2, "[2,3]"],
+        "pad_token_id": ["null", 7],
+        "mine": ['[{"x":1}]', 5],
+    }
+
+
+def test_a_card_of_a_pipeline_has_the_values_of_its_parts(command: Command, tmp_path: Path) -> None:
+    a = pipeline(tmp_path / "a")
+    b = shutil.copytree(a, tmp_path / "b")
+    for part, file in (("unet", "diffusion_pytorch_model"), ("vae", "diffusion_pytorch_model")):
+        weights_file = b / part / f"{file}.safetensors"
+        raw = bytearray(weights_file.read_bytes())
+        raw[-2] = 1  # one element of the last tensor, in F32, which was 0
+        weights_file.write_bytes(raw)
+    made = _card(command, "diff", a, b, "--depth", "data")
+    assert made["values"]["compared"] - made["values"]["identical"] == 2
+    assert made["values"]["elements_differing"] == 2
+    assert made["values"]["elements"] == sum(part["parameters"] for part in _parts(a, b))
+    assert made["rounding"]["largest_error"] > 0
+
+
+def _parts(a: Path, b: Path) -> list[dict[str, Any]]:
+    parts = json.loads(hfcount.diff(a, b).to_json())["parts"]
+    return [part["a"] for part in parts.values()]
 
 
 @pytest.mark.parametrize("file", ["card.txt", "no/card.yaml", "card"])

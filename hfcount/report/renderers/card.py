@@ -22,7 +22,8 @@ LAYOUT = 1
 
 _PLAIN = re.compile(r"(\.{0,2}/)?[A-Za-z_][\w./@+-]*", re.ASCII)
 _WORDS = frozenset("true false yes no on off y n null".split())
-_MOST = 20  # findings, or rows of tensors that differ
+MOST = 20
+"""Findings of a card, or rows of tensors that differ."""
 
 Card = Mapping[str, Any]
 
@@ -55,7 +56,7 @@ def of_report(report: Report, command: str) -> Card:
         "notes": len(report.findings) - errors,
         "findings": [
             {"code": finding.code, "severity": finding.severity, "text": finding.message}
-            for finding in report.findings[:_MOST]
+            for finding in report.findings[:MOST]
         ],
         "values": _values(report),
         "loaders": [f"{one.loader} {one.version}" for one in report.loaders if one.outcome == "whole"] or None,
