@@ -10,7 +10,6 @@ from hfcount.text import plural
 
 _FORM = ("spelling", "container", "same-structure", "same-values", "same-files")
 _LOOK = "values were not compared (--sample or --depth data compares them)"
-_PIPELINE = "one is a pipeline, but mergekit merges single models with a config.json"
 _FEW = 3
 
 Judgement = tuple[bool | None, str]
@@ -43,7 +42,7 @@ def expectation(
     elif "order" in _kinds(diff):
         met, reason = False, "its layers or experts are in another order than A's"
     elif expected == "mergeable":
-        met, reason = mergeable() if mergeable else (False, _PIPELINE)
+        met, reason = mergeable() if mergeable else _of_pipelines(diff)
     elif diff.same_structure is None:
         met, reason = None, _untold(diff)
     elif expected == "merge":
@@ -65,6 +64,13 @@ def introduced(diff: Diff) -> str:
         f"{plural(values.introduced, 'value')} of B {verb} NaN or infinite, and A's {verb} not: {names[0]}{more}"
         " (--allow-nan takes them)"
     )
+
+
+def _of_pipelines(diff: Diff) -> Judgement:
+    """Whether mergekit merges what is a pipeline on one side at least."""
+    if diff.same_structure is None and diff.parts is None:
+        return None, _untold(diff)
+    return False, "one is a pipeline, but mergekit merges single models with a config.json"
 
 
 def _untold(diff: Diff) -> str:

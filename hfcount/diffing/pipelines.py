@@ -13,6 +13,7 @@ from hfcount.errors import DocumentError, FetchError, HfcountError
 from hfcount.fetcher import Request
 from hfcount.formats.json import parse_object
 from hfcount.formats.model_index import Entry, PipelineIndex, read_pipeline
+from hfcount.report.figures import Failure
 from hfcount.text import printable
 
 _FEW = 3  # names in a line
@@ -36,6 +37,8 @@ def diff(a: LoadedSide, b: LoadedSide, files: FileSums | None, differ: Differ, a
         )
     except DocumentError as error:
         return Diff(a=sides[0], b=sides[1], summary="they could not be compared", notes=(str(error),))
+    if unread := [name for name, side in (("A", a), ("B", b)) if _is_unread(side)]:
+        return Diff(a=_failed(a), b=_failed(b), summary=f"{' and '.join(unread)} could not be read")
     first, second = indexes
     if first is None or second is None:
         if (part := _of_one(a, b, first or second, differ)) is not None:
@@ -65,6 +68,17 @@ def diff(a: LoadedSide, b: LoadedSide, files: FileSums | None, differ: Differ, a
         parts=parts,
         expectation=_expectation(parts, allow_nan),
     )
+
+
+def _is_unread(side: LoadedSide) -> bool:
+    return side.unseen is not None or (not side.pipeline and side.inventory() is None)
+
+
+def _failed(side: LoadedSide) -> Side:
+    """A side, with the reason if it could not be read."""
+    error = side.unseen
+    failure = Failure(kind=error.kind, message=str(error)) if error else None
+    return Side(model=printable(side.model), error=failure)
 
 
 def _of_one(a: LoadedSide, b: LoadedSide, index: PipelineIndex | None, differ: Differ) -> Diff | None:

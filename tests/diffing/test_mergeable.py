@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from build import TINY
 from conftest import Command
+from pipeline_repos import pipeline
 from tables import over
 from test_diff_values import saved, weights
 
@@ -90,11 +91,25 @@ def test_nan_is_not_merged(tmp_path: Path) -> None:
     assert found is not None and found.met is False and "NaN" in found.reason
 
 
-def test_files_of_another_name_are_refused(tmp_path: Path) -> None:
+def test_weights_of_another_name_are_none(tmp_path: Path) -> None:
     a, b = (saved(tmp_path / name, LLAMA, weights(LLAMA)) for name in "ab")
     (b / "model.safetensors").rename(b / "consolidated.safetensors")
     found = hfcount.diff(a, b, expect="mergeable").expectation
-    assert found is not None and found.met is not True
+    assert found is not None and (found.met, found.reason) == (None, "B has no weights")
+
+
+@pytest.mark.parametrize("broken", [None, "{"])
+def test_a_pipeline_beside_what_cannot_be_read_is_unknown(broken: str | None, tmp_path: Path) -> None:
+    a, b = pipeline(tmp_path / "a"), tmp_path / "b"
+    if broken:
+        b.mkdir()
+        (b / "config.json").write_text(broken)
+    for sides in ((a, b), (b, a)):
+        assert hfcount.diff(*sides).exit_code == 3
+        result = hfcount.diff(*sides, expect="mergeable")
+        assert result.expectation is not None and (result.expectation.met, result.exit_code) == (None, 3)
+    mergeable = hfcount.diff(a, a, expect="mergeable").expectation
+    assert mergeable is not None and mergeable.met is False
 
 
 def test_nothing_is_known_of_configs_alone(tmp_path: Path) -> None:
