@@ -165,6 +165,11 @@ class FolderShards:
         self._folder, self.whole, self._entries = folder, whole, frozenset(entries)
         self.names: Collection[str] | None = names
 
+    @property
+    def folder(self) -> Path:
+        """Where the files are."""
+        return self._folder
+
     def sizes(self, wanted: Collection[str]) -> Mapping[str, int | None] | None:
         """Bytes of those of the files that are there; None for the size of what is no file."""
         sizes: dict[str, int | None] = {}

@@ -180,6 +180,7 @@ class Reads:
     def __init__(self, shards: Shards) -> None:
         self._shards = shards
         self.local, self.names, self.whole, self.kept = shards.local, shards.names, shards.whole, shards.kept
+        self.folder: Path | None = getattr(shards, "folder", None)  # only files on disk have one
         self.headers: Mapping[str, Shard] | None = None
         self.pickled: Pickles = {}
         self.samples: Samples = {}

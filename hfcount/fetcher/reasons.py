@@ -64,6 +64,10 @@ def misnamed(documents: Documents, weights: Weights, held: str) -> str:
 
 def nothing_to_compare(documents: Documents, weights: Weights) -> str:
     """Why there is nothing to compare the config with, where there is no index and no header was read."""
+    return " ".join(filter(None, (_not_there(documents, weights), weights.unfinished)))
+
+
+def _not_there(documents: Documents, weights: Weights) -> str:
     files, where, layout = documents.files, label(documents.model, documents.revision), documents.layout
     if there := [name for name in weights.there if name in (weights.sizes or ())]:
         return (
@@ -139,10 +143,11 @@ def not_read(documents: Documents, weights: Weights, unread: Sequence[str]) -> s
     where = label(documents.model, documents.revision)
     many = f"{len(unread):,} of the {plural(len(weights.named), 'weight file')}"
     if documents.source == "cache":
-        return (
+        text = (
             f"{many} of {where} are not in the cache ({named(unread)}), so they could not be checked. Run once"
             " without --offline (and without HF_HUB_OFFLINE)."
         )
+        return " ".join(filter(None, (text, weights.unfinished)))
     if documents.source == "hub":
         return f"{many} of {where} are listed but cannot be found ({named(unread)}). Try again."
     if not documents.shards.names and not weights.sizes:

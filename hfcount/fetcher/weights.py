@@ -52,6 +52,7 @@ class Weights(Record, kw_only=False):
         index: what names the files, if it was read.
         companions: further documents, by name.
         layout: the names that their loader looks for.
+        unfinished: a sentence about a download of files that are not there; empty if none was begun.
     """
 
     named: Collection[str] = ()
@@ -64,6 +65,7 @@ class Weights(Record, kw_only=False):
     index: Index | None = None
     companions: Mapping[str, Document] = made(factory=dict)
     layout: Layout = HF_LAYOUT
+    unfinished: str = ""
 
     @property
     def usual(self) -> bool:
@@ -152,9 +154,10 @@ def _weights(
     apart: Mapping[str, str],
 ) -> Weights:
     """The weight files of these names, with what is known of the checkpoint besides."""
+    sizes = documents.shards.sizes([*named, *beside])
     return Weights(
         named,
-        documents.shards.sizes([*named, *beside]),
+        sizes,
         beside,
         apart,
         documents.shards.whole,
@@ -163,7 +166,18 @@ def _weights(
         index,
         _companions(documents),
         documents.layout,
+        "" if sizes is not None and all(name in sizes for name in named) else _unfinished(documents),
     )
+
+
+def _unfinished(documents: Documents) -> str:
+    """What is to be said of a download that was begun, where files are not there."""
+    folder = getattr(documents.shards, "folder", None)  # only those on disk have one
+    if folder is None:
+        return ""
+    from hfcount.fetcher.unfinished import unfinished  # most checkpoints are whole
+
+    return unfinished(folder)
 
 
 def _companions(documents: Documents) -> Mapping[str, Document]:

@@ -46,6 +46,8 @@ def check_absent(c: Comparison, outcome: Outcome) -> None:
         files=named(absent),
         numbers=_numbers(absent, incomplete_sets(weights.there)),
     )
+    if weights.unfinished:
+        finding = finding.replace(fix=weights.unfinished)
     outcome.report(_with_others(finding, c))
 
 
@@ -237,23 +239,22 @@ def _drop_missing(outcome: Outcome) -> None:
 def _report_lost(c: Comparison, lost_set: IncompleteSet, short: int | None, outcome: Outcome) -> None:
     from hfcount.verifier.rules.hf005_missing_shard import MissingByNumber
 
-    outcome.report(
-        MissingByNumber(
-            subject=c.subject,
-            expected=lost_set.of,
-            observed=lost_set.of - len(lost_set.names),
-            file=lost_set.names[0],
-            count=short or 0,
-            parameters=None,
-            bytes=None,
-            absent=len(lost_set.names),
-            files=named(lost_set.names),
-            numbers=_numbers(lost_set.names, [lost_set]),
-            short=short,
-            indexed=c.index is not None,
-            all=sum(int(leaf.count) for leaf in c.blueprint.stored_leaves()),
-        )
+    finding = MissingByNumber(
+        subject=c.subject,
+        expected=lost_set.of,
+        observed=lost_set.of - len(lost_set.names),
+        file=lost_set.names[0],
+        count=short or 0,
+        parameters=None,
+        bytes=None,
+        absent=len(lost_set.names),
+        files=named(lost_set.names),
+        numbers=_numbers(lost_set.names, [lost_set]),
+        short=short,
+        indexed=c.index is not None,
+        all=sum(int(leaf.count) for leaf in c.blueprint.stored_leaves()),
     )
+    outcome.report(finding.replace(fix=c.weights.unfinished) if c.weights.unfinished else finding)
 
 
 def check_pickled(c: Comparison, outcome: Outcome) -> None:
