@@ -17,6 +17,8 @@ _POSITIONS, _ROTARY = "position_embedding_type", ("rope", "rotary")
 _LANGUAGE_MODELS = ("decoder", "generator", "text_config")
 _GENERATING = ("ForCausalLM", "LMHeadModel", "ForConditionalGeneration")
 _PAGED = "paged|"
+_QUANTIZATION = "quantization_config"
+_UNTOLD = "nothing else says how to read the weights"
 _NUMBER = r"-?\d{1,15}(\.\d+)?"
 
 
@@ -57,6 +59,8 @@ def refusals(values: Mapping[str, Any], kind: Any, path: str = "") -> Iterator[R
     if accepted is None or (not path and _has_own_code(values)):
         return
     for name, value in values.items():
+        if path and name in _ATTENTION:  # overwritten by that of the whole (5.24.0, configuration_utils.py:599)
+            continue
         if needed := _needed(accepted, name, _number(value)):
             yield Refusal(f"{path}{name}", value, needed)
         elif isinstance(value, list) and (needed := _short(accepted, name, value, _depth(values, kind))):
@@ -64,9 +68,9 @@ def refusals(values: Mapping[str, Any], kind: Any, path: str = "") -> Iterator[R
     further = (
         *_labels(values),
         *_kinds(accepted, values),
-        *rope(accepted, values, _turns(values, kind)),
+        *rope(accepted, values, kind, _turns(values, kind)),
         *by_kind(accepted, values),
-        *_quantised(values),
+        *_quantised(values, declared(kind), path),
         *_within_itself(accepted, values),
         *_uneven(accepted, values, kind),
         *_undivided(accepted, values, kind),
@@ -188,15 +192,27 @@ def is_number(text: str) -> bool:
     return True
 
 
-def _quantised(values: Mapping[str, Any]) -> Iterator[Problem]:
-    """A quantisation whose method nobody can tell; what other engines know by its keys is theirs to read."""
-    given = values.get("quantization_config")
-    if given is None or "quantization" in values:
+def _quantised(values: Mapping[str, Any], known: Declared, path: str) -> Iterator[Problem]:
+    """A quantisation whose method nobody can tell; what other engines know by its keys is theirs to read.
+
+    That of the whole counts, or, where it is empty, that of the language model (5.24.0, quantizers/auto.py:350).
+    """
+    given = values.get(_QUANTIZATION)
+    if "quantization" in values:
         return
-    if not isinstance(given, dict):
-        yield "quantization_config", given, "an object or null"
-    elif given.get("quant_method") is None and not any(announcement.method for announcement in announcements(values)):
-        yield "quantization_config.quant_method", ABSENT, "nothing else says how to read the weights"
+    if given is not None and not isinstance(given, dict):
+        yield _QUANTIZATION, given, "an object or null"
+    elif not path:
+        text = next((name for name in _LANGUAGE_MODELS if not given and name in known.parts), None)
+        part = values if text is None else values.get(text)
+        settings = part.get(_QUANTIZATION) if isinstance(part, dict) else None
+        if isinstance(settings, dict) and settings.get("quant_method") is None and not _is_announced(values, part):
+            yield f"{text + '.' if text else ''}{_QUANTIZATION}.quant_method", ABSENT, _UNTOLD
+
+
+def _is_announced(values: Mapping[str, Any], part: Mapping[str, Any]) -> bool:
+    """Whether keys of the whole, or of a part of it, tell the method of a quantisation."""
+    return any(announcement.method for config in (values, part) for announcement in announcements(config))
 
 
 def _turns(values: Mapping[str, Any], kind: str) -> bool:

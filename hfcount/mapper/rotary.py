@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from hfcount.mapper.accepted_values import ABSENT, AcceptedValues, Problem, renamed, shared
+from hfcount.mapper.class_defaults import version
+from hfcount.mapper.rotary_tables import kindless, rotary_tables
 
 _NEEDED: Mapping[str, tuple[str, ...]] = {
     "linear": ("factor",),
@@ -23,12 +25,13 @@ _OPTIONAL: Mapping[str, tuple[str, ...]] = {
 }
 
 
-def rope(accepted: AcceptedValues, values: Mapping[str, Any], turns: bool) -> Iterator[Problem]:
+def rope(accepted: AcceptedValues, values: Mapping[str, Any], kind: str, turns: bool) -> Iterator[Problem]:
     """What is wrong with a config's rotary positions.
 
     Args:
         accepted: what the class takes.
         values: the config.
+        kind: the model_type, or name, of its class.
         turns: whether a model of it has rotary positions.
     """
     name = "rope_scaling" if values.get("rope_scaling") else "rope_parameters"
@@ -36,6 +39,9 @@ def rope(accepted: AcceptedValues, values: Mapping[str, Any], turns: bool) -> It
     turns = turns and accepted.rope and bool(accepted.rotates)
     if turns and _lacks_theta(given):
         yield from _numbers(values, "", [key for key in _READ if key in values and key not in accepted.types])
+    without, tables = kindless(values, older=False), rotary_tables(kind, version())
+    if turns and without and tables.kindless is not None and not tables.refuses(without):
+        return
     if given and (accepted.rope or name == "rope_scaling"):
         yield from _given(accepted, name, given, turns)
 

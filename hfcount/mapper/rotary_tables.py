@@ -8,8 +8,39 @@ from typing import Any, NamedTuple
 from hfcount.mapper import json_lines
 
 Values = Mapping[str, Any]
+_SAYS = {
+    "zero": "no object",
+    "number": "a number, and no object",
+    "no-text": "an empty text, and no object",
+    "text": "text, and no object",
+    "no-list": "an empty list, and no object",
+    "list": "a list, and no object",
+    "empty": "an empty object",
+    "bare": "an object without rope_type",
+    "rope_type": "an object whose rope_type is null",
+    "type": "an object whose type is null",
+}
 _LARGEST = 4
 """The largest width of a head that may be odd."""
+
+
+class Kindless(NamedTuple):
+    """Settings that name no kind of rotary positions.
+
+    Args:
+        key: that holds them.
+        place: how tests/tools/loading_rotary.py calls it, by which keys there are.
+        form: what they are, as it calls that.
+    """
+
+    key: str
+    place: str
+    form: str
+
+    @property
+    def says(self) -> str:
+        """What they are, as the predicate of a sentence."""
+        return _SAYS[self.form]
 
 
 class RotaryTables(NamedTuple):
@@ -22,6 +53,7 @@ class RotaryTables(NamedTuple):
         top: kinds for which original_max_position_embeddings counts where it stands at the top.
         typed: whether `type` of rope_scaling counts where rope_type beside it says another kind.
         odd: how an odd width of a head is refused: `given` as head_dim, or `divided` of hidden_size.
+        kindless: what settings without a kind may not be, by place; None where that is not recorded.
     """
 
     unread: Mapping[str, str]
@@ -30,6 +62,11 @@ class RotaryTables(NamedTuple):
     top: frozenset[str]
     odd: frozenset[str]
     typed: bool = False
+    kindless: Mapping[str, str] | None = None
+
+    def refuses(self, settings: Kindless) -> bool:
+        """Whether settings without a kind are refused; False where that is not recorded."""
+        return settings.form in (self.kindless or {}).get(settings.place, "").split()
 
     def odd_width(self, values: Values, usual: Values) -> int | None:
         """The odd width of a head that is refused; None if there is none.
@@ -53,9 +90,43 @@ def rotary_tables(kind: str, version: str) -> RotaryTables:
     """What a version makes of the settings of a type; empty where nothing is recorded."""
     row = (json_lines.of_kind(_file(), kind) or {}).get(version, {})
     words = {name: frozenset(row.get(name, "").split()) for name in ("top", "odd")}
+    pattern = row.get("kindless")
     return RotaryTables(
-        row.get("unread", {}), row.get("unscaled", {}), row.get("refused", {}), **words, typed=row.get("typed", False)
+        row.get("unread", {}),
+        row.get("unscaled", {}),
+        row.get("refused", {}),
+        **words,
+        typed=row.get("typed", False),
+        kindless=None if pattern is None else _patterns()[pattern],
     )
+
+
+def kindless(values: Values, older: bool) -> Kindless | None:
+    """The settings that a version reads, if they name no kind; None if they do, or if there are none.
+
+    Args:
+        older: whether version 4 reads them, which looks at rope_scaling alone.
+    """
+    old, new = values.get("rope_scaling"), None if older else values.get("rope_parameters")
+    if old is None or (not old and _form(new)):
+        return Kindless("rope_parameters", "rope_parameters", _form(new)) if _form(new) else None
+    place = "both" if isinstance(new, dict) and new else "rope_scaling"
+    return Kindless("rope_scaling", place, _form(old)) if _form(old) else None
+
+
+def _form(settings: Any) -> str:
+    """What settings are that name no kind; empty if they do, or are absent."""
+    if settings is None or (isinstance(settings, dict) and any(isinstance(item, dict) for item in settings.values())):
+        return ""
+    if isinstance(settings, int | float):
+        return "number" if settings else "zero"
+    if isinstance(settings, str | list):
+        name = "text" if isinstance(settings, str) else "list"
+        return name if settings else f"no-{name}"
+    key = next((name for name in ("rope_type", "type") if name in settings), None)
+    if key is None:
+        return "bare" if settings else "empty"
+    return key if settings[key] is None else ""
 
 
 def rotary_forms(values: Values, usual: Values, older: bool) -> Iterator[tuple[str, str]]:
@@ -96,6 +167,13 @@ def _shares(values: Values, usual: Values) -> Iterator[float]:
     beside = values.get("partial_rotary_factor", usual.get("partial_rotary_factor"))
     for share in given or [1.0 if beside is None else beside]:
         yield share if isinstance(share, int | float) else 0.0
+
+
+@cache
+def _patterns() -> list[Mapping[str, str]]:
+    """What settings without a kind may not be, as the types have it that a number in their rows stands for."""
+    patterns: list[Mapping[str, str]] = json_lines.of_all(_file())["kindless"]
+    return patterns
 
 
 @cache

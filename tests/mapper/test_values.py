@@ -95,6 +95,14 @@ CHANGES: list[tuple[str, Json, str | None]] = [
     ("llama", {"attn_implementation": "fast"}, "attn_implementation"),
     ("llama", {"attn_implementation": "org/kernel"}, None),
     ("llama", {"text_config": {}}, "text_config"),
+    ("parakeet_rnnt", {"hidden_act": "GELU"}, "hidden_act"),  # which its encoder has, too
+    ("parakeet_rnnt", {"hidden_act": "gelu"}, None),
+    ("t5", {"feed_forward_proj": "gated-gelu"}, None),
+    ("dpr", {"hidden_act": "none such"}, "hidden_act"),
+    ("clip", {"quantization_config": {}}, None),  # that of its language model counts then
+    ("clip", {"quantization_config": []}, "quantization_config"),
+    ("gemma3_text", {"rope_scaling": {"type": None}}, None),
+    ("llama", {"rope_scaling": {"rope_type": None}}, "rope_scaling.rope_type"),
     ("llama", {"text_config": None}, None),
     ("llama", {"layer_types": ["full_attention", "other", "full_attention"]}, "layer_types"),
     ("llama", {"layer_types": ["attention"] * 3}, None),

@@ -29,6 +29,20 @@ KINDS: dict[str, Json] = {
 }
 """The kinds of rotary positions, each with the keys that its library wants."""
 
+KINDLESS: dict[str, Any] = {
+    "zero": 0,
+    "number": 1,
+    "no-text": "",
+    "text": "linear",
+    "no-list": [],
+    "list": [1],
+    "empty": {},
+    "bare": {"factor": 2.0},
+    "rope_type": {"rope_type": None},
+    "type": {"type": None},
+}
+"""Settings that name no kind."""
+
 _BASE = 10_000.0
 _LAYERS = ["full_attention", "sliding_attention"]
 _NAMES = ("rope_theta", "rope_scaling", "rope_parameters")
@@ -48,6 +62,30 @@ def refused(config: Any) -> dict[str, str]:
             place, _, kind = form.partition("/")
             kinds[place] = f"{kinds.get(place, '')} {kind}".strip()
     return kinds
+
+
+def kindless(config: Any) -> dict[str, str] | None:
+    """The settings without a kind that a config class, or the rotary embedding of its models, refuses, by place.
+
+    A place is rope_scaling alone, rope_scaling beside rope_parameters (`both`), or rope_parameters. None stands for a
+    class without rotary positions, or one that needs more than that.
+    """
+    try:
+        usual = config()
+    except Exception:
+        return None
+    if not any(hasattr(usual, name) for name in _NAMES):
+        return None
+    tables = [table for table in _tables(config) if not _error(config, [table], {})]
+    beside = getattr(usual, "rope_parameters", None)
+    places = {"rope_scaling": ("rope_scaling", {}), "rope_parameters": ("rope_parameters", {})}
+    if beside:
+        places["both"] = ("rope_scaling", {"rope_parameters": beside})
+    found = {
+        place: " ".join(form for form, value in KINDLESS.items() if _error(config, tables, {key: value, **also}))
+        for place, (key, also) in places.items()
+    }
+    return {place: forms for place, forms in found.items() if forms}
 
 
 def _forms(usual: Any) -> Iterator[tuple[str, Json]]:

@@ -8,6 +8,7 @@ It writes hfcount/mapper/rotary.json, a line for each model_type, by version, fo
 - `refused`: kinds by form with which no table is made.
 - `typed`: whether `type` of rope_scaling counts where rope_type beside it says another kind.
 - `odd`: how an odd width of a head is refused: `given` as head_dim, or `divided`, of hidden_size by the heads.
+- `kindless`: the number of one of the patterns at the top: what settings without a kind are refused, by place.
 """
 
 import json
@@ -129,15 +130,21 @@ def main() -> None:
     torch.set_num_threads(1)
     transformers.utils.logging.set_verbosity(60)
     rows: Json = json.loads(FILE.read_text())["types"] if FILE.exists() else {}
+    patterns: list[Json] = json.loads(FILE.read_text())["all"]["kindless"] if FILE.exists() else []
     for kind, config in sorted(_config_classes().items()):
         row = rows.setdefault(kind, {})
         row.pop(transformers.__version__, None)
-        if found := described(config):
+        found = described(config)
+        if (pattern := loading_rotary.kindless(config)) is not None:
+            found["kindless"] = patterns.index(pattern) if pattern in patterns else len(patterns)
+            patterns += [] if pattern in patterns else [pattern]
+        if found:
             row[transformers.__version__] = found
     text = ",\n".join(
         f"{json.dumps(kind)}: {json.dumps(row, separators=(',', ':'))}" for kind, row in sorted(rows.items()) if row
     )
-    FILE.write_text(f'{{"library": "transformers", "types": {{\n{text}\n}}}}\n')
+    top = json.dumps({"library": "transformers", "kindless": patterns}, separators=(",", ":"))
+    FILE.write_text(f'{{"all": {top}, "types": {{\n{text}\n}}}}\n')
 
 
 if __name__ == "__main__":

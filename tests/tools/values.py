@@ -18,7 +18,8 @@ import json
 import re
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from copy import deepcopy
 from dataclasses import fields
 from functools import cache
 from inspect import getclosurevars, getfile
@@ -26,6 +27,7 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin
 
+import loading
 import validators
 from reference import Json, classes_of
 
@@ -89,7 +91,7 @@ def described(kind: Any) -> Json:
     whole = {
         "types": {said: " ".join(sorted(keys)) for said, keys in sorted(types.items())},
         "limits": limits,
-        "activations": " ".join(sorted({*words, *_activations(kind)})),
+        "activations": " ".join(sorted({*words, *_activations(kind), *_looked_up(kind)})),
         "dropouts": " ".join(sorted(_dropouts(kind))),
         "fixed": " ".join(name for name in dir(kind) if name not in common and _is_fixed(kind, name)),
         "kinds": " ".join(name for name in ("layer_types", "mlp_layer_types") if _checks_kinds(kind, name)),
@@ -190,6 +192,46 @@ def _activations(kind: Any) -> Iterator[str]:
         word = field.default if isinstance(field.default, str) and not isinstance(field.type, str) else ""
         if word in ACT2FN and not OF_HEADS.search(field.name) and re.search(rf"\.{field.name}\b", source(kind)):
             yield field.name
+
+
+def _looked_up(kind: Any) -> Iterator[str]:
+    """Keys whose word its models, built by their recorded config, look up among the activations and nowhere else.
+
+    It finds those that a nested config has, too, or that a base class reads.
+    """
+    from transformers.activations import ACT2FN
+
+    defaults = {field.name: field.default for field in fields(kind)}
+    names = [name for name, word in defaults.items() if isinstance(word, str) and word in ACT2FN]
+    names = [name for name in names if not OF_HEADS.search(name)]
+    case = next(_cases().get(kind.model_type, lambda: iter(()))(), None) if names else None
+    if case is None or _unknown_word(case, {}):
+        return
+    for name in names:
+        if all(_unknown_word(case, {name: word}) for word in ("none such", "gated-gelu")):
+            yield name
+
+
+@cache
+def _cases() -> dict[str, Callable[[], Iterator[loading.Case]]]:
+    loading.LAID_OUT = False
+    return dict(loading.cases())
+
+
+def _unknown_word(case: loading.Case, values: Json) -> bool:
+    """Whether the model of a case, with these values, is not built for a word that is looked up."""
+    import torch
+    import transformers
+
+    model = getattr(transformers, case.name)
+    try:
+        with torch.device("meta"):
+            model(model.config_class.from_dict(deepcopy(case.config | values)))
+    except KeyError:
+        return True
+    except Exception:  # for another reason
+        return not values
+    return False
 
 
 def _parts(kind: Any) -> Iterator[Any]:

@@ -36,6 +36,11 @@ def with_pruning(version: str) -> frozenset[str]:
     return _recorded(version, "prune")
 
 
+def without_kernel(version: str, kernel: str) -> frozenset[str]:
+    """The types that refuse a kind of kernel of attention in a version: `no_sdpa`, `no_flash` or `no_flex`."""
+    return _recorded(version, kernel)
+
+
 @cache
 def _recorded(version: str, what: str) -> frozenset[str]:
     row = json_lines.of_kind((Path(__file__).parent / "config_keys.json").read_bytes(), version)

@@ -11,7 +11,7 @@ from hfcount.formats.dtypes import is_of_torch
 from hfcount.mapper.class_defaults import declared
 from hfcount.mapper.keys_without_shape import is_shapeless, may_bear
 from hfcount.mapper.loader_differences import OLDER, TIE, older_flag
-from hfcount.mapper.rotary_tables import rotary_forms, rotary_tables
+from hfcount.mapper.rotary_tables import RotaryTables, kindless, rotary_forms, rotary_tables
 from hfcount.spec.tree.leaves import Leaf
 from hfcount.text import shown
 from hfcount.verifier.finding import Finding
@@ -27,13 +27,17 @@ _OF_INDEX = frozenset({"HF205"})
 _REFUSED_BY_4 = ("HF303",)
 """Findings of what version 4 refuses, and version 5 converts."""
 
-_NEW_KEYS = ("attn_implementation", "rope_parameters")
+_NEW_KEYS = frozenset({"attn_implementation", "rope_parameters"})
 """Keys of config.json that version 4 takes nothing from (4.57.1, configuration_utils.py:806)."""
 
 _BY_NEW_DEFAULT = ("dtype", "torch_dtype")
 """Keys that version 4 looks up in torch where they are texts, and takes nothing from unless it is asked to
 (4.57.1, configuration_utils.py:274 and modeling_utils.py: `torch_dtype` is None)."""
 
+_OF_PART = ".quantization_config.quant_method"
+"""The end of a key that says how a part is quantised."""
+
+_ATTENTION = frozenset({"attn_implementation", "_attn_implementation"})
 _ROTARY = frozenset({"rope_scaling", "rope_theta"})
 _BY_TRUTH = frozenset({"num_labels", "tie_word_embeddings"})
 """Keys that bear on shapes, and of which version 4 takes any value."""
@@ -172,11 +176,27 @@ def _is_taken(version: str, recorded: Facts, checkpoint: Checkpoint, finding: Fi
     if finding.code in ("HF001", "HF103") and finding.key in _BY_NEW_DEFAULT:
         declared_dtype = checkpoint.values.get(finding.key)
         return is_of_torch(declared_dtype) if isinstance(declared_dtype, str) else not isinstance(declared_dtype, list)
-    if finding.code == "HF110" and (finding.key or "").rpartition(".")[2] in _NEW_KEYS:
+    if finding.code == "HF110" and (finding.key or "").endswith(_OF_PART) and finding.key != _OF_PART[1:]:
+        return True  # it reads that of the whole alone (4.57.1, modeling_utils.py)
+    if finding.code == "HF110" and (_is_new(finding.key or "") or _is_unread(version, checkpoint, finding.key or "")):
         return True
     heads = {leaf.name for leaf in _heads(checkpoint)}
     only_heads = bool(finding.tensors) and heads.issuperset(finding.tensors)
     return finding.code == "HF201" and only_heads and bool(_ties(recorded, checkpoint))
+
+
+def _is_new(key: str) -> bool:
+    """Whether a key, by its full path, is one that version 4 takes nothing from, or within such a one."""
+    return not _NEW_KEYS.isdisjoint(key.split("."))
+
+
+def _is_unread(version: str, checkpoint: Checkpoint, key: str) -> bool:
+    """Whether settings of rotary positions without a kind are such as this version does not look at."""
+    for at, part, kind in _parts(checkpoint.values, _kind(checkpoint)):
+        tables, without = rotary_tables(kind, version), kindless(part, older=True)
+        if without and key.startswith(f"{at}{without.key}") and tables.kindless is not None:
+            return not tables.refuses(without)
+    return False
 
 
 def _unchecked(version: str, against: Sequence[Finding]) -> str:
@@ -191,8 +211,7 @@ def _unchecked(version: str, against: Sequence[Finding]) -> str:
 def _differences(version: str, recorded: Facts, checkpoint: Checkpoint) -> Iterator[_Difference]:
     """What this version makes otherwise than the newest, the worst first."""
     values, older = checkpoint.values, version.startswith("4.")
-    if older and "quantization_config" in values and values["quantization_config"] is None:
-        yield "refuses", 'refuses "quantization_config": null', ()
+    yield from _of_quantisation(values, _kind(checkpoint)) if older else ()
     for key in config_values.refused_keys(version) & values.keys():
         yield "refuses", f"refuses a config with the key {key}, which is the name of what its class calls", ()
     if says := _of_named_weights(checkpoint):
@@ -201,10 +220,13 @@ def _differences(version: str, recorded: Facts, checkpoint: Checkpoint) -> Itera
         inner = recorded if not at else facts(version, kind)
         yield from _of_common_keys(version, part, kind, at)
         if inner is not None:
-            yield from _of_config(inner, part, declared(kind).keys, at, older)
-            if width := rotary_tables(kind, version).odd_width(part, declared(kind).keys):
+            tables = rotary_tables(kind, version)
+            yield from _of_config(inner, part, at)
+            yield from _of_rotary(inner, tables, part, kind, (at, older))
+            if width := tables.odd_width(part, declared(kind).keys):
                 yield "refuses", f"refuses {at}head_dim {width}: rotary positions need an even width", ()
             yield from _unnamed(inner, part, kind, at)
+    yield from _of_attention(version, values, _kind(checkpoint))
     if _has_generation_settings(checkpoint):
         from hfcount.verifier.loaders import generation  # many have none
 
@@ -218,6 +240,15 @@ def _differences(version: str, recorded: Facts, checkpoint: Checkpoint) -> Itera
         yield "differs", "drops tensors that are stored", tuple(dropped)
 
 
+def _of_quantisation(values: Mapping[str, Any], kind: str) -> Iterator[_Difference]:
+    """Empty settings of a quantisation, and null, also of a part, which version 4 asks for what they are."""
+    if values.get("quantization_config") == {}:
+        yield "refuses", "refuses a quantization_config without quant_method", ()
+    for at, part, _ in _parts(values, kind):
+        if "quantization_config" in part and part["quantization_config"] is None:
+            yield "refuses", f'refuses "{at}quantization_config": null', ()
+
+
 def _of_common_keys(version: str, values: Mapping[str, Any], kind: str, at: str) -> Iterator[_Difference]:
     """Values of keys that all classes read alike."""
     from hfcount.verifier.loaders import common_keys
@@ -225,6 +256,19 @@ def _of_common_keys(version: str, values: Mapping[str, Any], kind: str, at: str)
     if not common_keys.COMMON_KEYS.isdisjoint(values):
         for key, why in common_keys.problems(version, values, declared(kind).keys, not at, kind):
             yield "refuses", f"refuses {at}{key}: {why}", ()
+
+
+def _of_attention(version: str, values: Mapping[str, Any], kind: str) -> Iterator[_Difference]:
+    """Kernels of attention that the class, or that of a model within it, does not support."""
+    parts = [(at, part) for at, part, _ in _parts(values, kind) if not _ATTENTION.isdisjoint(part)]
+    if not parts:
+        return
+    from hfcount.verifier.loaders import attention  # few configs name one
+
+    for key, why in attention.refusals(version, values, kind, declared(kind)):
+        yield "refuses", f"refuses {key}: {why}", ()
+    if unknown := next((key for at, part in parts for key in attention.nested(version, part, at)), None):
+        yield "unknown", f"may obey {unknown}, and whether its class supports that is not known here", ()
 
 
 def _has_generation_settings(checkpoint: Checkpoint) -> bool:
@@ -246,9 +290,7 @@ def _parts(values: Mapping[str, Any], kind: str, path: str = "") -> Iterator[tup
                 yield from _parts(value, inner, f"{path}{name}.")
 
 
-def _of_config(
-    recorded: Facts, values: Mapping[str, Any], usual: Mapping[str, Any], at: str, older: bool
-) -> Iterator[_Difference]:
+def _of_config(recorded: Facts, values: Mapping[str, Any], at: str) -> Iterator[_Difference]:
     for need in recorded.needs:
         key, _, wanted = need.partition("=")
         value = value_at(values, key)
@@ -264,7 +306,6 @@ def _of_config(
     for size in recorded.sizes:
         if (other := _other_size(values, size)) is not None:
             yield "refuses", f"does not read {at}{size.written}, and takes {other} for {at}{size.read}", ()
-    yield from _of_rotary(recorded, values, usual, at, older) if recorded.rotary else ()
 
 
 def _of_named_weights(checkpoint: Checkpoint) -> str:
@@ -278,9 +319,20 @@ def _of_named_weights(checkpoint: Checkpoint) -> str:
 
 
 def _of_rotary(
-    recorded: Facts, values: Mapping[str, Any], usual: Mapping[str, Any], at: str, older: bool
+    recorded: Facts, tables: RotaryTables, values: Mapping[str, Any], name: str, place: tuple[str, bool]
 ) -> Iterator[_Difference]:
-    for form, kind in rotary_forms(values, usual, older):
+    """Settings of rotary positions that are refused.
+
+    Args:
+        name: the model_type.
+        place: the path of the config, and whether version 4 reads it.
+    """
+    at, older = place
+    if tables.kindless is not None and (without := kindless(values, older)):
+        if tables.refuses(without):
+            yield "refuses", f"refuses {at}{without.key}, which is {without.says}", ()
+        return
+    for form, kind in rotary_forms(values, declared(name).keys, older) if recorded.rotary else ():
         if kind in recorded.rotary.get(form, "").split():
             key = "rope_parameters" if form in ("rope_parameters", "nested") else "rope_scaling"
             head = " without head_dim" if form == "headless" else ""
