@@ -205,8 +205,9 @@ def _quantised(values: Mapping[str, Any], known: Declared, path: str) -> Iterato
     elif not path:
         text = next((name for name in _LANGUAGE_MODELS if not given and name in known.parts), None)
         part = values if text is None else values.get(text)
-        settings = part.get(_QUANTIZATION) if isinstance(part, dict) else None
-        if isinstance(settings, dict) and settings.get("quant_method") is None and not _is_announced(values, part):
+        settings = part.get(_QUANTIZATION) if isinstance(part, Mapping) else None
+        untold = isinstance(settings, dict) and settings.get("quant_method") is None
+        if untold and isinstance(part, Mapping) and not _is_announced(values, part):
             yield f"{text + '.' if text else ''}{_QUANTIZATION}.quant_method", ABSENT, _UNTOLD
 
 

@@ -199,12 +199,14 @@ def _looked_up(kind: Any) -> Iterator[str]:
 
     It finds those that a nested config has, too, or that a base class reads.
     """
+    import transformers
     from transformers.activations import ACT2FN
 
     defaults = {field.name: field.default for field in fields(kind)}
     names = [name for name, word in defaults.items() if isinstance(word, str) and word in ACT2FN]
     names = [name for name in names if not OF_HEADS.search(name)]
-    case = next(_cases().get(kind.model_type, lambda: iter(()))(), None) if names else None
+    cases = _cases().get(kind.model_type, lambda: iter(()))() if names else ()
+    case = next((case for case in cases if hasattr(transformers, case.name)), None)  # not all are exported
     if case is None or _unknown_word(case, {}):
         return
     for name in names:
