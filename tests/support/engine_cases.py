@@ -197,6 +197,35 @@ def adapter(more: Tensors | None = None, rank: int = 8, **settings: Any) -> Made
     return Made(values, {"adapter_model.safetensors": stored | (more or {})}, config="adapter_config.json")
 
 
+def nf4(stem: str, rows: int, columns: int) -> Tensors:
+    """A matrix as bitsandbytes stores it in four bits."""
+    count = rows * columns
+    return {
+        f"{stem}.weight": ("U8", (count // 2, 1)),
+        f"{stem}.weight.absmax": ("F32", (count // 64,)),
+        f"{stem}.weight.quant_map": ("F32", (16,)),
+        f"{stem}.weight.quant_state.bitsandbytes__nf4": ("U8", (82,)),
+    }
+
+
+def ct_packed(stem: str, rows: int, columns: int) -> Tensors:
+    """A matrix as compressed-tensors packs four bits in groups of 32."""
+    return {
+        f"{stem}.weight_packed": ("I32", (rows, columns // 8)),
+        f"{stem}.weight_scale": ("BF16", (rows, columns // 32)),
+        f"{stem}.weight_shape": ("I64", (2,)),
+    }
+
+
+def fp8_tensor(stem: str, rows: int, columns: int) -> Tensors:
+    """A matrix as ModelOpt stores it in FP8."""
+    return {
+        f"{stem}.weight": ("F8_E4M3", (rows, columns)),
+        f"{stem}.weight_scale": ("F32", ()),
+        f"{stem}.input_scale": ("F32", ()),
+    }
+
+
 class Row(NamedTuple):
     """A case: which switch it turns, and what each engine makes of it.
 

@@ -12,8 +12,10 @@ first what holds for all classes, then one line per class that a config may name
   instead), `loads` (auto: by the shared loader, which refuses names that it does not know; own: by a loop of its own),
   `skips` (where that loop, or one of an inner module, passes over names that it does not know), `drops` (prefixes of
   names that are dropped), `prefixes` (prefixes of names that are mapped to others), `maps` (whether more is mapped),
-  `modules` (parts of the class), `router` (where its module builds routers that the settings quantise),
-  `nextn` (whether prediction layers are dropped by num_nextn_predict_layers), `adapters` (whether it takes LoRA).
+  `modules` (parts of the class), `router` (where its module builds routers that the settings quantise), `dense_router`
+  (where it builds them without the settings), `nextn` (whether prediction layers are dropped by
+  num_nextn_predict_layers), `adapters` (whether it takes LoRA), and of SGLang's `stacks`, `fuses`, `unnamed` and
+  `renames`, as engine_modules.py says.
 """
 
 import argparse
@@ -24,6 +26,8 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
+
+import engine_modules
 
 FOLDER = Path(__file__).parents[2] / "hfcount" / "verifier" / "loaders"
 Json = dict[str, Any]
@@ -463,6 +467,7 @@ def vllm(root: Path) -> tuple[Json, Json]:
         for path in _files_of(source, module):
             if found := source.find(path, cls):
                 rows[name] |= {**_of_vllm_class(source, found), "router": _router(source, path)}
+                rows[name]["dense_router"] = engine_modules.dense_router(source, path)
                 break
     for table, key in (("_PREVIOUSLY_SUPPORTED_MODELS", "retired"), ("_OOT_SUPPORTED_MODELS", "plugin")):
         value = literal(source.tree(registry), table)
@@ -531,7 +536,7 @@ def _of_all_vllm(source: Source) -> Json:
         "half_refused": " ".join(str(one.value) for one in half.keys if isinstance(one, ast.Constant)),
         "configs": " ".join(sorted(filter(None, names))),
         "max_rank": rank,
-        "lines": {rule: source.line(*place) for rule, place in VLLM_RULES.items()},
+        "lines": {rule: source.line(*place) for rule, place in (VLLM_RULES | engine_modules.VLLM_METHODS).items()},
     }
 
 
@@ -549,13 +554,14 @@ def sglang(root: Path) -> tuple[Json, Json]:
                     "module": path.stem,
                     "line": f"{path.relative_to(root)}:{entry.lineno}",
                     **_of_sglang_class(source, path, name.id),
+                    **_modules_of(source, path, name.id),
                 }
     folder = root / "srt" / "layers" / "quantization"
     methods = literal(source.tree(folder / "__init__.py"), "BASE_QUANTIZATION_METHODS")
     assert isinstance(methods, ast.Dict)
     names = [one.value for one in methods.keys if isinstance(one, ast.Constant)]
     rules = {}
-    for rule, place in SGLANG_RULES.items():
+    for rule, place in (SGLANG_RULES | engine_modules.SGLANG_METHODS).items():
         rules[rule] = source.line(*place)
     return {"methods": " ".join([*names, "mxfp4"]), "lines": rules}, rows
 
@@ -577,6 +583,11 @@ def _of_sglang_class(source: Source, path: Path, name: str) -> Json:
     dropped = re.compile(rf"tie_word_embeddings and {head} in name|name == {head} and self\.config\.tie_word")
     row["ties"] = any(dropped.search(ast.unparse(loop)) for _, loop in loops)
     return row
+
+
+def _modules_of(source: Source, path: Path, name: str) -> Json:
+    cls = source.find(path, name)
+    return engine_modules.of_sglang_class(source, path, cls) if cls else {}
 
 
 def _positive(path: Path, tree: ast.AST, root: Path) -> str:

@@ -26,6 +26,7 @@ from engine_cases import (
     adapter,
     awq,
     ct,
+    ct_packed,
     fp8,
     gptq,
     halves,
@@ -299,8 +300,8 @@ def _gptq_beside() -> Made:
     return of(llama(), packed(tensors(llama()), gptq), quantize_config__json=settings)
 
 
-row(18, "in config.json", WHOLE, UNKNOWN)(lambda: quantised(GPTQ, gptq))
-row(19, "only hf_quant_config.json", WHOLE, UNKNOWN, "differs")(
+row(18, "in config.json", WHOLE, WHOLE)(lambda: quantised(GPTQ, gptq))
+row(19, "only hf_quant_config.json", WHOLE, WHOLE, "differs")(
     lambda: of(llama(), packed(tensors(llama()), nvfp4), hf_quant_config__json=NVFP4)
 )
 row(19, "a key of it is absent", ("refuses", "modelopt.py"))(
@@ -340,20 +341,20 @@ def _inner() -> Made:
 
 
 row(22, "at the top", WHOLE, WHOLE)(lambda: quantised(FP8, fp8))
-row(23, "compression_config", WHOLE, UNKNOWN, "differs")(
+row(23, "compression_config", WHOLE, WHOLE, "differs")(
     lambda: of(llama(compression_config=CT), packed(tensors(llama()), ct))
 )
-row(23, "quantization_config", WHOLE, UNKNOWN)(lambda: quantised(CT, ct))
+row(23, "quantization_config", WHOLE, WHOLE)(lambda: quantised(CT, ct))
 row(24, "quantization_status frozen", WHOLE)(lambda: quantised({**CT, "quantization_status": "frozen"}, ct))
 row(24, "quantization_status compressed", WHOLE)(lambda: quantised(CT, ct))
 # 25, 26: GPTQ
-row(25, "desc_act with groups", ("refuses", "gptq_utils.py"), UNKNOWN)(
+row(25, "desc_act with groups", ("refuses", "gptq_utils.py"), ("unknown", "gptq_marlin.py"))(
     lambda: quantised({**GPTQ, "desc_act": True}, gptq)
 )
 row(25, "desc_act for a module", ("refuses", "gptq_utils.py"))(
     lambda: quantised({**GPTQ, "dynamic": {"+:.*down.*": {"desc_act": True}}}, gptq)
 )
-row(25, "no desc_act", WHOLE)(lambda: quantised(GPTQ, gptq))
+row(25, "no desc_act", WHOLE, WHOLE)(lambda: quantised(GPTQ, gptq))
 row(26, "not symmetric", ("refuses", "auto_gptq.py"), ("refuses", "gptq.py"))(
     lambda: quantised({**GPTQ, "sym": False}, gptq)
 )
@@ -363,22 +364,22 @@ row(26, "sym is absent", ("refuses", "auto_gptq.py"), ("refuses", "gptq.py"))(
 )
 row(26, "symmetric", WHOLE)(lambda: quantised(GPTQ, gptq))
 # 27, 28: methods
-row(27, "bitsandbytes", ("refuses", "config/model.py"))(
+row(27, "bitsandbytes", ("refuses", "config/model.py"), ("differs", "srt/model_loader/loader.py"))(
     lambda: quantised({"quant_method": "bitsandbytes", "load_in_8bit": True}, gptq)
 )
 row(27, "fbgemm_fp8", ("refuses", "config/model.py"), ("refuses", "model_config.py"))(
     lambda: quantised({"quant_method": "fbgemm_fp8", "activation_scale_ub": 1200}, ct)
 )
-row(28, "AWQ", WHOLE, UNKNOWN)(lambda: quantised(AWQ, awq))
+row(28, "AWQ", WHOLE, WHOLE)(lambda: quantised(AWQ, awq))
 row(28, "AWQ of 8 bits", ("refuses", "auto_awq.py"))(lambda: quantised({**AWQ, "bits": 8}, awq))
 row(28, "auto-round of another backend", ("refuses", "inc.py"))(
     lambda: quantised({"quant_method": "auto-round", "bits": 4, "group_size": 32, "backend": "ipex"}, gptq)
 )
 # 29, 32: lists of FP8
-row(29, "a prefix in the list", ("differs", "quant_utils.py"), UNKNOWN)(
+row(29, "a prefix in the list", ("differs", "quant_utils.py"), WHOLE)(
     lambda: quantised({**FP8, "modules_to_not_convert": ["model.layers.0"]}, fp8, "layers.0.")
 )
-row(29, "full names in the list", WHOLE, UNKNOWN)(
+row(29, "full names in the list", WHOLE, WHOLE)(
     lambda: quantised(
         {
             **FP8,
@@ -400,10 +401,13 @@ row(32, "q alone in the list", ("refuses", "quant_utils.py"), ("refuses", "quant
 row(29, "a component of a packed module", WHOLE, ("differs", "quantization/utils.py"))(
     lambda: quantised({**FP8, "modules_to_not_convert": ["layers.0"]}, fp8)
 )
-row(32, "q alone, compressed-tensors", ("refuses", "compressed_tensors/utils.py"))(
-    lambda: quantised({**CT, "ignore": ["lm_head", Q0]}, ct, Q0)
-)
-row(32, "o alone in the list", WHOLE)(
+row(
+    32,
+    "q alone, compressed-tensors",
+    ("refuses", "compressed_tensors/utils.py"),
+    ("differs", "compressed_tensors/utils.py"),
+)(lambda: quantised({**CT, "ignore": ["lm_head", Q0]}, ct, Q0))
+row(32, "o alone in the list", WHOLE, WHOLE)(
     lambda: quantised({**FP8, "modules_to_not_convert": ["model.layers.0.self_attn.o_proj"]}, fp8, "0.self_attn.o_")
 )
 # 30: lists of compressed-tensors
@@ -515,14 +519,6 @@ PACKED: Json = {
 }
 
 
-def ct_packed(stem: str, rows: int, columns: int) -> Tensors:
-    return {
-        f"{stem}.weight_packed": ("I32", (rows, columns // 8)),
-        f"{stem}.weight_scale": (BF, (rows, columns // 32)),
-        f"{stem}.weight_shape": ("I64", (2,)),
-    }
-
-
 def stacked(*ignored: str) -> Made:
     """Experts in one dense tensor for all of a layer, beside packed attention."""
     settings = {**PACKED, "ignore": ["lm_head", *ROUTERS, *ignored]}
@@ -607,6 +603,17 @@ row(47, "an expression", UNKNOWN, ("refuses", "lora_manager.py"))(
     lambda: adapter(target_modules=r".*\.layers\..*q_proj")
 )
 row(47, "all-linear", UNKNOWN, UNKNOWN)(lambda: adapter(target_modules="all-linear"))
+SAVED: Tensors = {f"base_model.model.{EMBED}": (BF, (96, 64))}
+ADAPTERS: dict[str, tuple[str, str, Json]] = {
+    "44: plain": ("whole", "whole", {}),
+    "44: rsLoRA": ("whole", "differs", {"use_rslora": True}),
+    "44: rank_pattern": ("whole", "differs", {"rank_pattern": {"k_proj": 4}}),
+    "45: saved embedding": ("refuses", "differs", {"more": SAVED, "modules_to_save": ["embed_tokens"]}),
+    "46: PiSSA": ("refuses", "whole", {"init_lora_weights": "pissa"}),
+    "46: Gaussian": ("whole", "whole", {"init_lora_weights": "gaussian"}),
+    "47: an expression": ("whole", "refuses", {"target_modules": r".*\.layers\..*q_proj"}),
+    "47: all-linear": ("whole", "whole", {"target_modules": ["q_proj"]}),
+}
 # 48, 49: names of folders and files
 row(48, "a name that says nothing", WHOLE)(lambda: of(llama()))
 row(48, "another name", WHOLE)(lambda: of(llama(_name_or_path="eagle3-llama")))
@@ -626,7 +633,7 @@ row(50, "no quant_method", ("refuses", "config/model.py"), ("refuses", "model_co
 row(51, "an unknown method", ("refuses", "config/model.py"), ("refuses", "model_config.py"), "differs")(
     lambda: quantised({"quant_method": "no_such"}, ct)
 )
-row(51, "of SGLang alone", ("refuses", "config/model.py"), UNKNOWN, "differs")(
+row(51, "of SGLang alone", ("refuses", "config/model.py"), ("unknown", "w8a8_fp8.py"), "differs")(
     lambda: quantised({"quant_method": "w8a8_fp8"}, ct)
 )
 row(51, "of vLLM alone", UNKNOWN, ("refuses", "model_config.py"), "differs")(
@@ -645,6 +652,16 @@ row(53, "NVFP4 with a dense module that no list names", ("refuses", "modelopt.py
     lambda: of(llama(), packed(tensors(llama()), nvfp4, "0.mlp.down_"), hf_quant_config__json=NVFP4)
 )
 row(53, "NVFP4", WHOLE)(lambda: of(llama(), packed(tensors(llama()), nvfp4), hf_quant_config__json=NVFP4))
+
+
+@pytest.mark.parametrize("name", ADAPTERS)
+def test_adapters_beside_their_base(name: str, tmp_path: Path) -> None:
+    base = of(llama()).write(tmp_path / "base")
+    in_vllm, in_sglang, settings = ADAPTERS[name]
+    report = hfcount.verify(adapter(base_model_name_or_path=str(base), **settings).write(tmp_path / "adapter"))
+    read = {reader.loader: (reader.outcome, reader.evidence, ":" in reader.source) for reader in report.loaders}
+    assert read["vllm"] == (in_vllm, "read", True)
+    assert read["sglang"] == (in_sglang, "read", True)
 
 
 def test_every_switch_has_two_cases() -> None:

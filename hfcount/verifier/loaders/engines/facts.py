@@ -29,6 +29,11 @@ class Registered(Record):
         nextn: whether prediction layers are dropped as num_nextn_predict_layers says.
         adapters: whether it takes LoRA adapters.
         ties: whether a stored head is dropped where the config ties it.
+        dense_router: where routers of experts are built without the settings of a quantisation.
+        stacks: the modules that projections are put into, by a loop of its own.
+        fuses: those of them whose parts lists of compressed-tensors may name.
+        unnamed: where a layer is built with the settings and without its name, so that no list holds for it.
+        renames: whether the names in lists are mapped before they are matched.
     """
 
     name: str
@@ -46,6 +51,11 @@ class Registered(Record):
     nextn: bool = False
     adapters: bool = False
     ties: bool = False
+    dense_router: str = ""
+    stacks: frozenset[str] = frozenset()
+    fuses: frozenset[str] = frozenset()
+    unnamed: str = ""
+    renames: bool = False
 
     @property
     def is_there(self) -> bool:
@@ -116,4 +126,5 @@ def _registered(library: str, version: str, name: str) -> Registered | None:
     if row is None:
         return None
     row["drops"], row["modules"] = tuple(row.get("drops", ())), frozenset(row.get("modules", ()))
+    row["stacks"], row["fuses"] = _words(row, "stacks"), _words(row, "fuses")
     return Registered(name=name, **{key: value for key, value in row.items() if key in Registered._fields})

@@ -1,7 +1,7 @@
 """Says what SGLang makes of a checkpoint, as its source has it; what the source alone does not settle is unknown."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hfcount.verifier.finding import Finding
 from hfcount.verifier.loaders.engines.facts import Engine, Registered, engine
@@ -18,23 +18,23 @@ from hfcount.verifier.loaders.engines.reading import (
     may_be_mapped,
     of_index,
     of_other_form,
-    part_of,
     projections,
     reading,
-    settings_beside,
     split_between,
     strings,
 )
 from hfcount.verifier.loaders.loader import Checkpoint, Loader, Reading
 
+if TYPE_CHECKING:
+    from hfcount.verifier.loaders.engines.sglang_quantization import Settings
+
 _TABLES = ("embed_tokens.weight", "lm_head.weight")
 _INDEX, _SINGLE = "model.safetensors.index.json", "model.safetensors"
 _DESCRIPTION, _BESIDE, _PREDICTION = "quant_model_description.json", "hf_quant_config.json", "mtp.safetensors"
 
-_GPTQ_KINDS = ((4, True), (8, True))
-_GPTQ_KEYS = ("bits", "group_size", "sym", "desc_act")
-_ALIASES = ("gptq", "compressed_tensors")
-_SETTLED = frozenset({"fp8", "compressed-tensors", "gptq", "awq"})
+_GPTQ = "gptq"
+"""A method that it knows by what takes it over alone."""
+
 _OF_FILES = frozenset("HF001 HF002 HF003 HF004 HF005".split())
 _PREDICTING = ("Glm4MoeForCausalLM", "Glm4MoeLiteForCausalLM")
 
@@ -85,57 +85,41 @@ def _class(checkpoint: Checkpoint, facts: Engine) -> tuple[Registered | None, li
 
 def _settings(checkpoint: Checkpoint, facts: Engine, registered: Registered | None) -> Iterator[Difference]:
     """Where it looks for the settings of a quantisation, and what it makes of them."""
-    values = checkpoint.values
-    config, method = values.get("quantization_config"), ""
     if _DESCRIPTION in checkpoint.files:
-        yield Difference("unknown", f"takes {_DESCRIPTION} before all other settings", "modelslim")
+        says = f"takes {_DESCRIPTION} before all other settings, which is for NPUs, and is not known here to read it"
+        yield Difference("unknown", says, "modelslim")
         return
-    if isinstance(config, Mapping):
-        method = _of_config(config)
-    elif isinstance(early := values.get("compression_config"), Mapping):
-        config, method = early, str(early.get("quant_method", "")).lower()
-    elif (beside := settings_beside(checkpoint, _BESIDE)) is not None:
-        inner = part_of(beside, "quantization") or beside
-        config, method = inner, _of_algorithm(inner)
-    if config is None or (not method and config is not values.get("quantization_config")):
+    if (taken := _taken(checkpoint)) is None:
         yield from _unseen(checkpoint, registered)
         return
-    yield from _of_method(checkpoint, facts, method, config)
+    yield from _of_method(checkpoint, facts, registered, taken)
 
 
-def _of_config(config: Mapping[str, Any]) -> str:
-    method = config.get("quant_method")
-    if method in (None, "modelopt") and (parsed := _of_algorithm(config)):
-        return parsed
-    return method.lower() if isinstance(method, str) else ""
+def _taken(checkpoint: Checkpoint) -> "Settings | None":
+    """The settings that it takes; None if it sees none."""
+    if not checkpoint.is_announced and _BESIDE not in checkpoint.companions:
+        return None
+    from hfcount.verifier.loaders.engines import sglang_quantization  # few are quantised
+
+    return sglang_quantization.chosen(checkpoint)
 
 
-def _of_algorithm(config: Mapping[str, Any]) -> str:
-    """The method that quant_algo of ModelOpt stands for; empty if it stands for none."""
-    algorithm = config.get("quant_algo")
-    if not isinstance(algorithm, str):
-        return ""
-    if algorithm == "MIXED_PRECISION":
-        return "modelopt_mixed"
-    if "FP4" in algorithm:
-        return "modelopt_fp4"
-    return {"FP8": "modelopt_fp8", "MXFP8": "mxfp8"}.get(algorithm, "")
+def _of_method(
+    checkpoint: Checkpoint, facts: Engine, registered: Registered | None, taken: "Settings"
+) -> Iterator[Difference]:
+    from hfcount.verifier.loaders.engines import sglang_quantization  # few are quantised
 
-
-def _of_method(checkpoint: Checkpoint, facts: Engine, method: str, config: Mapping[str, Any]) -> Iterator[Difference]:
-    if method == "gptq":
-        if absent := next((key for key in _GPTQ_KEYS if config.get(key) is None), None):
-            yield Difference("refuses", f"needs {absent} in the settings of GPTQ", "gptq_marlin")
-        elif (config["bits"], config["sym"]) not in _GPTQ_KINDS:
-            says = f"refuses GPTQ of {config['bits']} bits with sym {str(config['sym']).lower()}"
-            yield Difference("refuses", says, "gptq_marlin")
-    elif method not in facts.methods and method not in _ALIASES:
+    method = taken.method
+    if method not in facts.methods and method != _GPTQ:
         named = f"has no quantisation method {method}" if method else "refuses settings without quant_method"
         yield Difference("refuses", named, "unknown_method")
-    if method == "fp8":
-        yield from _of_fp8(checkpoint, config)
-    if method not in _SETTLED:
-        yield Difference("unknown", f"is not known here to load all of {method}")
+    elif method == "fp8":
+        if registered and registered.unnamed and strings(taken.values, "ignored_layers", "modules_to_not_convert"):
+            says = "builds layers without names, and is not known here to match lists with them"
+            yield Difference("unknown", says, registered.unnamed)
+        yield from _of_fp8(checkpoint, taken.values)
+    else:
+        yield from sglang_quantization.differences(checkpoint, registered, taken)
 
 
 def _of_fp8(checkpoint: Checkpoint, config: Mapping[str, Any]) -> Iterator[Difference]:
@@ -230,23 +214,39 @@ def _stored(checkpoint: Checkpoint, registered: Registered) -> Iterator[Differen
         yield Difference("unknown", f"has {registered.name}, and {checkpoint.uncompared}", registered.line)
     elif not checkpoint.agrees and not checkpoint.errors:
         yield Difference("unknown", "was given a checkpoint that does not agree with its config")
-    elif not registered.skips or not (checkpoint.is_plain or _is_dense_fp8(checkpoint)):
-        yield Difference("unknown", f"has a loop of its own for {registered.name}, which is not recorded")
+    elif not registered.skips or not (checkpoint.is_plain or _is_dense_and_settled(checkpoint)):
+        yield Difference("unknown", _unsettled(checkpoint, registered), registered.skips)
 
 
-def _is_dense_fp8(checkpoint: Checkpoint) -> bool:
-    """Whether every layer of a model of text is dense, and in FP8 by its config: scales then go the way of weights."""
-    config = checkpoint.values.get("quantization_config")
-    method = config.get("quant_method") if isinstance(config, Mapping) else None
-    headless = not any(name.startswith("lm_head.weight_scale") for name in checkpoint.names())
-    return method == "fp8" and headless and checkpoint.is_of_text and not checkpoint.has_experts
+def _unsettled(checkpoint: Checkpoint, registered: Registered) -> str:
+    """What is not known of a checkpoint in which nothing differs."""
+    if not registered.skips or not checkpoint.is_announced:
+        return f"has a loop of its own for {registered.name}, which is not recorded"
+    if checkpoint.has_experts:
+        return "is not known here to put quantised experts together as they are stored"
+    if not checkpoint.is_of_text:
+        return "is not known here to tell which parts of a tower are quantised"
+    return "is not known here to load packed modules beside projections and the head"
+
+
+def _is_dense_and_settled(checkpoint: Checkpoint) -> bool:
+    """Whether every layer of a model of text is dense, and packed in a way that is known: scales go as weights do."""
+    if not checkpoint.is_of_text or checkpoint.has_experts or (taken := _taken(checkpoint)) is None:
+        return False
+    if taken.method == "fp8":
+        return not any(name.startswith("lm_head.weight_scale") for name in checkpoint.names())
+    from hfcount.verifier.loaders.engines import sglang_quantization  # few are quantised
+
+    return sglang_quantization.settles(checkpoint, taken)
 
 
 def _is_settled(checkpoint: Checkpoint, finding: Finding) -> bool:
     """Whether what a finding says of packed modules is known: by the list as SGLang reads it, or dropped."""
     if are_of_cache(finding.tensors) and finding.codes == {"HF502"}:
         return checkpoint.is_announced
-    return _is_dense_fp8(checkpoint) and bool(finding.tensors) and all(map(is_projection, finding.tensors))
+    names = finding.tensors
+    are_known = bool(names) and all(is_projection(name) or name.startswith("lm_head.") for name in names)
+    return are_known and _is_dense_and_settled(checkpoint)
 
 
 def _of_error(checkpoint: Checkpoint, registered: Registered, finding: Finding) -> Difference:

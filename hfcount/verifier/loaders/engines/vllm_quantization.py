@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from hfcount.verifier.loaders.compressed_tensors import stores_dense
+from hfcount.verifier.loaders.engines import vllm_methods
 from hfcount.verifier.loaders.engines.facts import Engine, Registered
 from hfcount.verifier.loaders.engines.reading import (
     Difference,
@@ -38,7 +39,7 @@ _ORDERS = ("group", "dynamic")
 _INC_BACKENDS = ("auto", "gptq", "gptq:marlin", "awq", "awq:marlin", "marlin")
 _INC_FORMATS = ("auto_round:auto_gptq", "auto_round:auto_awq", "auto_round:fp8", "auto_round:llm_compressor")
 _PACKED = ("weight_scale", "weight_scale_inv", "weight_packed", "qweight", "weight_scale_2")
-_SETTLED = frozenset("gptq awq fp8 compressed-tensors modelopt modelopt_fp4".split())
+_SETTLED = frozenset("gptq awq fp8 compressed-tensors modelopt modelopt_fp4 auto-round inc".split())
 """Methods whose sound checkpoints of dense classes are loaded whole."""
 
 
@@ -104,7 +105,7 @@ def settings(checkpoint: Checkpoint, facts: Engine, registered: Registered | Non
         yield Difference("refuses", f"has no quantisation method {method}", "unknown_method")
     yield from _RULES.get(method, _no_rule)(taken.values)
     if method not in _SETTLED and method in facts.methods | facts.aliases.keys():
-        yield Difference("unknown", f"is not known here to load all of {method}")
+        yield vllm_methods.unread(method)
 
 
 def _flat(taken: Settings) -> str:
@@ -181,6 +182,7 @@ def _compressed(values: Mapping[str, Any]) -> Iterator[Difference]:
 
 
 def _modelopt(values: Mapping[str, Any]) -> Iterator[Difference]:
+    yield from vllm_methods.of_algorithm(values)
     inner = values.get("quantization")
     if not isinstance(inner, Mapping):
         return
@@ -212,6 +214,8 @@ _RULES = {
     "compressed-tensors": _compressed,
     "modelopt": _modelopt,
     "modelopt_fp4": _modelopt,
+    "modelopt_mxfp8": _modelopt,
+    "modelopt_mixed": _modelopt,
     "auto-round": _inc,
     "inc": _inc,
 }
@@ -237,6 +241,8 @@ def modules(checkpoint: Checkpoint, registered: Registered) -> Iterator[Differen
         yield from _of_compressed(checkpoint, taken.values, registered)
     elif taken.method in ("modelopt", "modelopt_fp4"):
         yield from _of_modelopt(checkpoint, taken.values, registered)
+    elif taken.method in ("auto-round", "inc"):
+        yield from vllm_methods.of_auto_round(checkpoint, taken.values, registered)
 
 
 def _block(values: Mapping[str, Any]) -> object:
@@ -310,10 +316,8 @@ def _takes_all(values: Mapping[str, Any]) -> bool:
 
 
 def _of_modelopt(checkpoint: Checkpoint, values: Mapping[str, Any], registered: Registered) -> Iterator[Difference]:
-    inner = part_of(values, "quantization")
-    excluded = strings(inner, "exclude_modules") if inner else strings(values, "ignore", "exclude_modules")
-    halved = "FP4" in str((inner or values).get("quant_algo")).upper()
-    excluded = [mapped(entry, registered.prefixes) for entry in excluded]
+    halved = "FP4" in str((part_of(values, "quantization") or values).get("quant_algo")).upper()
+    excluded = vllm_methods.excluded_by(values, registered)
     for stored in projections(checkpoint, _PACKED):
         block = mapped(stored.block, registered.prefixes)
         parts = (*stored.packed, *stored.dense)
@@ -324,6 +328,7 @@ def _of_modelopt(checkpoint: Checkpoint, values: Mapping[str, Any], registered: 
         if wrong := _other_form(registered, stored, listed, "modelopt_excluded", halved):
             yield wrong
             return
+    yield from vllm_methods.of_head(checkpoint, excluded, registered, halved)
 
 
 _MATCHED = {
