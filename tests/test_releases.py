@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import engines
 import pytest
 from releases import _RECORDERS, Facts, compared, facts, main, report, version
 
@@ -82,13 +83,13 @@ HPARAMS = "architectures/llama/hparams"
         pytest.param(
             ENGINE,
             [("classes/A/drops", ["vision."]), ("classes/A/retired", "1.0")],
-            ["### `drops`: 1 classes", "- A: adds `vision.`; drops `mtp.`", "### `retired`: 1 classes"],
+            ["### `drops`: 1 class", "- A: adds `vision.`; drops `mtp.`", "### `retired`: 1 class"],
             id="a class",
         ),
         pytest.param(
             TYPES,
             [("types/llama/needs", "vocab_size")],
-            ["### `needs`: 1 types", "- llama: drops `hidden_size`"],
+            ["### `needs`: 1 type", "- llama: drops `hidden_size`"],
             id="needed keys",
         ),
         pytest.param(TYPES, [("types/llama/keys/eps", 1e-5)], ["- llama: has otherwise `eps`"], id="a default"),
@@ -145,6 +146,29 @@ def test_a_folder(library: str, tmp_path: Path) -> None:
     lines = list(report(tmp_path, {library: recorder}))
     assert f"## {library} {newest} → 99.1.0\n" in lines
     assert f"- {recorded_facts.kind}, new: `New`" in lines
+
+
+def test_a_release_that_cannot_be_recorded(tmp_path: Path) -> None:
+    """It is named with the error, and the next one is listed all the same."""
+
+    def recorder(folder: Path) -> Facts:
+        raise LookupError(f"no table in {folder.name}")
+
+    for library in ("vllm", "sglang"):
+        name, text = WRITTEN[library]
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).write_text(text)
+    lines = list(report(tmp_path, {"vllm": recorder, "sglang": recorder}))
+    assert sum(line.startswith("It could not be recorded: LookupError: no table") for line in lines) == 2
+
+
+def test_a_rule_whose_text_is_gone(tmp_path: Path) -> None:
+    """It has no line, which the comparison names; a record without it is not written."""
+    (tmp_path / "a.py").write_text("x = 1\nraise ValueError('never')\n")
+    places = {"there": ("a.py", "'never'"), "gone": ("a.py", "'ever so'"), "no file": ("b.py", "x")}
+    assert engines.Source(tmp_path).lines(places) == {"there": "a.py:2"}
+    with pytest.raises(LookupError, match="rows"):
+        engines.write("vllm", "99.1.0", {"lines": {rule: "" for rule in engines.RULES["vllm"] if rule != "rows"}}, {})
 
 
 def test_every_library_with_a_record_has_a_recorder() -> None:

@@ -212,6 +212,12 @@ SGLANG_RULES = {
     "adapter_tokens": ("srt/lora/lora_manager.py", "adapters that add tokens to the vocabulary"),
 }
 
+RULES = {
+    "vllm": VLLM_RULES | engine_modules.VLLM_METHODS,
+    "sglang": SGLANG_RULES | engine_modules.SGLANG_METHODS,
+}
+"""The rules of each engine: file, and text."""
+
 
 @cache
 def _tree(path: Path) -> ast.Module:
@@ -238,12 +244,15 @@ class Source:
         """The syntax tree of a file."""
         return _tree(path)
 
+    def lines(self, rules: dict[str, tuple[str, str]]) -> dict[str, str]:
+        """FILE:LINE of the first place of each rule's text; of a rule whose text or file is gone there is none."""
+        return {rule: line for rule, place in rules.items() if (line := self.line(*place))}
+
     def line(self, file: str, text: str) -> str:
-        """FILE:LINE of the first place of a text."""
-        lines = (self.root / file).read_text()
-        if text not in lines:
-            raise LookupError(f"{file} does not have {text!r}")
-        return f"{file}:{lines[: lines.index(text)].count(chr(10)) + 1}"
+        """FILE:LINE of the first place of a text; empty if there is none."""
+        path = self.root / file
+        lines = path.read_text() if path.exists() else ""
+        return f"{file}:{lines[: lines.index(text)].count(chr(10)) + 1}" if text in lines else ""
 
     def classes(self, path: Path) -> dict[str, ast.ClassDef]:
         """The classes of a file by name."""
@@ -536,7 +545,7 @@ def _of_all_vllm(source: Source) -> Json:
         "half_refused": " ".join(str(one.value) for one in half.keys if isinstance(one, ast.Constant)),
         "configs": " ".join(sorted(filter(None, names))),
         "max_rank": rank,
-        "lines": {rule: source.line(*place) for rule, place in (VLLM_RULES | engine_modules.VLLM_METHODS).items()},
+        "lines": source.lines(RULES["vllm"]),
     }
 
 
@@ -560,10 +569,7 @@ def sglang(root: Path) -> tuple[Json, Json]:
     methods = literal(source.tree(folder / "__init__.py"), "BASE_QUANTIZATION_METHODS")
     assert isinstance(methods, ast.Dict)
     names = [one.value for one in methods.keys if isinstance(one, ast.Constant)]
-    rules = {}
-    for rule, place in (SGLANG_RULES | engine_modules.SGLANG_METHODS).items():
-        rules[rule] = source.line(*place)
-    return {"methods": " ".join([*names, "mxfp4"]), "lines": rules}, rows
+    return {"methods": " ".join([*names, "mxfp4"]), "lines": source.lines(RULES["sglang"])}, rows
 
 
 def _of_sglang_class(source: Source, path: Path, name: str) -> Json:
@@ -602,7 +608,13 @@ def _positive(path: Path, tree: ast.AST, root: Path) -> str:
 
 
 def write(engine: str, version: str, everything: Json, rows: Json) -> Path:
-    """Writes the file: a line for all, then one for each class."""
+    """Writes the file: a line for all, then one for each class.
+
+    Raises:
+        LookupError: the text of a rule is gone, so that the code which follows it has to be read anew.
+    """
+    if gone := RULES[engine].keys() - everything["lines"].keys():
+        raise LookupError(f"{engine} {version} has no text of the rules {', '.join(sorted(gone))}")
     path = FOLDER / f"{engine}-{version}.json"
     kept = {name: {key: value for key, value in row.items() if value} for name, row in sorted(rows.items())}
     lines = [f"{json.dumps(name)}: {json.dumps(row, separators=(',', ':'))}" for name, row in kept.items()]

@@ -28,6 +28,7 @@ from hfcount.verifier.loaders import recorded
 Json = dict[str, Any]
 _TOOLS = Path(__file__).parent
 _ROWS = ("classes", "architectures", "types", "converter")
+_ONE = {"classes": "class", "architectures": "architecture", "types": "type"}
 _PROSE = ("unknown", "says")
 _MOST = 40
 _PLACES = re.compile(r"(\.(?:py|cpp)):\d+")
@@ -95,7 +96,8 @@ def _rows(old: Facts, new: Facts) -> Iterator[str]:
             if _still(before.get(fact)) != _still(after.get(fact)):
                 differences.setdefault(fact, []).append((name, before.get(fact), after.get(fact)))
     for fact, changes in sorted(differences.items()):
-        yield f"\n### `{fact}`: {len(changes):,} {old.kind}\n"
+        kind = old.kind if len(changes) != 1 else _ONE.get(old.kind, old.kind)
+        yield f"\n### `{fact}`: {len(changes):,} {kind}\n"
         change = _change if fact not in _PROSE else _both
         yield from (f"- {name}: {change(before, after)}" for name, before, after in changes[:_MOST])
         if len(changes) > _MOST:
@@ -230,8 +232,20 @@ def report(folder: Path, recorders: Mapping[str, Callable[[Path], Facts]] | None
             yield f"- {library} {there} is recorded."
         else:
             yield ""
-            yield from compared(facts(recorded.file(library, newest).decode()), recorder(folder))
+            yield from _changes(folder, library, newest, recorder)
             yield ""
+
+
+def _changes(folder: Path, library: str, newest: str, recorder: Callable[[Path], Facts]) -> Iterator[str]:
+    """What a release changes; where it cannot be recorded, why, so that the other libraries are listed all the same."""
+    old = facts(recorded.file(library, newest).decode())
+    try:
+        new = recorder(folder)
+    except (LookupError, AssertionError, OSError, ValueError, subprocess.CalledProcessError) as error:
+        yield f"## {old.title} → {version(folder, library)}\n"
+        yield f"It could not be recorded: {type(error).__name__}: {error}"
+        return
+    yield from compared(old, new)
 
 
 def main() -> None:
