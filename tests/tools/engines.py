@@ -221,7 +221,7 @@ RULES = {
 
 @cache
 def _tree(path: Path) -> ast.Module:
-    return ast.parse(path.read_text())
+    return ast.parse(path.read_text(encoding="utf-8-sig"))
 
 
 @cache

@@ -241,7 +241,7 @@ def _changes(folder: Path, library: str, newest: str, recorder: Callable[[Path],
     old = facts(recorded.file(library, newest).decode())
     try:
         new = recorder(folder)
-    except (LookupError, AssertionError, OSError, ValueError, subprocess.CalledProcessError) as error:
+    except (LookupError, AssertionError, OSError, ValueError, SyntaxError, subprocess.CalledProcessError) as error:
         yield f"## {old.title} → {version(folder, library)}\n"
         yield f"It could not be recorded: {type(error).__name__}: {error}"
         return
