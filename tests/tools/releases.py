@@ -4,7 +4,7 @@ FOLDER holds new releases of transformers, mlx-lm, vLLM, SGLang and llama.cpp, o
 --no-deps --target FOLDER` and an unpacked llama_cpp_python lay them out. Each is recorded anew, and compared with the
 newest version in hfcount/verifier/loaders/; nothing is written there. vLLM, SGLang and llama.cpp are read from their
 source (engines.py, llama_cpp.py, llama_cpp_converter.py). transformers and mlx-lm are run (loaders.py,
-mlx_lm_facts.py, both in minutes), where torch is installed.
+mlx_lm_facts.py, both in minutes), where torch, and for mlx-lm mlx, is installed.
 
 `releases.py OLD.json NEW.json` compares two files of recorded facts.
 """
