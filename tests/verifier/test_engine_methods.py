@@ -30,7 +30,7 @@ from engine_cases import (
 )
 
 import hfcount
-from hfcount.verifier.loaders.engines import sglang_compressed, sglang_lists
+from hfcount.verifier.loaders.engines import compressed_groups, list_matching
 
 LAYER = [f"model.layers.0.self_attn.{part}_proj" for part in "qkvo"]
 LAYER += [f"model.layers.0.mlp.{part}_proj" for part in ("gate", "up", "down")]
@@ -236,7 +236,7 @@ GROUPS = {
 @pytest.mark.parametrize("name", GROUPS)
 def test_schemes_of_compressed_tensors(name: str) -> None:
     group, form, expected = GROUPS[name]
-    found = [one.outcome for one in sglang_compressed.of_groups({"format": form, "config_groups": {"0": group}})]
+    found = [one.outcome for one in compressed_groups.of_groups({"format": form, "config_groups": {"0": group}})]
     assert found == ([expected] if expected else [])
 
 
@@ -252,4 +252,4 @@ def test_schemes_of_compressed_tensors(name: str) -> None:
     ],
 )
 def test_exclusions_of_modelopt(patterns: list[str], name: str, excluded: bool) -> None:
-    assert sglang_lists.is_excluded(name, patterns) is excluded
+    assert list_matching.is_excluded(name, patterns) is excluded

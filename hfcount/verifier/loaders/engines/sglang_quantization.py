@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from hfcount.verifier.loaders.engines import sglang_lists as lists
+from hfcount.verifier.loaders.engines import list_matching as lists
 from hfcount.verifier.loaders.engines.facts import Registered
 from hfcount.verifier.loaders.engines.reading import (
     Difference,
@@ -208,11 +208,11 @@ def _awq(checkpoint: Checkpoint, registered: Registered, settings: Settings) -> 
 
 
 def _compressed(checkpoint: Checkpoint, registered: Registered, settings: Settings) -> Iterator[Difference]:
-    from hfcount.verifier.loaders.engines import sglang_compressed  # few are in this format
+    from hfcount.verifier.loaders.engines import compressed_groups  # few are in this format
 
     values = settings.values
-    yield from sglang_compressed.of_groups(values)
-    ignored, targets = strings(values, "ignore"), sglang_compressed.targets(values)
+    yield from compressed_groups.of_groups(values)
+    ignored, targets = strings(values, "ignore"), compressed_groups.targets(values)
     by_name = ignored not in ([], [_HEAD]) or any(target != "Linear" for target in targets)
     for stored in projections(checkpoint, _PACKED) if registered.fuses and ignored else ():
         listed = {part: lists.by_suffix(f"{stored.block}.{part}", ignored) for part in (*stored.packed, *stored.dense)}
@@ -228,7 +228,7 @@ def _compressed(checkpoint: Checkpoint, registered: Registered, settings: Settin
     form = _Form(
         "ct_lists",
         lambda module: bool(targets) and not lists.is_ignored(module, ignored, registered.fuses),
-        "named" if sglang_compressed.renames(values) else "scaled",
+        "named" if compressed_groups.renames(values) else "scaled",
         lists.by_suffix(_HEAD, targets) and not lists.by_suffix(_HEAD, ignored),
         "ct_head",
     )

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from hfcount.verifier.loaders.engines import vllm_fp8_experts
+from hfcount.verifier.loaders.engines import fp8_experts
 from hfcount.verifier.loaders.engines.facts import Registered
 from hfcount.verifier.loaders.engines.reading import Difference, by_regex, mapped, strings
 from hfcount.verifier.loaders.loader import Checkpoint
@@ -24,7 +24,7 @@ def differences(
     if method == "compressed-tensors" and "pack" in str(values.get("format")) and registered.is_strict:
         yield from _of_packed(checkpoint, values, registered)
     is_settled = method == "fp8" and (
-        _are_settled(checkpoint, values, registered) or vllm_fp8_experts.are_settled(checkpoint, values, registered)
+        _are_settled(checkpoint, values, registered) or fp8_experts.are_settled(checkpoint, values, registered)
     )
     if not is_settled:
         yield Difference("unknown", "is not known here to load quantised experts as they are stored", registered.skips)

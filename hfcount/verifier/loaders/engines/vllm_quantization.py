@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from hfcount.verifier.loaders.compressed_tensors import stores_dense
-from hfcount.verifier.loaders.engines import vllm_methods
+from hfcount.verifier.loaders.engines import other_methods
 from hfcount.verifier.loaders.engines.facts import Engine, Registered
 from hfcount.verifier.loaders.engines.reading import (
     Difference,
@@ -105,7 +105,7 @@ def settings(checkpoint: Checkpoint, facts: Engine, registered: Registered | Non
         yield Difference("refuses", f"has no quantisation method {method}", "unknown_method")
     yield from _RULES.get(method, _no_rule)(taken.values)
     if method not in _SETTLED and method in facts.methods | facts.aliases.keys():
-        yield vllm_methods.unread(method)
+        yield other_methods.unread(method)
 
 
 def _flat(taken: Settings) -> str:
@@ -182,7 +182,7 @@ def _compressed(values: Mapping[str, Any]) -> Iterator[Difference]:
 
 
 def _modelopt(values: Mapping[str, Any]) -> Iterator[Difference]:
-    yield from vllm_methods.of_algorithm(values)
+    yield from other_methods.of_algorithm(values)
     inner = values.get("quantization")
     if not isinstance(inner, Mapping):
         return
@@ -242,7 +242,7 @@ def modules(checkpoint: Checkpoint, registered: Registered) -> Iterator[Differen
     elif taken.method in ("modelopt", "modelopt_fp4"):
         yield from _of_modelopt(checkpoint, taken.values, registered)
     elif taken.method in ("auto-round", "inc"):
-        yield from vllm_methods.of_auto_round(checkpoint, taken.values, registered)
+        yield from other_methods.of_auto_round(checkpoint, taken.values, registered)
 
 
 def _block(values: Mapping[str, Any]) -> object:
@@ -317,7 +317,7 @@ def _takes_all(values: Mapping[str, Any]) -> bool:
 
 def _of_modelopt(checkpoint: Checkpoint, values: Mapping[str, Any], registered: Registered) -> Iterator[Difference]:
     halved = "FP4" in str((part_of(values, "quantization") or values).get("quant_algo")).upper()
-    excluded = vllm_methods.excluded_by(values, registered)
+    excluded = other_methods.excluded_by(values, registered)
     for stored in projections(checkpoint, _PACKED):
         block = mapped(stored.block, registered.prefixes)
         parts = (*stored.packed, *stored.dense)
@@ -328,7 +328,7 @@ def _of_modelopt(checkpoint: Checkpoint, values: Mapping[str, Any], registered: 
         if wrong := _other_form(registered, stored, listed, "modelopt_excluded", halved):
             yield wrong
             return
-    yield from vllm_methods.of_head(checkpoint, excluded, registered, halved)
+    yield from other_methods.of_head(checkpoint, excluded, registered, halved)
 
 
 _MATCHED = {
