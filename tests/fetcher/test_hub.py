@@ -362,9 +362,7 @@ GONE = {"X-Error-Code": "EntryNotFound"}
         pytest.param(
             [Fault(headers={"Content-Length": "300000000"})], "UnreadableFile", "300,000,000", id="too big by its word"
         ),
-        pytest.param(
-            [Fault(body=b" " * 257_000_000)], "UnreadableFile", "at most", id="too big", marks=pytest.mark.slow
-        ),
+        pytest.param([Fault(spaces=257_000_000)], "UnreadableFile", "at most", id="too big", marks=pytest.mark.slow),
     ],
 )
 def test_a_fault_that_stays_is_named(hub: Hub, run: Run, tiny: Path, faults: list[Fault], kind: str, says: str) -> None:

@@ -66,6 +66,7 @@ class Fault:
         status: an error, or a redirect with its Location among the headers, in place of the file.
         headers: added or, with None, left out, last of all.
         body: in place of the file's bytes.
+        spaces: in place of the file's bytes, so many spaces, which are not held before they are asked for.
         whole: answer a Range with the whole file.
         gzip: compress, asked or not.
         short: the share of the body that is sent and announced.
@@ -78,6 +79,7 @@ class Fault:
     status: int | None = None
     headers: Mapping[str, str | None] = field(default_factory=dict)
     body: bytes | None = None
+    spaces: int = 0
     whole: bool = False
     gzip: bool = False
     short: float = 1.0
@@ -246,8 +248,8 @@ class _Handler(BaseHTTPRequestHandler):
         if fault.status:
             answer = _error(fault.status, None, f"fault {fault.status}")
             answer.body = answer.body if fault.body is None else fault.body
-        elif fault.body is not None:
-            answer = Answer(200, answer.headers, fault.body)
+        elif fault.body is not None or fault.spaces:
+            answer = Answer(200, answer.headers, b" " * fault.spaces if fault.body is None else fault.body)
         try:
             with answer.body.open("rb") if isinstance(answer.body, Path) else BytesIO(answer.body) as stream:
                 self._send(answer, fault, stream)
