@@ -13,7 +13,9 @@ from typing import Any, NoReturn
 
 import pytest
 from conftest import interruptible
+from valued import VALUED
 
+import hfcount
 from hfcount.checkpoints.data import processes
 from hfcount.checkpoints.data.pool import Worker
 from hfcount.checkpoints.data.processes import run_apart
@@ -92,6 +94,25 @@ def test_ctrl_c_ends_all() -> None:
     with interruptible(), pytest.raises(KeyboardInterrupt):
         list(run_apart([_endless] * 3, press))
     assert _children() == before
+
+
+def test_few_bytes_are_read_here() -> None:
+    said: list[int] = []
+    found = list(run_apart([partial(_number, number) for number in range(5)], said.append, size=5_000))
+    assert [(number, pid) for number, pid, _ in found] == [(number, os.getpid()) for number in range(5)]
+    assert sum(said) == sum(range(5))
+
+
+@pytest.mark.parametrize("name", ["sound values", "one value that is not a number"])
+def test_processes_find_what_is_found_here(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sound, folder = VALUED["sound values"].write(tmp_path / "a"), VALUED[name].write(tmp_path / "b")
+    answers = []
+    for few in (processes._FEW, -1):  # below which nothing is
+        monkeypatch.setattr(processes, "_FEW", few)
+        report, difference = hfcount.verify(folder, depth="data"), hfcount.diff(sound, folder)
+        answers.append((report.to_json(), difference.to_json()))
+    assert answers[0] == answers[1]
+    assert (name == "sound values") == (report.verdict == "verified")
 
 
 @pytest.mark.parametrize("name", ["fork", "pipe"])

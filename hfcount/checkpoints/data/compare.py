@@ -75,7 +75,8 @@ def compare_all(pairs: Mapping[str, tuple[Span, Span]], done: Done) -> dict[str,
             names.append((name, begin))
     before = {span.path: state(span.path) for span in chain.from_iterable(pairs.values())}
     differences = {name: Difference() for name in pairs}
-    for (name, begin), difference in zip(names, run_apart(works, done), strict=True):
+    size = sum(a.size + b.size for a, b in pairs.values())
+    for (name, begin), difference in zip(names, run_apart(works, done, size), strict=True):
         differences[name].add(difference, begin)
     for path, earlier in before.items():
         if state(path) != earlier:

@@ -45,7 +45,9 @@ class FileSource:
         tasks = list(_tasks(self._folder, places, summed))
         before = {path: state(path) for path in {task.path for task in tasks}}
         tallies, sums = {name: Tally() for name in places}, {}
-        for task, (counted, digest) in zip(tasks, run_apart([task.run for task in tasks], done), strict=True):
+        size = sum(piece.size for task in tasks for piece in task.pieces)
+        size += sum(os.stat(task.path).st_size for task in tasks if task.summed)
+        for task, (counted, digest) in zip(tasks, run_apart([task.run for task in tasks], done, size), strict=True):
             for piece, tally in zip(task.pieces, counted, strict=True):
                 tallies[piece.tensor].add(tally, elements(piece.dtype, piece.begin))
             if digest is not None:

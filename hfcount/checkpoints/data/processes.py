@@ -26,16 +26,23 @@ _WORD = 8  # bytes of a number that processes share
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
+_FEW = 8 << 20  # bytes that are read sooner than processes are started
+
 Result = TypeVar("Result")
 
 
-def run_apart(works: Sequence[Callable[[Worker], Result]], done: Done) -> Iterator[Result]:
+def run_apart(works: Sequence[Callable[[Worker], Result]], done: Done, size: int | None = None) -> Iterator[Result]:
     """The result of each work, in order; raises the error of the first that fails.
 
     Args:
         works: that change nothing in memory, and whose results and errors can be pickled.
         done: called in this thread with the number of bytes that were read.
+        size: of what all read, in bytes, so that few are read here; None if that is not known.
     """
+    if size is not None and size <= _FEW:
+        worker = Worker(done, bool)  # nothing stops it but what its work raises
+        yield from (work(worker) for work in works)
+        return
     count = min(cores(), len(works))
     if count > 1 and sys.platform == "linux":
         team = _Team(works, count)
