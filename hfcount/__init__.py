@@ -16,12 +16,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from hfcount.api import diff, verify, verify_model, verify_tensors, what_ifs
+    from hfcount.api import diff, saves, verify, verify_model, verify_tensors, what_ifs
     from hfcount.api.callback import VerifyCallback
     from hfcount.blueprints.blueprint import Blueprint
     from hfcount.blueprints.build import blueprint
     from hfcount.diffing.model import Diff
     from hfcount.diffing.rendering import Way as DiffWay
+    from hfcount.diffing.saves.model import Saves
     from hfcount.errors import (
         BadSetting,
         ConfigError,
@@ -52,6 +53,7 @@ _HOMES = {
     "Listing": "sweeping.sources_spec",
     "NotVerified": "errors",
     "Report": "report.model",
+    "Saves": "diffing.saves.model",
     "SettingsError": "errors",
     "SweepError": "errors",
     "UnknownArchitecture": "errors",
@@ -59,6 +61,7 @@ _HOMES = {
     "VerifyCallback": "api.callback",
     "blueprint": "blueprints.build",
     "diff": "api",
+    "saves": "api",
     "sweep": "sweeping.run",
     "verify": "api",
     "verify_model": "api",
@@ -79,6 +82,7 @@ __all__ = [
     "Listing",
     "NotVerified",
     "Report",
+    "Saves",
     "SettingsError",
     "SweepError",
     "UnknownArchitecture",
@@ -87,6 +91,7 @@ __all__ = [
     "__version__",
     "blueprint",
     "diff",
+    "saves",
     "sweep",
     "verify",
     "verify_model",

@@ -30,3 +30,6 @@ CACHE_ALIASES = {
     "fp8_e5m2": "float8_e5m2",
 }
 """Their names in engines: vLLM's --kv-cache-dtype, SGLang, llama.cpp."""
+
+AskedDtype = Literal["auto", "float32", "bfloat16", "float16"]
+"""The argument `dtype` of from_pretrained."""

@@ -1,4 +1,4 @@
-"""Offers what Python programs call: verify, what_ifs, verify_model, verify_tensors, diff, VerifyCallback.
+"""Offers what Python programs call: verify, what_ifs, verify_model, verify_tensors, diff, saves, VerifyCallback.
 
 Work here on the Python functions and their arguments.
 """
@@ -8,7 +8,7 @@ from itertools import product
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, get_args
 
-from hfcount.api.arguments import check_choice, loaders_of, policy_of, request_of, workload_of
+from hfcount.api.arguments import check_choice, loaders_of, policy_of, request_of, saver_of, workload_of
 from hfcount.checkpoints.inspect import examine, failed, inspect, report_of
 from hfcount.checkpoints.inspect import what_ifs as _what_ifs
 from hfcount.checkpoints.inspection import Options
@@ -17,14 +17,15 @@ from hfcount.errors import HfcountError
 from hfcount.fetcher import Request
 from hfcount.fetcher.interface import early
 from hfcount.mapper.whatif import QUANTIZATION, Changes
-from hfcount.options import AskedDepth, DerivedWith, Expected, Extra
+from hfcount.options import AskedDepth, AskedDtype, DerivedWith, Expected, Extra
 from hfcount.report.model import Report
 from hfcount.text import typed
 
 if TYPE_CHECKING:
     from hfcount.diffing.model import Diff
+    from hfcount.diffing.saves.model import Saves
 
-__all__ = ["diff", "verify", "verify_model", "verify_tensors", "what_ifs"]
+__all__ = ["diff", "saves", "verify", "verify_model", "verify_tensors", "what_ifs"]
 
 
 def verify(
@@ -355,3 +356,44 @@ def diff(
         sample, expect, None if adapter is None else fspath(adapter), None, structure, allow_nan, scale
     )
     return differing(sides[0], sides[1], Options(depth, derive_with=derive_with), wanted)
+
+
+def saves(
+    model: str | PathLike[str],
+    *,
+    loader: str = "transformers",
+    dtype: AskedDtype | None = None,
+    revision: str | None = None,
+    subfolder: str | None = None,
+    fixtures: str | PathLike[str] | None = None,
+    offline: bool = False,
+    timeout: float = 300.0,
+    cache: bool = True,
+) -> "Saves":
+    """Says what from_pretrained followed by save_pretrained writes of a checkpoint, and what it loses.
+
+    >>> result = saves(".github/examples/two-new-tokens")
+    >>> result.refuses, result.exit_code
+    ('refuses it for HF301, which `hfcount verify` explains', 1)
+
+    Args:
+        loader: transformers, or a recorded version of it, such as `transformers@4.57`.
+        dtype: the argument of from_pretrained: `auto`, `float32`, `bfloat16` or `float16`; None if it is given none.
+        others: as for `verify`.
+
+    Raises:
+        TypeError: an argument is of another type.
+        ValueError: there is no such loader, dtype or timeout, a local folder with a revision, or two revisions.
+
+    A checkpoint that cannot be looked at is no exception: `error` says why, and `loses` is None.
+    """
+    from hfcount.diffing.saves.run import saves as saving
+
+    check_choice("dtype", dtype, (None, *get_args(AskedDtype)))
+    request: Request | HfcountError
+    try:
+        request = request_of(model, revision, subfolder, fixtures, offline=offline, timeout=timeout, cache=cache)
+        request = request.replace(headers="all")
+    except HfcountError as error:
+        request = error
+    return saving(request, saver_of(loader), dtype, Options("headers"))

@@ -12,6 +12,7 @@ from hfcount.serving.devices import devices_in, ranks_on, why_not
 from hfcount.serving.engines import engine_share
 from hfcount.text import typed
 from hfcount.verifier.loaders.catalogue import loader
+from hfcount.verifier.loaders.facts import LIBRARY, versions
 from hfcount.verifier.loaders.loader import Loader
 from hfcount.verifier.policy import Policy
 from hfcount.verifier.rules import lookup
@@ -67,6 +68,16 @@ def loaders_of(names: Collection[str]) -> tuple[Loader, ...]:
     if isinstance(names, str):
         raise TypeError(f"loaders is {typed(names)}, but must be a list of names such as 'transformers@4.57'.")
     return tuple(dict.fromkeys(map(loader, names)))
+
+
+def saver_of(name: str) -> Loader:
+    """transformers in the version that is named. Raises ValueError for one that is not known, or another library."""
+    if not isinstance(name, str):
+        raise TypeError(f"loader is {typed(name)}, but must be a name such as 'transformers@4.57'.")
+    known = loader(name)
+    if known.library != LIBRARY:
+        raise ValueError(f"only transformers saves models. Known are its versions {', '.join(versions()[::-1])}.")
+    return known
 
 
 def workload_of(

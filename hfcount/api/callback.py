@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from hfcount.api import verify, verify_model
+from hfcount.api import saves, verify, verify_model
 from hfcount.errors import HfcountError, NotVerified
 from hfcount.fetcher.torch_model import base_of
 
@@ -27,7 +27,8 @@ class VerifyCallback:
 
     It looks on the main process alone, leaves nothing behind and logs what it finds as `hfcount`. What cannot be looked
     at, such as the shards of FSDP or DeepSpeed, is logged as well, and never ends a training. Every process needs it:
-    they stop together. An adapter is held against the model in memory that it is on, unless `base` is given.
+    they stop together. What was stored where the model is from, and is not saved again, is logged once, before the
+    first step. An adapter is held against the model in memory that it is on, unless `base` is given.
 
     >>> trainer = Trainer(model, args, train_dataset=data, callbacks=[VerifyCallback()])  # doctest: +SKIP
 
@@ -68,6 +69,7 @@ class VerifyCallback:
         if self.first and model is not None and _is_main(state):
             policy = {name: self.options[name] for name in ("allow", "strict", "derive_with") if name in self.options}
             self._look("the model", None, lambda: verify_model(model, **policy), control)
+            _say_what_is_lost(model)
         if self.first:
             self._share(args, control)
 
@@ -113,6 +115,27 @@ class VerifyCallback:
         else:
             control.should_training_stop |= self.on_mismatch == "stop"
             _log.warning("%s", _reasons(report))
+
+
+def _say_what_is_lost(model: Any) -> None:
+    """Logs what the checkpoint that a model is from stores, and the installed transformers will not save again."""
+    config, library = getattr(model, "config", None), sys.modules.get("transformers")
+    origin, version = getattr(config, "name_or_path", None), getattr(library, "__version__", "")
+    if not isinstance(origin, str) or not origin or not isinstance(version, str):
+        return
+    revision = None if Path(origin).is_dir() else getattr(config, "_commit_hash", None)
+    try:
+        result = saves(
+            origin, loader=f"transformers@{'.'.join(version.split('.')[:2])}", revision=revision, offline=True
+        )
+    except (HfcountError, ValueError, TypeError) as error:  # such as of a version that is not recorded
+        _log.info("what saving %s loses was not looked at: %s", origin, error)
+        return
+    except Exception:  # as below
+        _log.warning("what saving %s loses was not looked at, for hfcount crashed.", origin, exc_info=True)
+        return
+    if result.loses and result.class_name == type(model).__name__:
+        _log.warning("%s `hfcount saves %s` lists them.", result.answer, origin)
 
 
 def _is_main(state: Any) -> bool:

@@ -26,8 +26,13 @@ def read(inspection: Inspection, findings: Sequence[Finding], agrees: bool | Non
     """
     if inspection.changes:
         return []
+    return readings(checkpoint_of(inspection, findings, agrees), inspection.options.loaders)
+
+
+def checkpoint_of(inspection: Inspection, findings: Sequence[Finding], agrees: bool | None) -> Checkpoint:
+    """An inspected checkpoint as loaders look at it; the arguments are those of `read`."""
     evidence = inspection.evidence
-    checkpoint = Checkpoint(
+    return Checkpoint(
         form=_form(inspection),
         values=_values(inspection),
         findings=findings,
@@ -42,7 +47,6 @@ def read(inspection: Inspection, findings: Sequence[Finding], agrees: bool | Non
         beside=partial(_beside, inspection),
         headers=evidence.contained.headers if evidence.contained else {},
     )
-    return readings(checkpoint, inspection.options.loaders)
 
 
 def _files(inspection: Inspection) -> Collection[str]:

@@ -24,7 +24,7 @@ from hfcount.report.model import (
 from hfcount.text import printable
 from hfcount.verifier.finding import Finding
 from hfcount.verifier.findings import Check, ModuleResult
-from hfcount.verifier.loaders.loader import Reading
+from hfcount.verifier.loaders.loader import Checkpoint, Reading
 from hfcount.verifier.policy import Policy
 
 if TYPE_CHECKING:
@@ -94,10 +94,17 @@ def findings_of(inspection: Inspection) -> list[Finding]:
 
 def readings_of(inspection: Inspection) -> list[Reading]:
     """What each loader makes of an inspected checkpoint, the home loaders first."""
+    return loaders.read(inspection, inspection.outcome.findings, _is_as_its_config(inspection))
+
+
+def checkpoint_of(inspection: Inspection) -> Checkpoint:
+    """An inspected checkpoint as loaders look at it."""
+    return loaders.checkpoint_of(inspection, inspection.outcome.findings, _is_as_its_config(inspection))
+
+
+def _is_as_its_config(inspection: Inspection) -> bool | None:
     outcome = inspection.outcome
-    return loaders.read(
-        inspection, outcome.findings, _agrees(outcome.findings, _is_compared(inspection), outcome.proven)
-    )
+    return _agrees(outcome.findings, _is_compared(inspection), outcome.proven)
 
 
 def _agrees(findings: Sequence[Finding], compared: bool, proven: bool) -> bool | None:

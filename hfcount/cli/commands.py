@@ -30,6 +30,7 @@ COMMANDS: Mapping[str, Command] = {
     "gate": Command("gate MODEL", "tell a launcher go or no (exit code)", "surfaces:gate"),
     "fix": Command("fix PATH", "repair a local folder where that is safe", "fix:command"),
     "diff": Command("diff A B", "compare two: how does B derive from A?", "diff:command"),
+    "saves": Command("saves MODEL", "say what transformers loses on saving it", "saves:command"),
     "lock": Command("lock MODEL", "write what a checkpoint is, to sign it", "lock:command"),
     "sweep": Command("sweep OUT [MODEL]...", "verify many into a table; resumable", "sweep:command"),
     "hook": Command("hook [FILE]...", "verify changed files, for pre-commit", "hook:command"),

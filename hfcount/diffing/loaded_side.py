@@ -152,7 +152,7 @@ def load_side(request: Request | HfcountError, options: Options, part: Entry | N
     if isinstance(request, HfcountError):
         yield LoadedSide("", error=request)
         return
-    until = monotonic() + request.timeout
+    until = options.until or monotonic() + request.timeout
     try:
         documents = opened(request)
     except HfcountError as error:

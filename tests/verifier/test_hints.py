@@ -89,3 +89,8 @@ def test_every_key_that_would_give_a_derived_size() -> None:
 )
 def test_a_hint_in_words(hint: Hint, text: str) -> None:
     assert str(hint) == text
+
+
+def test_a_size_that_divides_by_a_part_of_a_key_has_no_value_where_that_is_0() -> None:
+    size = Dim.named("d", 32, "hidden_size") // (Dim.named("h", 8, "num_heads") // 2)
+    assert {(hint.key, hint.fits) for hint in derived(size, 16, ())} == {("hidden_size", 64), ("num_heads", 5)}

@@ -1,6 +1,6 @@
 """Names the config key that a size that differs was read from, and the values that would fit."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -194,17 +194,34 @@ def _inverse(size: Dim, source: str, value: int) -> int | None:
 
     Else it is the nearest to the one that was read, as where heads are a factor and a divisor.
     """
-    low, high, result = 1, 2**32, size.depending(source)
-    rising = result(low) < result(high)
-    while low < high:
-        middle = (low + high) // 2
-        reached = result(middle) >= value if rising else result(middle) <= value
-        low, high = (low, middle) if reached else (middle + 1, high)
-    if result(low) == value:
-        return low
-    read = dict(size.read())[source]
+    result = size.depending(source)
+    least, read = _solved(result, value), dict(size.read())[source]
+    if least is not None:
+        return least
     near = sorted(range(1, min(_SCANNED, 4 * int(read)) + 1), key=lambda number: abs(number - read))
-    return next((number for number in near if result(number) == value), None)
+    return next((number for number in near if _at(result, number) == value), None)
+
+
+def _solved(result: Callable[[int], int], value: int) -> int | None:
+    """The least number that gives this value, if the results rise or fall steadily from 1 on; else perhaps None."""
+    low, high = 1, 2**32
+    try:
+        rising = result(low) < result(high)
+        while low < high:
+            middle = (low + high) // 2
+            reached = result(middle) >= value if rising else result(middle) <= value
+            low, high = (low, middle) if reached else (middle + 1, high)
+        return low if result(low) == value else None
+    except ZeroDivisionError:
+        return None
+
+
+def _at(result: Callable[[int], int], number: int) -> int | None:
+    """The result at a number; None if it divides by a part of the number that is 0, such as by the half of 1."""
+    try:
+        return result(number)
+    except ZeroDivisionError:
+        return None
 
 
 def scaled(size: int, value: int, numbers: Mapping[str, int]) -> Iterator[Hint]:

@@ -155,6 +155,11 @@ def readings(checkpoint: Checkpoint, asked: Collection[Loader] = ()) -> list[Rea
     return sorted(every, key=lambda reading: not reading.home)
 
 
+def reading(known: Loader, checkpoint: Checkpoint) -> Reading:
+    """What one loader makes of a checkpoint."""
+    return _read(known, checkpoint, (known,))
+
+
 def home(checkpoint: Checkpoint) -> tuple[Loader, ...]:
     """The loaders that a checkpoint is made for, by its container, its scheme and its class."""
     if checkpoint.form == "gguf" and not any(map(_has_vocabulary, checkpoint.headers.values())):

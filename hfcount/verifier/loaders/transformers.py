@@ -72,12 +72,9 @@ _Difference = tuple[ReadingOutcome, str, tuple[str, ...]]
 def read(loader: Loader, checkpoint: Checkpoint) -> Reading:
     """What a recorded version makes of a checkpoint."""
     version, source = loader.version, f"{LIBRARY}-{loader.version}.json"
-    kind = _kind(checkpoint)
-    recorded = facts(version, kind)
+    kind, recorded = _kind(checkpoint), facts_of(version, checkpoint)
     if recorded is None and not any(facts(other, kind) for other in versions()):
         return Reading(loader, "unknown", "has no such model_type, as far as is recorded", evidence="none")
-    if recorded is None and not _in_auto_classes(kind):
-        recorded = _renamed(version, checkpoint, kind)
     lacks = f"has no model_type {kind}" if recorded is None else _lacks(version, recorded, checkpoint, kind)
     if recorded is None or lacks:
         return Reading(loader, "refuses", lacks, source=source)
@@ -88,6 +85,15 @@ def read(loader: Loader, checkpoint: Checkpoint) -> Reading:
         basis: Basis = "none" if outcome == "unknown" else "run"
         return Reading(loader, outcome, says, codes, basis, "" if outcome == "unknown" else source)
     return _as_compared(loader, recorded, checkpoint)
+
+
+def facts_of(version: str, checkpoint: Checkpoint) -> Facts | None:
+    """What is recorded of a version about the type of a checkpoint; None if it does not have the type."""
+    kind = _kind(checkpoint)
+    recorded = facts(version, kind)
+    if recorded is None and not _in_auto_classes(kind):
+        return _renamed(version, checkpoint, kind)
+    return recorded
 
 
 def _as_compared(loader: Loader, recorded: Facts, checkpoint: Checkpoint) -> Reading:
@@ -182,7 +188,7 @@ def _is_taken(version: str, recorded: Facts, checkpoint: Checkpoint, finding: Fi
         return True
     heads = {leaf.name for leaf in _heads(checkpoint)}
     only_heads = bool(finding.tensors) and heads.issuperset(finding.tensors)
-    return finding.code == "HF201" and only_heads and bool(_ties(recorded, checkpoint))
+    return finding.code == "HF201" and only_heads and bool(head_is_tied(recorded, checkpoint))
 
 
 def _is_new(key: str) -> bool:
@@ -396,7 +402,7 @@ def _heads(checkpoint: Checkpoint) -> list[Leaf]:
     return [leaf for leaf in leaves if leaf.component == "lm_head" and len(leaf.shape) == 2]
 
 
-def _ties(recorded: Facts, checkpoint: Checkpoint) -> bool | None:
+def head_is_tied(recorded: Facts, checkpoint: Checkpoint) -> bool | None:
     """Whether version 4 ties the head to the embedding; None if that is not known."""
     if checkpoint.blueprint is None or not checkpoint.class_name:
         return None
@@ -409,13 +415,13 @@ def _ties(recorded: Facts, checkpoint: Checkpoint) -> bool | None:
 
 def _of_copies(recorded: Facts, checkpoint: Checkpoint) -> Iterator[_Difference]:
     """A stored head that version 4 ties to the embedding: no loss where both were compared, and are the same."""
-    if _ties(recorded, checkpoint) and any(checkpoint.copies(head.first) is None for head in _heads(checkpoint)):
+    if head_is_tied(recorded, checkpoint) and any(checkpoint.copies(head.first) is None for head in _heads(checkpoint)):
         yield "unknown", "ties the head to the embedding, and drops the stored one, which was not compared", ("HF203",)
 
 
 def _of_head(recorded: Facts, checkpoint: Checkpoint) -> Iterator[_Difference]:
     """What version 4 makes of a head that it ties and the newest does not, or the other way round."""
-    heads, tied = _heads(checkpoint), _ties(recorded, checkpoint)
+    heads, tied = _heads(checkpoint), head_is_tied(recorded, checkpoint)
     codes = checkpoint.codes & {"HF112", "HF213"}
     if "HF213" in codes and tied is not False:
         yield "differs", "ties the head to the embedding, and drops the one that is stored", ("HF213",)

@@ -1,0 +1,72 @@
+"""The names that a version of transformers writes.
+
+Version 5 undoes on saving each conversion of names that it has made on loading, and only these: what is stored under
+another name goes back there, what is not stored takes the old name only where a stored tensor took it, and the prefix
+of the base model is not among the conversions. Version 4 writes the names in memory.
+
+Source: transformers 5.24, core_model_loading.py:2016 (`_weight_conversions`: those that were used), 2024
+(revert_weight_conversion) and 1710 (the prefix); 4.57.1, modeling_utils.py:3987.
+"""
+
+from collections.abc import Collection
+from functools import cached_property
+
+from hfcount.blueprints.blueprint import Blueprint
+from hfcount.spec.tree.leaves import Leaf
+from hfcount.spec.tree.spellings import Rules, renamed
+
+
+class WrittenNames:
+    """The names that are written of a checkpoint.
+
+    Args:
+        blueprint: of its config.
+        stored: the names in the checkpoint.
+        older: whether version 4 writes them.
+    """
+
+    def __init__(self, blueprint: Blueprint, stored: Collection[str], older: bool) -> None:
+        self._blueprint, self._stored, self._older = blueprint, stored, older
+
+    def of_stored(self, stored: str, name: str) -> str:
+        """The name that a tensor is written under.
+
+        Args:
+            stored: its name in the checkpoint.
+            name: the blueprint's name for it.
+        """
+        if stored == name or self._older:
+            return name
+        spellings = self._blueprint.spellings
+        if spellings.common(stored) == spellings.common(name):
+            return stored
+        prefix = spellings.prefix
+        for other in (prefix + stored, stored.removeprefix(prefix)):
+            if prefix and other != stored and spellings.common(other) == spellings.common(name):
+                return other
+        return name
+
+    def of_absent(self, leaf: Leaf) -> Leaf:
+        """The leaf under the names that its tensors are written under, none of which is stored."""
+        if self._older or not self._unused:
+            return leaf
+        return renamed(leaf, self._in_memory)[0]
+
+    def _in_memory(self, name: str) -> str:
+        for pattern, replacement in self._unused:
+            name = pattern.sub(replacement, name, count=1)
+        return name
+
+    @cached_property
+    def _unused(self) -> Rules:
+        """The conversions that no stored name takes."""
+        rules = self._blueprint.spellings.rules
+        used = set[int]()
+        for name in self._stored:
+            for place, (pattern, replacement) in enumerate(rules):
+                name, times = pattern.subn(replacement, name, count=1)
+                if times:
+                    used.add(place)
+            if len(used) == len(rules):
+                break
+        return tuple(rule for place, rule in enumerate(rules) if place not in used)
