@@ -59,6 +59,7 @@ LONG = {
     "test_oracle.py",
     "test_pickles_oracle.py",
     "test_recipes.py",
+    "test_saves_oracle.py",
     "test_serving_oracle.py",
     "test_soundness.py",
     "test_varied.py",

@@ -35,6 +35,7 @@ BY_OTHERS = {
     "drafts.md": "docs/test_drafts_page.py",
     "fix.md": "docs/test_fix_page.py",
     "lock.md": "docs/test_lock_page.py",
+    "saves.md": "docs/test_saves_page.py",
     "saving.md": "api/test_callback.py",
     "sweep.md": "docs/test_sweep_page.py",
 }

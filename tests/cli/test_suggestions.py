@@ -336,6 +336,7 @@ def test_completion_offers_commands_first() -> None:
     assert done.stdout.splitlines() == [
         "plain,size",
         "plain,serve",
+        "plain,saves",
         "plain,sweep",
         "plain,schema",
         "plain,skill",

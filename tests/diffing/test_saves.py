@@ -81,7 +81,12 @@ def test_what_no_tensor_of_the_class_is_called_is_lost(tmp_path: Path) -> None:
 def test_prediction_layers_that_the_config_announces_are_lost(tmp_path: Path) -> None:
     values = dict(DEEPSEEK)
     leaves = hfcount.blueprint(values).leaves
-    tensors: Stored = {name: ("BF16", leaf.shape) for leaf in leaves if not leaf.tied_to and leaf.presence != "obsolete" for name in leaf.names()}
+    tensors: Stored = {
+        name: ("BF16", leaf.shape)
+        for leaf in leaves
+        if not leaf.tied_to and leaf.presence != "obsolete"
+        for name in leaf.names()
+    }
     result = hfcount.saves(written(tmp_path / "a", values, tensors))
     ahead = sum(int(leaf.count) for leaf in leaves if leaf.part == "prediction")
     assert ahead > 0

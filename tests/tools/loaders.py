@@ -19,9 +19,12 @@ and `--diff 5.23.0 5.24.0` says what differs between two recorded versions. With
 - `sizes`: sizes that are not found under the key that the newest writes: that key, the one that is read, its default
   (null: the key that is read is one of the config's own, and the other is not read at all).
 - `float32`: endings of the names of parameters that stay in float32 in a model of bfloat16, numbers as {}.
+- `float16`: the same in a model of float16, where more parameters stay so.
+- `writes`: by class, names that are saved though the newest does not save them; `omits`: those that are not saved
+  though it does (tests/tools/loading_saves.py).
 - `unknown`: what was not found out, and why.
 
-In `renamed` and `wants` the class * stands for all, with and without a leading "model.".
+In `renamed`, `wants`, `writes` and `omits` the class * stands for all, with and without a leading "model.".
 """
 
 import argparse
@@ -47,6 +50,7 @@ import loading
 import loading_causes
 import loading_renames
 import loading_rotary
+import loading_saves
 from classes import recorded as classes_recorded
 from loading import Case, Loaded
 from reference import IDS, NO_SHAPE
@@ -63,7 +67,7 @@ NULLS = ("head_dim", "num_key_value_heads")
 Json = dict[str, Any]
 
 ORDER = "auto classes ties prefix keys lacks names unnamed parts renamed wants needs refuses sizes rotary nulls".split()
-ORDER += ["padded", "float32", "unknown"]
+ORDER += ["padded", "float32", "float16", "writes", "omits", "unknown"]
 
 
 def recorded(types: set[str] | None = None) -> Json:
@@ -272,7 +276,18 @@ def _of_cases(cases: list[Case]) -> Json:
                 row["unknown"] = f"{case.name}: {loaded.error or 'other shapes: ' + ' '.join(loaded.mismatched)[:100]}"
             continue
         read.append((case, loaded))
-    return row | _names(read)
+    names = _names(read)
+    return row | names | _saved(cases, names)
+
+
+def _saved(cases: list[Case], row: Json) -> Json:
+    """What is saved otherwise than the newest does."""
+    found = loading_saves.otherwise(cases[:2], row.get("renamed", {}))
+    kept = found.pop("float16", None)
+    return {
+        "float16": _endings([kept]) if kept else [],
+        **{name: _grouped(rows, lambda one: one) for name, rows in found.items()},
+    }
 
 
 def _padded(case: Case) -> Json:

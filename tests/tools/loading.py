@@ -117,8 +117,8 @@ def folded(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted({re.sub(r"(?<=\.)\d+(?=\.|$)|^\d+(?=\.)", "{}", name) for name in names}))
 
 
-def load(case: Case, dtype: str = "bfloat16") -> Loaded:
-    """Loads a case in a dtype."""
+def load(case: Case) -> Loaded:
+    """Loads a case in bfloat16."""
     import torch
     import transformers
 
@@ -127,7 +127,7 @@ def load(case: Case, dtype: str = "bfloat16") -> Loaded:
         written(case, Path(folder))
         try:
             kind = getattr(transformers, case.name)
-            model, info = kind.from_pretrained(folder, output_loading_info=True, **{key: getattr(torch, dtype)})
+            model, info = kind.from_pretrained(folder, output_loading_info=True, **{key: torch.bfloat16})
         except Exception as error:
             return Loaded(error=short(error))
     missing, unexpected, mismatched = (

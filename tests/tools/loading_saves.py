@@ -3,11 +3,12 @@
 Models are built without data and saved without files, so that only names are asked for.
 """
 
+import re
 import tempfile
 from collections.abc import Iterable, Sequence
 from copy import deepcopy
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any
 from unittest import mock
 
 import loading
@@ -17,22 +18,18 @@ from loading import Case
 Json = dict[str, Any]
 
 
-class Saved(NamedTuple):
-    """The names that save_pretrained writes, and whether the class keeps more in float32 in a model of float16."""
-
-    names: frozenset[str]
-    keeps_more: bool
+LARGEST = 2 * 10**9
+"""The elements of the largest model that is built; its memory is never written to."""
 
 
-def saved(case: Case) -> Saved:
-    """What save_pretrained writes of a model that is built of the case's config."""
+def saved(case: Case) -> set[str]:
+    """The names that save_pretrained writes of a model that is built of the case's config."""
     import torch
     import transformers
 
     kind = getattr(transformers, case.name)
     with torch.device("meta"):
         model = kind(kind.config_class.from_dict(deepcopy(case.config)))
-    keeps_more = bool(getattr(model, "_keep_in_fp32_modules", None))
     model = model.to_empty(device="cpu")
     model.tie_weights()
     names = set[str]()
@@ -43,14 +40,35 @@ def saved(case: Case) -> Saved:
     module = transformers.modeling_utils
     with tempfile.TemporaryDirectory() as folder, mock.patch.object(module, "safe_save_file", written):
         model.save_pretrained(folder, max_shard_size="10000GB")
-    return Saved(frozenset(names), keeps_more)
+    return names
 
 
-def otherwise(cases: Sequence[Case], renamed: Json) -> Json:
-    """What is saved otherwise than the newest does, as it is recorded.
+def in_float16(case: Case) -> loading.Loaded | None:
+    """What stays in float32 in a model of float16; None where that is no more than in one of bfloat16."""
+    import torch
+    import transformers
+
+    kind, usual = getattr(transformers, case.name), torch.get_default_dtype()
+    torch.set_default_dtype(torch.float16)
+    try:
+        with torch.device("meta"):
+            model = kind(kind.config_class.from_dict(deepcopy(case.config)))
+    finally:
+        torch.set_default_dtype(usual)
+    if not (more := getattr(model, "_keep_in_fp32_modules", None)):
+        return None
+    always = getattr(model, "_keep_in_fp32_modules_strict", None) or ()
+    names = "|".join(rf"(^|\.){name.replace('*', '.*')}($|\.)" for name in (*more, *always))
+    state = {name: one.float() if re.search(names, name) else one for name, one in model.state_dict().items()}
+    kept, rest = loading.dtypes(model, state)
+    return loading.Loaded(float32=kept, other=rest)
+
+
+def otherwise(cases: Iterable[Case], renamed: Json) -> Json:
+    """What is saved otherwise than the newest does.
 
     By class, `writes` are names that are written though the newest does not write them, and `omits` those that are not.
-    `float16` is what comes of loading a case in that dtype, where its class then keeps more in float32.
+    `float16` is what stays in float32 in a model of that dtype, where that is more than in one of bfloat16.
 
     Args:
         renamed: by class, the prefixes of names that this version does not read, with those that it wants.
@@ -58,20 +76,19 @@ def otherwise(cases: Sequence[Case], renamed: Json) -> Json:
     import hfcount
 
     writes, omits, found = dict[str, list[str]](), dict[str, list[str]](), dict[str, Any]()
-    for case in [case for case in cases if sum(map(prod, case.tensors.values())) <= loading.LARGEST]:
+    for case in [case for case in cases if sum(map(prod, case.tensors.values())) <= LARGEST]:
         try:
-            came = saved(case)
+            if not found.get("float16") and (kept := in_float16(case)):
+                found["float16"] = kept
+            names = set(loading.folded(saved(case)))
         except Exception:  # what it cannot build, or save, says so where it is loaded
             continue
-        if came.keeps_more and "float16" not in found:
-            found["float16"] = loading.load(case, "float16")
         pairs = [pair for kinds, rows in renamed.items() if {"*", case.name} & set(kinds.split()) for pair in rows]
         leaves = hfcount.blueprint(deepcopy(case.config)).stored_leaves()
         known = {_wanted(name, pairs) for name in loading.folded(leaf.first for leaf in leaves)}
-        names = set(loading.folded(came.names))
         writes[case.name], omits[case.name] = sorted(names - known), sorted(known - names)
-        if not (names ^ known):
-            break  # as the newest: so do its other classes
+        if names == known:
+            break  # so do its other classes
     return {"writes": writes, "omits": omits, **found}
 
 

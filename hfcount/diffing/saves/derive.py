@@ -61,6 +61,7 @@ class _Fates:
         self._source = source
         self._names = WrittenNames(source.blueprint, source.view.entries, source.older)
         self._taken = source.match.spelling
+        self._stood_in = {leaf.tied_to for leaf in source.match.stand_ins}
         self.whole_leaves: list[tuple[Fate, int]] = []
         """Fates of leaves of which nothing is stored, with the number of their tensors."""
 
@@ -91,6 +92,8 @@ class _Fates:
             yield from self._lost(stored.values(), f"a prediction layer, which {source.class_name} does not have")
         elif source.older and any(leaf is other for swap in source.match.swapped for other in swap.stored):
             yield from self._lost(stored.values(), "a layout that this version does not read")
+        elif source.facts.is_omitted(leaf.first, source.class_name):
+            yield from self._lost(stored.values(), f"{source.class_name} of this version does not have it")
         elif self._is_tied(leaf):
             yield from self._tied(leaf, stored.values())
         else:
@@ -136,7 +139,7 @@ class _Fates:
             else:
                 yield from self._lost([own], f"the class looks for {_numberless(wanted or name)}")
                 yield self._filled(wanted or name, leaf)
-        if leaf.count == len(stored) or leaf.presence not in ("required", "dispensable"):
+        if leaf.count == len(stored) or not leaf.stored or leaf.name in self._stood_in:
             return
         absent = names.of_absent(leaf)
         if not stored:
@@ -162,7 +165,8 @@ class _Fates:
     def _dtype(self, leaf: Leaf, name: str, entry: Entry | None) -> str:
         """What a tensor is written in."""
         loaded = self._source.dtype.code
-        if (leaf.whole or loaded in ("BF16", "F16")) and self._source.facts.keeps_float32(name):
+        half = loaded == "F16"
+        if (leaf.whole or half or loaded == "BF16") and self._source.facts.keeps_float32(name, half):
             return "F32"
         return (entry.dtype if entry else "I64") if leaf.whole else loaded
 

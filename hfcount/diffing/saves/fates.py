@@ -1,6 +1,6 @@
 """What becomes of one tensor when a checkpoint is loaded and saved again, and how many are folded into a row."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from itertools import product
 from math import prod
 from typing import Literal, NamedTuple
@@ -61,13 +61,13 @@ class FoldedFates(NamedTuple):
 
 def folded(fates: Iterable[Fate]) -> list[FoldedFates]:
     """The rows of fates, in the order of the first of each."""
-    return list(_rows(fates, _main_name))
+    return list(_rows(fates))
 
 
 def folded_as_written(fates: Iterable[Fate]) -> list[FoldedFates]:
     """The rows of what is written, by the names in it."""
     same = (fate._replace(group="kept", stored="", dtype="", why="") for fate in fates if fate.written)
-    return list(_rows(same, _main_name))
+    return list(_rows(same))
 
 
 def row_of(fate: Fate, name: str, tensors: int) -> FoldedFates:
@@ -81,18 +81,18 @@ def _main_name(fate: Fate) -> str:
     return fate.stored or fate.written
 
 
-def _rows(fates: Iterable[Fate], name_of: Callable[[Fate], str]) -> Iterator[FoldedFates]:
+def _rows(fates: Iterable[Fate]) -> Iterator[FoldedFates]:
     groups: dict[tuple[object, ...], tuple[Fate, dict[tuple[int, ...], str]]] = {}
     for fate in fates:
-        text, numbers = placed(name_of(fate))
+        text, numbers = placed(_main_name(fate))
         other = placed(fate.written)[0]
         key = (*fate._replace(stored="", written=""), text, other)
         groups.setdefault(key, (fate, {}))[1][numbers] = fate.written
     for fate, names in groups.values():
-        text = placed(name_of(fate))[0]
+        text = placed(_main_name(fate))[0]
         for ranges in products(list(names)):
             places = list(product(*ranges))
             row = row_of(fate, written(text, ranges), len(places))
-            if fate.written not in ("", name_of(fate)):
+            if fate.written not in ("", _main_name(fate)):
                 row = row._replace(written=", ".join(fold(names[place] for place in places)))
             yield row

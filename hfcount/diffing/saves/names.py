@@ -12,6 +12,7 @@ from collections.abc import Collection
 from functools import cached_property
 
 from hfcount.blueprints.blueprint import Blueprint
+from hfcount.diffing.saves.unknown import Unknown
 from hfcount.spec.tree.leaves import Leaf
 from hfcount.spec.tree.spellings import Rules, renamed
 
@@ -34,17 +35,24 @@ class WrittenNames:
         Args:
             stored: its name in the checkpoint.
             name: the blueprint's name for it.
+
+        Raises:
+            Unknown: it is not converted on loading, but others are, whose conversions are undone on saving.
         """
-        if stored == name or self._older:
+        if stored == name or self._older or stored in self._twins:
             return name
         spellings = self._blueprint.spellings
-        if spellings.common(stored) == spellings.common(name):
+        prefix, common = spellings.prefix, spellings.common(name)
+        if spellings.common(stored) == common:
+            if common == stored != self._in_memory(name):
+                raise Unknown(f"{stored} is a name in memory, beside names that are converted on loading")
             return stored
-        prefix = spellings.prefix
-        for other in (prefix + stored, stored.removeprefix(prefix)):
-            if prefix and other != stored and spellings.common(other) == spellings.common(name):
-                return other
-        return name
+        if not prefix:
+            return stored
+        if prefix + stored == name or stored == prefix + name:
+            return name
+        others = (prefix + stored, stored.removeprefix(prefix))
+        return next((other for other in others if spellings.common(other) == common), stored)
 
     def of_absent(self, leaf: Leaf) -> Leaf:
         """The leaf under the names that its tensors are written under, none of which is stored."""
@@ -56,6 +64,11 @@ class WrittenNames:
         for pattern, replacement in self._unused:
             name = pattern.sub(replacement, name, count=1)
         return name
+
+    @cached_property
+    def _twins(self) -> frozenset[str]:
+        """Second names of tensors, in place of which these may be stored."""
+        return frozenset(leaf.name for leaf in self._blueprint.leaves if leaf.twin)
 
     @cached_property
     def _unused(self) -> Rules:

@@ -11,7 +11,9 @@ from hfcount.diffing.loaded_side import LoadedSide, load_side
 from hfcount.diffing.saves.derive import Derived, Source, derived, is_head
 from hfcount.diffing.saves.dtypes import LoadedDtype, loaded_dtype
 from hfcount.diffing.saves.fates import GROUPS, FoldedFates, Group
+from hfcount.diffing.saves.joined import stored_in_part
 from hfcount.diffing.saves.model import SavedGroup, SavedRow, Saves, WrittenConfigKey
+from hfcount.diffing.saves.unknown import Unknown
 from hfcount.errors import HfcountError
 from hfcount.fetcher import Request
 from hfcount.options import AskedDtype
@@ -23,10 +25,6 @@ from hfcount.verifier.loaders.facts import Facts
 from hfcount.verifier.loaders.loader import Checkpoint, Loader
 from hfcount.verifier.loaders.transformers import facts_of, head_is_tied
 from hfcount.verifier.match import Match
-
-
-class Unknown(Exception):
-    """Why what is written cannot be said, as a sentence without a full stop."""
 
 
 def saves(request: Request | HfcountError, loader: Loader, dtype: AskedDtype | None, options: Options) -> Saves:
@@ -88,6 +86,8 @@ def of_inspection(
         raise Unknown(loaded.why)
     older = loader.version.startswith("4.")
     tied = _older_tie(described, checkpoint) if older else None
+    if not older and (part := stored_in_part(described.blueprint, described.match, described.view.entries)):
+        raise Unknown(f"of what this version joins on loading in {part}, not all is stored")
     source = Source(
         checkpoint.class_name,
         described.blueprint,
@@ -116,7 +116,7 @@ def _described(
 ) -> _Described:
     """Raises Unknown where something is not known."""
     blueprint, outcome = inspection.blueprint, inspection.outcome
-    if blueprint is None:
+    if blueprint is None or view is None:
         found = outcome.findings
         raise Unknown(found[0].message.rstrip(".") if found else "config.json could not be read")
     if not checkpoint.class_name:
@@ -125,6 +125,8 @@ def _described(
         raise Unknown("it is quantised, and what is written of quantised weights is not known here")
     if facts is None or facts.unknown:
         raise Unknown(f"model_type {checkpoint.model_type}: {facts.unknown if facts else 'nothing is recorded'}")
+    if besides := facts.written_besides(checkpoint.class_name):
+        raise Unknown(f"{checkpoint.class_name} of this version has {besides[0]}, too, whose shape is not recorded")
     if blueprint.derived_with or blueprint.unmodeled:
         raise Unknown("hfcount does not describe all its tensors")
     if outcome.match is None:

@@ -77,6 +77,9 @@ class Facts(Record):
         prefix: the name that it gives the base model in classes with a head.
         padded: whether an embedding is built with pad_token_id, which then needs a row.
         float32: endings of the names of parameters that stay in float32 in a model of bfloat16, numbers as {}.
+        float16: the same for a model of float16, where more stay so; else empty.
+        writes: by class, names, numbers as {}, that are saved though the newest version does not save them.
+        omits: by class, names, numbers as {}, that are not saved though the newest version saves them.
         unknown: what was not found out, and why; empty if nothing.
     """
 
@@ -94,6 +97,9 @@ class Facts(Record):
     prefix: str
     padded: bool
     float32: tuple[str, ...]
+    float16: tuple[str, ...]
+    writes: Mapping[str, tuple[str, ...]]
+    omits: Mapping[str, tuple[str, ...]]
     unknown: str
 
     def wanted(self, name: str, class_name: str) -> str | None:
@@ -113,10 +119,24 @@ class Facts(Record):
         """The names, numbers as {}, that are random in a class unless they are stored; a "model." may lead them."""
         return self.wants.get(class_name, self.wants.get("*", ()))
 
-    def keeps_float32(self, name: str) -> bool:
-        """Whether the parameter that is saved under this name stays in float32 in a model of bfloat16."""
+    def keeps_float32(self, name: str, half: bool = False) -> bool:
+        """Whether the parameter that is saved under this name stays in float32 in a model of bfloat16.
+
+        Args:
+            half: whether it is a model of float16.
+        """
         folded = f".{re.sub(_NUMBER, '{}', name)}"
-        return any(folded.endswith(f".{ending}") for ending in self.float32)
+        endings = self.float16 or self.float32 if half else self.float32
+        return any(folded.endswith(f".{ending}") for ending in endings)
+
+    def is_omitted(self, name: str, class_name: str) -> bool:
+        """Whether a class does not save the tensor of this name, though in the newest version it does."""
+        names = self.omits.get(class_name, self.omits.get("*", ()))
+        return bool(names) and re.sub(_NUMBER, "{}", name) in names
+
+    def written_besides(self, class_name: str) -> tuple[str, ...]:
+        """The names, numbers as {}, that a class saves though in the newest version it does not."""
+        return self.writes.get(class_name, self.writes.get("*", ()))
 
     @property
     def differences(self) -> list[str]:
@@ -162,6 +182,9 @@ def facts(version: str, model_type: str) -> Facts | None:
         prefix=row.get("prefix", "model"),
         padded=row.get("padded", True),
         float32=tuple(row.get("float32", ())),
+        float16=tuple(row.get("float16", ())),
+        writes=_by_class(row.get("writes", {}), str),
+        omits=_by_class(row.get("omits", {}), str),
         unknown=row.get("unknown", ""),
     )
 
