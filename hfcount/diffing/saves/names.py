@@ -8,6 +8,7 @@ Source: transformers 5.24, core_model_loading.py:2016 (`_weight_conversions`: th
 (revert_weight_conversion) and 1710 (the prefix); 4.57.1, modeling_utils.py:3987.
 """
 
+import re
 from collections.abc import Collection
 from functools import cached_property
 
@@ -44,7 +45,7 @@ class WrittenNames:
         spellings = self._blueprint.spellings
         prefix, common = spellings.prefix, spellings.common(name)
         if spellings.common(stored) == common:
-            if common == stored != self._in_memory(name):
+            if common == stored and (stored != self._in_memory(name) or self._may_match(stored, name)):
                 raise Unknown(f"{stored} is a name in memory, beside names that are converted on loading")
             return stored
         if not prefix:
@@ -64,6 +65,11 @@ class WrittenNames:
         for pattern, replacement in self._unused:
             name = pattern.sub(replacement, name, count=1)
         return name
+
+    def _may_match(self, stored: str, name: str) -> bool:
+        """Whether a conversion of a name may also take the name in memory, where it is looked for anywhere in it."""
+        patterns = [pattern for pattern, _ in self._blueprint.spellings.rules if pattern.search(name)]
+        return any(re.search(pattern.pattern.lstrip("^"), stored) for pattern in patterns)
 
     @cached_property
     def _twins(self) -> frozenset[str]:
