@@ -89,6 +89,16 @@ class Tracked:
             self._read.add(key)
         return self
 
+    def confirms(self, **built: Any) -> None:
+        """Notes as read the keys that say what is built whether they are there or not; with another value they are not.
+
+        A config may repeat what its architecture has anyway. What contradicts that stays unread, and is reported.
+        """
+        for name, value in built.items():
+            written = self._values.get(name)
+            if written == value and isinstance(written, bool) == isinstance(value, bool):
+                self._read.add(name)
+
     def as_part(self, name: str = "") -> Self:
         """This config seen as a nested part, `name`, whose keys are in the same object; both track reads together."""
         other = copy(self)
@@ -145,6 +155,8 @@ class Tracked:
         """
         below = {*self.ignored, *ignored}
         known = {*self._read, *below}
+        if self.nested and not self.given("vocab_size") and not _declares(self.kind, "vocab_size", None):
+            known.add("tie_word_embeddings")  # of a part without a vocabulary, which has nothing to tie
         unread = [name for name, value in self._values.items() if name not in known and may_bear(name, value)]
         undeclared = [name for name in unread if not _declares(self.kind, name, self._values[name])]
         return undeclared + [f"{part}.{name}" for part, config in self._parts.items() for name in config.unread(below)]

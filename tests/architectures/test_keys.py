@@ -506,6 +506,59 @@ def test_unread_keys(family: str, changes: Json, unread: tuple[str, ...]) -> Non
 
 
 @pytest.mark.parametrize(
+    ("family", "changes", "unread"),
+    [
+        ("qwen3", {"use_qk_norm": True}, ()),
+        ("qwen3", {"use_qk_norm": 1}, ("use_qk_norm",)),
+        ("qwen3_moe", {"use_qk_norm": True}, ()),
+        ("minimax_m2", {"use_qk_norm": True, "use_routing_bias": True, "rotary_dim": 8}, ()),
+        ("minimax_m2", {"attn_type_list": [1, 0]}, ("attn_type_list",)),
+        ("minimax_m2", {"num_mtp_modules": 3}, ("num_mtp_modules",)),
+        ("falcon", {"intermediate_size": 11}, ("intermediate_size",)),
+        ("nemotron_h", {"attention_head_dim": 1}, ("attention_head_dim",)),
+        ("nemotron_h", {"num_local_expert_groups": 4}, ("num_local_expert_groups",)),
+        ("t5", {"n_positions": 512}, ()),
+        ("llama", {"image_start_id": 4, "image_newline_id": 5, "layer_id": 6}, ("layer_id",)),
+        ("detr", {"use_pretrained_backbone": True}, ()),
+        ("glm_moe_dsa", {"indexer_rope_interleave": True, "index_share_for_mtp_iteration": True}, ()),
+    ],
+)
+def test_keys_that_repeat_what_is_built_are_no_news_and_those_that_contradict_it_are(
+    family: str, changes: Json, unread: tuple[str, ...]
+) -> None:
+    recorded = json.loads((ARCHITECTURES / f"{family}.json").read_text())["config"]
+    blueprint = hfcount.blueprint(recorded | changes)
+    assert (blueprint.unread, blueprint.total) == (unread, hfcount.blueprint(recorded).total)
+
+
+@pytest.mark.parametrize(
+    ("step", "offset", "unread"),
+    [
+        (2, 1, ()),
+        (2, 2, ("index_topk_freq", "index_skip_topk_offset")),
+        (4, 1, ("index_topk_freq", "index_skip_topk_offset")),
+        (2, -1, ("index_topk_freq", "index_skip_topk_offset")),
+        ("2", 1, ("index_skip_topk_offset",)),
+    ],
+)
+def test_a_schedule_beside_the_list_that_overrides_it_is_news_if_it_names_other_layers(
+    step: object, offset: int, unread: tuple[str, ...]
+) -> None:
+    recorded = json.loads((ARCHITECTURES / "glm_moe_dsa.json").read_text())["config"]
+    count = recorded["num_hidden_layers"]
+    listed = ["full" if place % 2 == 0 else "shared" for place in range(count)]
+    values = recorded | {"indexer_types": listed, "index_topk_freq": step, "index_skip_topk_offset": offset}
+    assert hfcount.blueprint(values).unread == unread
+
+
+@pytest.mark.parametrize(("own", "unread"), [({}, []), ({"vocab_size": 9}, ["part.tie_word_embeddings"])])
+def test_a_part_without_a_vocabulary_ties_nothing(own: Json, unread: list[str]) -> None:
+    read = Config({"part": {"tie_word_embeddings": True, **own}})
+    read.part("part").int("vocab_size", default=0)
+    assert read.unread() == unread
+
+
+@pytest.mark.parametrize(
     ("family", "name", "part", "unread"),
     [
         ("moshi", "audio_encoder_config", {"model_type": "mimi", "num_hidden_layers": 3}, False),

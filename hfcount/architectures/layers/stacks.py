@@ -212,14 +212,31 @@ def indexing(c: Config) -> list[Indices]:
     """
     count, given = layer_count(c), c.strs("indexer_types")
     if given:
-        return listing(c, "indexer_types", given, "full", "shared")[:1]
+        listed = listing(c, "indexer_types", given, "full", "shared")[:1]
+        _confirm_schedule(c, count, listed)
+        return listed
     if isinstance(c.value("index_topk_pattern"), str):
         return listing(c, "index_topk_pattern", c.str("index_topk_pattern"), "F", "S")[:1]
     if pattern := c.strs("index_topk_pattern"):
         return listing(c, "index_topk_pattern", pattern, "full", "shared")[:1]
     step = c.int("index_topk_freq", default=1, minimum=1, maximum=MAX_LAYERS)
     start = c.int("index_skip_topk_offset", default=2, maximum=MAX_LAYERS) - 1
+    return _scheduled(count, start, step)
+
+
+def _scheduled(count: int, start: int, step: int) -> list[Indices]:
     return [Indices.below(min(start, count)), Indices.span(start, count, step)]
+
+
+def _confirm_schedule(c: Config, count: int, listed: list[Indices]) -> None:
+    """Notes as read a schedule beside the list that overrides it, if both name the same layers."""
+    step, offset = c.value("index_topk_freq") or 1, c.value("index_skip_topk_offset")
+    offset = 2 if offset is None else offset
+    if type(step) is not int or type(offset) is not int or not (0 < step <= MAX_LAYERS and 0 < offset <= MAX_LAYERS):
+        return
+    scheduled = _scheduled(count, offset - 1, step)
+    if {place for part in scheduled for place in part} == {place for part in listed for place in part}:
+        c.confirms(index_topk_freq=step, index_skip_topk_offset=offset)
 
 
 _LETTERS = {"M": "linear_attention", "*": "full_attention", "-": "mlp", "E": "moe"}

@@ -24,9 +24,11 @@ def spec(c: Config) -> Spec:
     given = c.int("num_kv_heads", default=heads)
     kv_heads = given if grouped else Dim.named("multi_query", 1, "multi_query") if shared else heads
     norms = c.int("num_ln_in_parallel_attn", default=2 if grouped else 1) or 1 if parallel else 0  # 0 is read as 1
+    width = c.int("ffn_hidden_size", default=4 * d)
+    c.confirms(intermediate_size=int(width))
     layer = Layer(
         mixer=GQA(heads=heads, kv_heads=kv_heads, head_dim=each.head_dim, qkv_bias=bias, out_bias=bias),
-        ffn=Dense(width=c.int("ffn_hidden_size", default=4 * d), bias=bias),
+        ffn=Dense(width=width, bias=bias),
         own=FalconLayer(num_ln_in_parallel_attn=norms),
     )
     return keys.decoder_spec(c, layer, hidden=d, tied=True)

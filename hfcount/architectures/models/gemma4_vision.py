@@ -10,7 +10,8 @@ from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.nodes import Block, Tensor, block, buffer
 
 MODEL_TYPES = ("gemma4_vision",)  # transformers 5.23: modeling_gemma4.py
-IGNORED = ("default_output_length", "pooling_kernel_size")
+# global_head_dim is the text model's (transformers 5.24: configuration_gemma4.py:208)
+IGNORED = ("default_output_length", "global_head_dim", "pooling_kernel_size")
 
 
 class Gemma4Vision(Sizes):

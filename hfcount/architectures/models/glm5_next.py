@@ -17,6 +17,8 @@ SPELLINGS = {
     r"\.hc_(attn|ffn)_(fn|base|scale)$": r".\1_hc.\2",
 }
 MERGED = {**packed(), **CONVOLUTION}
+# vLLM 0.33.0: rotary positions, and whether there are any (models/glm5next/common/attention.py:514, model.py:411)
+IGNORED = ("indexer_rope_interleave", "mla_use_nope")
 
 
 class Glm5Next(Sizes):
@@ -33,6 +35,9 @@ def spec(c: Config) -> Spec[Glm5Next]:
     networks = keys.networks(text, places, lambda: keys.deepseek_moe(text))
     layers = keys.combined(_delta_and_latent(text), networks)
     sizes = Glm5Next.read(text)
+    text.confirms(mhc=True, index_kpool_compress=True)
+    if text.given("mlp_layer_types"):
+        text.confirms(first_k_dense_replace=_leading(places))
     if alone:
         return keys.decoder_spec(c, layers, heads=("Model",)).having(sizes)
     towers = {"vision": families.part(c, "vision_config")}
@@ -86,6 +91,9 @@ def _delta_and_latent(c: Config) -> list[Layers]:
     listed = keys.kinds(c, "layer_types")
     attending = Indices.span(3, max(3, count), 4)
     mixers = keys.mixed(c, latent, linear, listed, attending, "full_attention")
+    if listed:
+        attends = [place for place, kind in enumerate(listed) if kind != "linear_attention"]
+        delta.confirms(full_attn_layers=attends, kda_layers=sorted(set(range(count)) - set(attends)))
     some = keys.indexing(c)
     rest = Indices.below(count).difference(*some)
     return [
@@ -94,6 +102,12 @@ def _delta_and_latent(c: Config) -> list[Layers]:
         for part in (*some, rest)
         if (both := intersection(mixer_layers.indices, part)).count
     ]
+
+
+def _leading(places: tuple[Indices, Indices]) -> int | None:
+    """The number of dense layers, if they are the first."""
+    dense = list(places[0])
+    return len(dense) if dense == list(range(len(dense))) else None
 
 
 def _indexed(layer: Layer, attention: MLA) -> Layer:

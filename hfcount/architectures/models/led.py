@@ -8,7 +8,7 @@ from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("led",)  # transformers 5.23: modeling_led.py
-IGNORED = ("classif_dropout", "gradient_checkpointing")
+IGNORED = ("classif_dropout",)
 
 _HEADS = ("ForConditionalGeneration", "Model", "ForQuestionAnswering")
 _NAMES = ("query", "key", "value")

@@ -11,7 +11,7 @@ MODEL_TYPES = ("lerobot_pi0", "lerobot_pi05")
 IGNORED = (
     "input_features", "output_features", "n_action_steps", "n_obs_steps", "empty_cameras", "rtc_config",
     "num_inference_steps", "time_sampling_beta_alpha", "time_sampling_beta_beta", "time_sampling_scale",
-    "time_sampling_offset", "min_period", "max_period", "gradient_checkpointing", "compile_model", "compile_mode",
+    "time_sampling_offset", "min_period", "max_period", "compile_model", "compile_mode",
     "freeze_vision_encoder", "train_expert_only", "tokenizer_max_length",
 )  # fmt: skip
 SPELLINGS = {r"^(?!model\.)": "model."}

@@ -128,5 +128,7 @@ PARTS = (
         ignored=("no_rope_layer_interval", "no_rope_layers"),
         within={"llama4_text": ("language_model.", "")},
     ),
-    families.Family(("llama4_vision_model",), vision_spec, vision_blueprint),
+    families.Family(
+        ("llama4_vision_model",), vision_spec, vision_blueprint, ignored=("vision_feature_layer",)
+    ),  # which output is taken (transformers 4.57.1: configuration_llama4.py:127)
 )

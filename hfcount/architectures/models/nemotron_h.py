@@ -47,10 +47,16 @@ def _made(c: Config) -> dict[str, Callable[[], Layer]]:
 
     return {
         "linear_attention": lambda: Layer(mixer=_wide_mamba2(c)),
-        "full_attention": lambda: Layer(mixer=keys.attention(c, head_dim=128)),
+        "full_attention": lambda: Layer(mixer=_attention(c)),
         "mlp": lambda: Layer(ffn=keys.dense(c, bias=c.bool("mlp_bias", default=False))),
         "moe": sparse,
     }
+
+
+def _attention(c: Config) -> GQA:
+    mixer = keys.attention(c, head_dim=128)
+    c.confirms(attention_head_dim=int(mixer.head_dim))  # its name in the first configs
+    return mixer
 
 
 def _listed(c: Config) -> list[Layers]:

@@ -8,7 +8,7 @@ from hfcount.spec import GQA, Dense, Layer, Patches, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("qwen",)  # modeling_qwen.py of Qwen/Qwen-7B, modeling_qwen.py of Qwen/Qwen-VL, and visual.py beside it
-IGNORED = ("bf16", "fp16", "fp32", "image_start_id", "use_dynamic_ntk", "use_flash_attn", "use_logn_attn")
+IGNORED = ("bf16", "fp16", "fp32", "use_dynamic_ntk", "use_flash_attn", "use_logn_attn")
 
 
 def spec(c: Config) -> Spec:
@@ -109,4 +109,4 @@ def vision_blueprint(s: Spec[QwenVlVision]) -> Block:
     )
 
 
-PARTS = (families.Family(("qwen_vl_vision",), vision_spec, vision_blueprint, ignored=("image_size", "image_start_id")),)
+PARTS = (families.Family(("qwen_vl_vision",), vision_spec, vision_blueprint, ignored=("image_size",)),)

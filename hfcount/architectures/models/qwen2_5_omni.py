@@ -161,6 +161,7 @@ def dit_spec(c: Config) -> Spec[Qwen2_5OmniDit]:
     mixer = GQA(heads=heads, kv_heads=heads, head_dim=c.int("head_dim"), qkv_bias=True, out_bias=True)
     layer = Layer(mixer=mixer, ffn=Dense(width=d * c.int("ff_mult"), bias=True))
     sizes = Qwen2_5OmniDit.read(c)
+    c.confirms(dim=int(d), heads=int(heads), depth=c.int("num_hidden_layers"))  # other names, which no class reads
     layers = keys.uniform(layer, c.int("num_hidden_layers", maximum=MAX_LAYERS))
     return keys.encoding(c, layers, hidden=d).having(sizes)
 

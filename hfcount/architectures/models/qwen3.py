@@ -11,4 +11,5 @@ MODEL_TYPES = ("qwen3", "qwen3_vl_text")
 
 def spec(c: Config) -> Spec:
     mixer = keys.attention(c, bias=c.bool("attention_bias", default=False), qk_norm=True, head_dim=128)
+    c.confirms(use_qk_norm=True)
     return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c)), windows=keys.sliding_later(c, first=28))

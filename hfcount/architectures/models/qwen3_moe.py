@@ -14,6 +14,7 @@ MERGED = packed()
 
 def spec(c: Config) -> Spec:
     mixer = keys.attention(c, bias=c.bool("attention_bias", default=False), qk_norm=True)
+    c.confirms(use_qk_norm=True)
     layers = keys.sparse_steps(c, mixer, keys.dense(c), lambda: keys.moe(c, "moe_intermediate_size"))
     if c.family == "qwen3_omni_moe_text":  # which has no switch for its window
         return keys.decoder_spec(c, layers, windows=keys.sliding_everywhere(c))

@@ -11,6 +11,7 @@ from hfcount.spec.tree.nodes import Block, Tied, block
 
 MODEL_TYPES = ("t5", "mt5", "umt5")  # transformers 5.23: modeling_t5.py, modeling_mt5.py, modeling_umt5.py
 CLASSES = ("T5WithLMHeadModel",)
+IGNORED = ("n_positions",)  # positions are relative: no table has a row for each
 
 _CLASSES = ("Model", "ForSequenceClassification", "ForTokenClassification", "ForQuestionAnswering")
 _HEADS = keys.named(

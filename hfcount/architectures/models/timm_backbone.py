@@ -14,7 +14,7 @@ from hfcount.text import printable
 
 # transformers 5.23: modeling_timm_backbone.py
 MODEL_TYPES = ("timm_backbone",)  # its names are those of timm 1.0, models/resnet.py
-IGNORED = ("output_stride", "stage_names", "use_pretrained_backbone", "img_size", "always_partition")
+IGNORED = ("output_stride", "stage_names", "img_size", "always_partition")
 
 _STAGES, _SIDE = 4, 4  # how many stages there are, and the side of a patch
 
