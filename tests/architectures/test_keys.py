@@ -531,6 +531,13 @@ def test_keys_that_repeat_what_is_built_are_no_news_and_those_that_contradict_it
     assert (blueprint.unread, blueprint.total) == (unread, hfcount.blueprint(recorded).total)
 
 
+@pytest.mark.parametrize(("shared", "unread"), [(1, ()), (2, ("n_shared_experts",))])
+def test_more_shared_experts_than_are_built_are_news(shared: int, unread: tuple[str, ...]) -> None:
+    recorded = json.loads((ARCHITECTURES / "deepseek_v4.json").read_text())["config"]
+    values = recorded | {"model_type": "deepseek_ref", "n_shared_experts": shared, "num_key_value_heads": 1}
+    assert hfcount.blueprint(values).unread == unread
+
+
 @pytest.mark.parametrize(
     ("step", "offset", "unread"),
     [

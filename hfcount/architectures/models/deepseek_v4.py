@@ -81,6 +81,7 @@ def spec(c: Config) -> Spec[DeepseekV4]:
     keys.divides(c, "o_groups", groups, "num_attention_heads · head_dim", heads * attention.head_dim, built=True)
     ffn = keys.moe(c, "moe_intermediate_size", experts=("n_routed_experts", "num_local_experts", "num_experts"))
     ffn = ffn.replace(shared=ffn.width, bias=c.bool("mlp_bias", default=False))
+    c.confirms(num_key_value_heads=1, n_shared_experts=1)
     networks, compressing = _hashed(c), _compressing(c)
     layers = [
         Layers(indices=both, layer=Layer(mixer=attention, ffn=ffn, own=entries.replace(hashed=hashed)))
