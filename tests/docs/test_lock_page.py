@@ -34,14 +34,18 @@ def generated(text: str, folder: Path, forks: Forks) -> str:
     (tampered / FIRST).write_bytes(raw[:-1] + bytes([raw[-1] ^ 1]))
     (tampered / "modeling_mine.py").write_text("import os\n")
     (tampered / "README.md").write_text("# Yours\n")
-    return BLOCK.sub(lambda block: f"```console\n$ {block[1]}\n{output(block[1], folder, forks)}```", text)
+    return BLOCK.sub(
+        lambda block: f"```console\n$ {block[1]}\n{output(block[1], folder, forks, int('./tampered' in block[1]))}```",
+        text,
+    )
 
 
-def output(command: str, folder: Path, forks: Forks) -> str:
+def output(command: str, folder: Path, forks: Forks, code: int) -> str:
+    """What a command prints that ends with this exit code."""
     name, *given = shlex.split(command)
     assert name == "hfcount"
-    code, out, err = forks.run(given, folder, os.environ, 600)
-    assert (code, err) == (int("./tampered" in given), "")
+    ended, out, err = forks.run(given, folder, os.environ, 600)
+    assert (ended, err) == (code, "")
     return out
 
 

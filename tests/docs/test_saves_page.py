@@ -38,7 +38,7 @@ def checkpoint(folder: Path) -> Path:
 def generated(text: str, folder: Path, forks: Forks) -> str:
     """The page with the output of its command."""
     checkpoint(folder / "my-checkpoint")
-    return BLOCK.sub(lambda block: f"```console\n$ {block[1]}\n{output(block[1], folder, forks)}```", text)
+    return BLOCK.sub(lambda block: f"```console\n$ {block[1]}\n{output(block[1], folder, forks, 1)}```", text)
 
 
 def test_the_command_prints_what_is_shown(tmp_path: Path, _forks: Forks) -> None:

@@ -1,23 +1,26 @@
 """Renders what a version of transformers writes of a checkpoint, as Markdown."""
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from hfcount.diffing.saves.model import SavedGroup, Saves
 from hfcount.diffing.saves.text import TITLES, answer, shape
 from hfcount.report.renderers.markdown import code, escape
 from hfcount.report.renderers.text import inert
 from hfcount.text import plural
 
+if TYPE_CHECKING:
+    from hfcount.diffing.saves.model import SavedGroup, Saves
+
 _ROWS = 50
 _MARKS = {0: "✅", 1: "❌", 3: "⚠️"}
 
 
-def render(result: Saves) -> str:
+def render(result: "Saves") -> str:
     """The text."""
     return inert("\n".join(_lines(result)))
 
 
-def _lines(result: Saves) -> Iterator[str]:
+def _lines(result: "Saves") -> Iterator[str]:
     yield f"{_MARKS[result.exit_code]} {escape(answer(result))}"
     for name, title in TITLES.items():
         group: SavedGroup = getattr(result, name)
@@ -30,7 +33,7 @@ def _lines(result: Saves) -> Iterator[str]:
         yield f"\nMeant is {code(result.call)}, in {escape(result.dtype)} ({escape(result.dtype_from or '')})."
 
 
-def _table(title: str, group: SavedGroup) -> Iterator[str]:
+def _table(title: str, group: "SavedGroup") -> Iterator[str]:
     yield f"\n**{escape(title)}** ({plural(group.tensors, 'tensor')})\n"
     yield "| tensors | written as | shape | dtype | why |"
     yield "|---|---|---|---|---|"

@@ -2,11 +2,14 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from hfcount.diffing.saves.fates import Group
-from hfcount.diffing.saves.model import SavedGroup, SavedRow, Saves
 from hfcount.text import binary, plural
 from hfcount.verifier.loaders.loader import Loader
+
+if TYPE_CHECKING:
+    from hfcount.diffing.saves.model import SavedGroup, SavedRow, Saves
 
 MOST = 12
 """Rows of a group that are shown without --details."""
@@ -22,7 +25,7 @@ TITLES: dict[Group, str] = {
 """Titles of the groups, in the order in which they are shown."""
 
 
-def answer(result: Saves) -> str:
+def answer(result: "Saves") -> str:
     """The answer in a line."""
     who = Loader(result.loader, result.version)
     if result.error is not None:
@@ -39,12 +42,12 @@ def answer(result: Saves) -> str:
     return f"{result.model}: {who} loses {lost.tensors:,} of {stored} ({size(lost)})."
 
 
-def size(group: SavedGroup) -> str:
+def size(group: "SavedGroup") -> str:
     """Elements and bytes of a group."""
     return f"{plural(group.elements, 'element')}, {binary(group.bytes)}"
 
 
-def render(result: Saves, details: bool) -> str:
+def render(result: "Saves", details: bool) -> str:
     """The text that the terminal shows.
 
     Args:
@@ -53,7 +56,7 @@ def render(result: Saves, details: bool) -> str:
     return "\n".join([answer(result), *_lines(result, details)])
 
 
-def _lines(result: Saves, details: bool) -> Iterator[str]:
+def _lines(result: "Saves", details: bool) -> Iterator[str]:
     for name, title in TITLES.items():
         group: SavedGroup = getattr(result, name)
         if group.tensors and (details or name != "kept"):
@@ -69,7 +72,7 @@ def _lines(result: Saves, details: bool) -> Iterator[str]:
         yield f"Meant is {result.call}, in {result.dtype} ({result.dtype_from})."
 
 
-def _rows(name: Group, group: SavedGroup, details: bool) -> Iterator[str]:
+def _rows(name: Group, group: "SavedGroup", details: bool) -> Iterator[str]:
     if name == "cast" and len(group.rows) > MOST and not details:
         pairs = Counter[str]()
         for row in group.rows:
@@ -82,7 +85,7 @@ def _rows(name: Group, group: SavedGroup, details: bool) -> Iterator[str]:
         yield f"and {plural(len(group.rows) - len(shown), 'more row')}; --details has all"
 
 
-def line(row: SavedRow) -> str:
+def line(row: "SavedRow") -> str:
     """What becomes of the tensors of a row."""
     name = row.name if row.written in (None, row.name) else f"{row.name} -> {row.written}"
     types = [dtype for dtype in (row.dtype, row.written_dtype) if dtype]
@@ -90,7 +93,7 @@ def line(row: SavedRow) -> str:
     return f"{name}  {shape(row)} {' -> '.join(dict.fromkeys(types))}{why}"
 
 
-def shape(row: SavedRow) -> str:
+def shape(row: "SavedRow") -> str:
     """`2 × 8×16`: how many tensors, and the shape of each."""
     each = "×".join(f"{extent:,}" for extent in row.shape) or "scalar"
     return each if row.tensors == 1 else f"{row.tensors:,} of {each}"

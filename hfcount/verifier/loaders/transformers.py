@@ -348,7 +348,7 @@ def _of_rotary(
 def _unnamed(recorded: Facts, values: Mapping[str, Any], kind: str, at: str) -> Iterator[_Difference]:
     """Sizes under a further name that this version does not take, so that it takes their defaults."""
     known = declared(kind)
-    for name in recorded.unnamed:
+    for name in filter(known.names.__contains__, recorded.unnamed):  # what is recorded may be of a type like this
         key, value = known.names[name], values.get(name)
         usual = known.keys.get(key)
         if type(value) is int and key not in values and may_bear(name, value) and usual not in (None, value):
