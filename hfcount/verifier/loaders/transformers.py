@@ -173,22 +173,27 @@ def _is_taken(version: str, recorded: Facts, checkpoint: Checkpoint, finding: Fi
     if finding.codes == _OF_INDEX and not getattr(finding, "gone", True):
         # The index says which files there are: version 5 reads all that they hold, and version 4 what is listed.
         return not version.startswith("4.") or not getattr(finding, "omitted", True)
-    if not version.startswith("4."):
-        return False
+    return version.startswith("4.") and _is_taken_by_4(version, recorded, checkpoint, finding)
+
+
+def _is_taken_by_4(version: str, recorded: Facts, checkpoint: Checkpoint, finding: Finding) -> bool:
     if finding.code == "HF108":  # it finds the type in the name of the folder, and a class by itself needs none
         return True
-    if finding.code in ("HF001", "HF103") and finding.key == TIE:
-        return True
-    if finding.code in ("HF001", "HF103") and finding.key in _BY_NEW_DEFAULT:
-        declared_dtype = checkpoint.values.get(finding.key)
-        return is_of_torch(declared_dtype) if isinstance(declared_dtype, str) else not isinstance(declared_dtype, list)
-    if finding.code == "HF110" and (finding.key or "").endswith(_OF_PART) and finding.key != _OF_PART[1:]:
-        return True  # it reads that of the whole alone (4.57.1, modeling_utils.py)
-    if finding.code == "HF110" and (_is_new(finding.key or "") or _is_unread(version, checkpoint, finding.key or "")):
-        return True
+    if finding.code in ("HF001", "HF103"):
+        return finding.key == TIE or _is_unread_dtype(checkpoint, finding.key)
+    if finding.code == "HF110":
+        key = finding.key or ""
+        of_part = key.endswith(_OF_PART)  # it reads that of the whole alone (4.57.1, modeling_utils.py)
+        return of_part or _is_new(key) or _is_unread(version, checkpoint, key)
     heads = {leaf.name for leaf in _heads(checkpoint)}
     only_heads = bool(finding.tensors) and heads.issuperset(finding.tensors)
     return finding.code == "HF201" and only_heads and bool(head_is_tied(recorded, checkpoint))
+
+
+def _is_unread_dtype(checkpoint: Checkpoint, key: str | None) -> bool:
+    """Whether what stands for a dtype is none that version 4 looks up in torch in vain."""
+    value = checkpoint.values.get(key) if key in _BY_NEW_DEFAULT else []
+    return is_of_torch(value) if isinstance(value, str) else not isinstance(value, list)
 
 
 def _is_new(key: str) -> bool:
