@@ -7,7 +7,7 @@ from math import isfinite
 from typing import Any, Self, TypeAlias, TypeVar, cast
 
 from hfcount.errors import ConfigError
-from hfcount.formats.dtypes import MODELS
+from hfcount.formats.dtypes import MODELS, is_of_torch
 from hfcount.mapper.accepted_values import ABSENT, accepted_values
 from hfcount.mapper.class_defaults import version
 from hfcount.mapper.loader_differences import MovedSizes, RotaryDifference, TieDifference, moved, rotary, ties
@@ -210,16 +210,30 @@ class Config(Tracked):
         value, name = older if value is None else (value, name)
         if name is None or value is None or isinstance(value, dict):  # an object gives each part its own dtype
             return None
+        if self._path:
+            return self._dtype_of_part(name, value)
         declared = self.str(name)
         if declared not in MODELS:
-            text = f"{name} is {shown(declared)}, but must be one of {', '.join(MODELS)}:"
-            text += f" transformers {version()} refuses others."
-            self._note(
-                self.error(
-                    "unknown-kind", text, name, "Write the dtype of the weights.", expected=MODELS[0], observed=declared
-                )
-            )
+            self._note_dtype(name, declared, f"one of {', '.join(MODELS)}")
         return declared.removeprefix("torch.")
+
+    def _dtype_of_part(self, name: Str, value: Any) -> Str | None:
+        """The dtype that a nested config declares; None for one that no model is built in, and for a number.
+
+        transformers looks a text up in torch, and builds each part in the dtype of the whole
+        (5.24.0, configuration_utils.py; recorded by loading four types with each such value).
+        """
+        if isinstance(value, int | float):
+            return None
+        declared = self.str(name)
+        if not is_of_torch(declared):
+            self._note_dtype(name, declared, "a dtype of torch")
+        return declared if declared in MODELS else None
+
+    def _note_dtype(self, name: Str, declared: Str, needed: Str) -> None:
+        text = f"{name} is {shown(declared)}, but must be {needed}: transformers {version()} refuses others."
+        fix = "Write the dtype of the weights."
+        self._note(self.error("unknown-kind", text, name, fix, expected=MODELS[0], observed=declared))
 
     @property
     def token_ids(self) -> tuple[TokenId, ...]:

@@ -216,6 +216,29 @@ def test_both_spellings_of_a_key_have_the_same_bounds(key: str, early: str) -> N
                 hfcount.blueprint({**values, **changes})
 
 
+@pytest.mark.parametrize("early", ["core_start", "core_end"])
+def test_looped_layers_begin_and_end_with_a_block(early: str) -> None:
+    values = _recorded("inkling2_loop_text") | {"n_layers_per_attn_res_block": 2}
+    hfcount.blueprint({**values, "loop_config": {early: 4}})
+    with pytest.raises(ConfigError, match=f"loop_config.{early} is 3, which is not a multiple of"):
+        hfcount.blueprint({**values, "loop_config": {early: 3}})
+
+
+def test_a_swin_whose_heads_do_not_divide_its_width_is_built_by_some_types_alone() -> None:
+    changes = {"embed_dim": 32, "num_heads": [3, 4, 8, 16]}
+    (problem,) = hfcount.blueprint({**_recorded("swin"), **changes}).problems
+    assert problem.built
+    with pytest.raises(ConfigError, match="not a multiple of the 3 attention heads"):
+        hfcount.blueprint({**_recorded("donut-swin"), **changes})
+
+
+def test_the_dtype_of_a_language_model_within_another_is_checked_beside_that_of_the_whole() -> None:
+    values = _recorded("qwen3_5_moe")
+    text = {**values["text_config"], "dtype": "bf16"}
+    (problem,) = hfcount.blueprint({**values, "dtype": "bfloat16", "text_config": text}).problems
+    assert problem.key == "text_config.dtype"
+
+
 def test_towers_of_radio_by_name_and_by_the_size_that_they_were_trained_with() -> None:
     """RADIO's own models: 4,304 wide networks of SO400M, and the channels of input_size where in_chans is null."""
     args = {"model": "vit_so400m_patch16_224", "in_chans": None, "input_size": [4, 224, 224], "teachers": []}

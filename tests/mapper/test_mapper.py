@@ -144,6 +144,18 @@ def test_the_dtypes_that_models_are_built_in() -> None:
         assert config.problems == ()
 
 
+@pytest.mark.parametrize("key", ["dtype", "torch_dtype"])
+@pytest.mark.parametrize(
+    ("declared", "codes"),
+    [("int8", []), ("float8_e4m3fn", []), (32, []), (True, []), ({}, []), ("half", [])]
+    + [(word, ["HF103"]) for word in ("auto", "bf16", "torch.float16", "")],
+)
+def test_a_nested_dtype_is_any_of_torch_and_no_number_is_read(key: str, declared: object, codes: list[str]) -> None:
+    part = Config({"part": {key: declared}}).part("part")
+    assert part.dtype() == ("half" if declared == "half" else None) or codes
+    assert [problem.code for problem in part.problems] == codes
+
+
 MESSAGES: dict[str, tuple[Json, Read, list[str]]] = {
     "missing": ({}, READS["int"], ["org/m@ad44e77 config.json", "no a", "llama"]),
     "missing under three names": ({}, lambda c: c.int("a", "b", "c"), ["none of a, b, c"]),

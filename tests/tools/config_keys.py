@@ -8,6 +8,7 @@ kernel of attention, the types whose classes, or those of models within them, re
 `no_flash`, `no_flex`).
 """
 
+import importlib
 import json
 import os
 import re
@@ -24,8 +25,14 @@ FILE = Path(__file__).parents[2] / "hfcount" / "verifier" / "loaders" / "config_
 EXPERTS = ("@use_experts_implementation",)  # what PreTrainedModel._can_set_experts_implementation looks for
 PRUNE = ("def _prune_heads", "def prune_heads")  # what PreTrainedModel.prune_heads calls in version 4
 VALUES: tuple[Any, ...] = (1, "x", {}, [])
-KERNELS = {"no_sdpa": "_supports_sdpa", "no_flash": "_supports_flash_attn", "no_flex": "_supports_flex_attn"}
-"""What a class says of the kinds of kernels that it can compute its attention by."""
+KERNELS = {
+    "no_sdpa": ("_supports_sdpa", "sdpa"),
+    "no_flash": ("_supports_flash_attn", "flash_attention_2"),
+    "no_flex": ("_supports_flex_attn", "flex_attention"),
+}
+"""What a class says of the kinds of kernels that it can compute its attention by, and the name of one of them."""
+DISPATCH = ("_flash_attn_can_dispatch", "_flash_attn_2_can_dispatch", "_flash_attn_3_can_dispatch")
+"""The methods that look whether flash attention is installed, by version."""
 
 SIZES = {
     "hidden_size": 16,
@@ -84,30 +91,59 @@ def attention() -> dict[str, str]:
     """The types that refuse a kind of kernel."""
     refusing: dict[str, list[str]] = {name: [] for name in KERNELS}
     loading.LAID_OUT = False
+    _ignore_packages()
     for kind, made in loading.cases():
-        models = next(_models(made()), [])
-        for name, flag in KERNELS.items():
-            if any(not getattr(model, flag, True) for model in models):  # one that is not installed says nothing
-                refusing[name].append(kind)
+        case = next(made(), None)
+        for name in _refused_kernels(case) if case else ():
+            refusing[name].append(kind)
     return {name: " ".join(sorted(kinds)) for name, kinds in refusing.items()}
 
 
-def _models(cases: Iterator[loading.Case]) -> Iterator[list[Any]]:
-    """The models of each class, itself and those within it; of a class that is not built, itself."""
-    import torch
+def _ignore_packages() -> None:
+    """Lets a class alone say whether it takes flash attention, be that installed or not."""
     import transformers
 
-    for case in cases:
-        model = getattr(transformers, case.name, None)
-        if model is None:
-            continue
-        try:
-            with torch.device("meta"):
-                built = model(model.config_class.from_dict(deepcopy(case.config)))
-        except Exception:  # it needs a library that is not installed, or more than its config
-            yield [model]
-        else:
-            yield [part for part in built.modules() if isinstance(part, transformers.PreTrainedModel)]
+    def dispatch(model: Any, *_: Any, **__: Any) -> bool:
+        if not model._supports_flash_attn:
+            raise ValueError(f"{type(model).__name__} does not support flash attention")
+        return True
+
+    for name in DISPATCH:
+        if hasattr(transformers.PreTrainedModel, name):
+            setattr(transformers.PreTrainedModel, name, dispatch)
+    modeling_utils = importlib.import_module("transformers.modeling_utils")
+    for name in ("lazy_import_flash_attention", "is_kernels_available"):
+        if hasattr(modeling_utils, name):
+            setattr(modeling_utils, name, lambda *_, **__: False)
+
+
+def _refused_kernels(case: loading.Case) -> Iterator[str]:
+    """The kinds of kernels with which a model is not built; of a class that is not built at all, by what it says."""
+    import transformers
+
+    model = getattr(transformers, case.name, None)
+    if model is None:
+        return
+    built = _built(model, case.config)
+    parts = (
+        [] if built is None else [part for part in built.modules() if isinstance(part, transformers.PreTrainedModel)]
+    )
+    for name, (flag, word) in KERNELS.items():
+        if any(not getattr(part, flag, True) for part in parts or [model]):  # or else nothing refuses it
+            refused = _built(model, case.config | {"_attn_implementation": word}) is None
+            if refused or built is None:
+                yield name
+
+
+def _built(model: Any, config: loading.Json) -> Any:
+    """A model without weights; None if it is not built, as where it needs a library that is not installed."""
+    import torch
+
+    try:
+        with torch.device("meta"):
+            return model(model.config_class.from_dict(deepcopy(config)))
+    except Exception:  # of any kind, since each class refuses in its own way
+        return None
 
 
 def main() -> None:

@@ -71,6 +71,9 @@ ABSENT = "absent"
         ("llama", {"dtype": 16}, "refuses", "whole"),
         ("llama", {"dtype": ["x"]}, "refuses", "refuses"),
         ("bloom", {"attn_implementation": "sdpa"}, "refuses", "whole"),
+        ("bloom", {"_attn_implementation": "sdpa"}, "refuses", "refuses"),
+        ("bert", {"_attn_implementation": "flash_attention_2"}, "whole", "refuses"),
+        ("gemma2", {"_attn_implementation": "sdpa"}, "refuses", "whole"),
         ("bloom", {"attn_implementation": "paged|sdpa"}, "refuses", "whole"),
         ("bloom", {"_attn_implementation": "eager", "attn_implementation": "sdpa"}, "whole", "whole"),
         ("llama", {"attn_implementation": "flash_attention_2"}, "whole", "whole"),  # where its package is installed

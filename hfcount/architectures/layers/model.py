@@ -108,6 +108,7 @@ def decoder_spec(
         layers = [Layers(indices=Indices.below(layer_count(c)), layer=layers)]
     known = named(heads)
     architecture, head = head_of(whole, known)
+    own_dtype = c.dtype()  # which is checked, whatever that of the whole is
     if "vocab" not in more:
         more["vocab"] = c.int("vocab_size")
     if "hidden" not in more:
@@ -117,7 +118,7 @@ def decoder_spec(
     return Spec(
         family=whole.family,
         architecture=architecture,
-        dtype=whole.dtype() or c.dtype(),
+        dtype=whole.dtype() or own_dtype,
         layers=tuple(layers),
         head=head,
         heads=tuple(dict.fromkeys(known.values())),

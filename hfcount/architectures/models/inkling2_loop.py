@@ -19,6 +19,8 @@ from hfcount.spec.tree.indices import Indices, intersection
 from hfcount.spec.tree.nodes import Block, Node, Tensor, block
 
 MODEL_TYPES = ("inkling2_loop",)  # transformers 5.24: modeling_inkling2_loop.py
+_BLOCK = "n_layers_per_attn_res_block"
+_BOUNDS = ("core_start", "core_end")  # multiples of the block (transformers 5.24, configuration_inkling2_loop.py:161)
 _GATES = {"attn": "q", "k": "k", "v": "v", "mlp": "mlp"}
 SPELLINGS = RELEASED
 _TEXT_SPELLINGS = {
@@ -63,6 +65,8 @@ def text_spec(c: Config) -> Spec[Inkling2Loop]:
     def loop(key: str, early: str) -> int:
         usual = c.int(key, minimum=0, maximum=MAX_LAYERS)
         given = None if release is None else release.int(early, default=None, minimum=0, maximum=MAX_LAYERS)
+        if given is not None and early in _BOUNDS:
+            keys.divides(c, _BLOCK, c.int(_BLOCK), f"loop_config.{early}", given)
         return usual if given is None else given
 
     start, end = loop("loop_layer_index_start", "core_start"), loop("loop_layer_index_end", "core_end")

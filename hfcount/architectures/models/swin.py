@@ -1,7 +1,10 @@
 """Swin: stages of attention within shifted windows, each stage wider and coarser (arXiv:2103.14030)."""
 
+from functools import partial
+
 from hfcount.architectures import keys
 from hfcount.architectures.layers import altered, backbones, layer_norm, stack
+from hfcount.architectures.layers.attention import Indivisible
 from hfcount.architectures.layers.classic import classifier, headed
 from hfcount.architectures.layers.vision import patch_convolution, stage_norms
 from hfcount.mapper import Config, Sizes, size
@@ -34,7 +37,9 @@ def spec(c: Config) -> Spec[Swin]:
     heads = keys.each(c, "num_heads", stages, default=(3, 6, 12, 24))
     widths = [first * 2 ** min(number, 32) for number in range(len(heads))]
     bias = c.bool("qkv_bias", default=True)
-    layers = keys.stages(c, widths, lambda d: c.times("mlp_ratio", d, default=4), heads, bias=bias)
+    indivisible: Indivisible = "built" if c.family == "swin" else "refused"  # transformers 5.24, modeling_swin.py:406
+    wide = partial(c.times, "mlp_ratio", default=4)
+    layers = keys.stages(c, widths, wide, heads, bias=bias, indivisible=indivisible)
     sizes = Swin.read(c)
     places = tuple(backbones.features(c, len(layers)))
     more = int(c.family == "donut-swin")  # a row for a first token that Donut does not have
