@@ -103,8 +103,12 @@ def _ignore_packages() -> None:
     """Lets a class alone say whether it takes flash attention, be that installed or not."""
     import transformers
 
+    older = transformers.__version__.startswith(
+        "4."
+    )  # it also takes a class by this name (4.57.1, modeling_utils.py:2405)
+
     def dispatch(model: Any, *_: Any, **__: Any) -> bool:
-        if not model._supports_flash_attn:
+        if not (model._supports_flash_attn or (older and getattr(model, "_supports_flash_attn_2", False))):
             raise ValueError(f"{type(model).__name__} does not support flash attention")
         return True
 
