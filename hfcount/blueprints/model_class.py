@@ -8,7 +8,7 @@ from hfcount.architectures import families
 from hfcount.errors import ConfigError, UnknownClass
 from hfcount.mapper import Config
 from hfcount.mapper.class_defaults import Declared, declared, knows, version
-from hfcount.mapper.classes import HEAD, classes, known, plain, stem
+from hfcount.mapper.classes import HEAD, KnownClass, classes, is_published, known, plain, stem
 from hfcount.mapper.keys_without_shape import may_bear
 from hfcount.mapper.unknown_types import by_timm
 from hfcount.text import printable, shown
@@ -41,7 +41,8 @@ def naming(c: Config) -> Naming:
     """What a config says of its model's class.
 
     Raises:
-        UnknownClass: the class is neither one of transformers nor one that a family describes.
+        UnknownClass: the class is neither one of transformers nor one that a family describes, or is spelled as nobody
+            spells it.
     """
     named, model_type = c.value("architectures"), c.value("model_type")
     first = named[0] if isinstance(named, list) and named and isinstance(named[0], str) else None
@@ -55,6 +56,8 @@ def naming(c: Config) -> Naming:
     if first is None:
         return Naming()
     if _is_of_type(first, model_type) or families.described(first):
+        if class_ := _respelled(c, first, model_type):
+            raise _respelled_class_error(c, first, class_)
         return Naming(first)
     if class_ := known(first):
         types = sorted(class_.types, key=lambda kind: plain(kind) != stem(class_.name))  # the others only share it
@@ -146,6 +149,28 @@ def _unknown_class_error(c: Config, name: str, model_type: str) -> UnknownClass:
     alike = [class_ for class_ in classes(model_type) if ending and class_.endswith(ending[0])] or classes(model_type)
     such = min(alike, key=len, default="")
     fix = f"If the weights are of a known class, name that in architectures, such as {such}." if such else None
+    return UnknownClass(f"{c.where}: {text}", key="architectures", observed=name, fix=fix)
+
+
+def _respelled(c: Config, name: str, model_type: str) -> KnownClass | None:
+    """The class of transformers that a name is in other letters, where neither the repo's code nor an engine has it so.
+
+    Libraries look classes up by their exact names.
+    """
+    if name in classes(model_type) or families.described(name, model_type) or families.described(name):
+        return None
+    class_ = known(name)
+    if class_ is None or class_.name == name or _auto_map(c) or is_published(name):
+        return None
+    return class_
+
+
+def _respelled_class_error(c: Config, name: str, class_: KnownClass) -> UnknownClass:
+    text = (
+        f"{printable(name, 60)}, which architectures names, is a class of nobody that hfcount knows: transformers"
+        f" {version()} has {class_.name}, and looks a class up by its exact name. Its tensors are not known here."
+    )
+    fix = f"If it is that class, write {class_.name} in architectures."
     return UnknownClass(f"{c.where}: {text}", key="architectures", observed=name, fix=fix)
 
 

@@ -31,6 +31,11 @@ def known(name: str) -> KnownClass | None:
     return known(other) if other not in ("", name) else None
 
 
+def is_published(name: str) -> bool:
+    """Whether an engine registers a class in this spelling, which is not that of transformers."""
+    return f'"{name}"' in (Path(__file__).parent / "class_spellings.json").read_text()
+
+
 @lru_cache(2048)
 def classes(model_type: str) -> tuple[str, ...]:
     """The classes that take configs of a type; empty for a type that transformers does not have."""

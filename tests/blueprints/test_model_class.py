@@ -32,8 +32,11 @@ def recorded(name: str, **changes: object) -> Json:
 # The config, and how severe it is that it names this class; None where that is nothing to tell.
 NAMED: dict[str, tuple[Json, str | None]] = {
     "its own": (config("llama"), None),
-    "its own, in other letters": (config("llama", architectures=["LLaMAForCausalLM"]), None),
-    "its own, with other underscores": (config("llama", architectures=["Llama_ForCausalLM"]), None),
+    "its own, as an engine spells it": (config("llama", architectures=["LLaMAForCausalLM"]), None),
+    "its own, as the code of the repo spells it": (
+        config("llama", architectures=["LLAMAForCausalLM"], auto_map={"AutoModel": "modeling.LLAMAForCausalLM"}),
+        None,
+    ),
     "its own, another head": (config("llama", architectures=["LlamaForSequenceClassification"]), None),
     "none": (config("llama", architectures=[]), None),
     "null": (config("llama", architectures=None), None),
@@ -68,6 +71,9 @@ def test_a_class_of_another_type(name: str) -> None:
 
 
 NOBODY = [
+    ("llama", "lLamaForCausalLM"),
+    ("llama", "llamaForCausalLM"),
+    ("llama", "Llama_ForCausalLM"),
     ("llama", "FooForCausalLM"),
     ("llama", "NoSuchModel"),
     ("llama", "LlamaForRewardModel"),
