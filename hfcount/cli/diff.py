@@ -13,7 +13,6 @@ from hfcount.cli.cards import CARD, CardFile, command_line
 from hfcount.cli.option_groups import GroupedCommand, grouped
 from hfcount.cli.output import ReaderGone, said, written
 from hfcount.cli.output_files import STDOUT, OutputFile, output_file
-from hfcount.errors import HfcountError
 from hfcount.fetcher import Request
 from hfcount.fetcher.interface import early
 from hfcount.options import AskedDepth, DerivedWith, Expected
@@ -147,7 +146,7 @@ def command(
         raise click.UsageError("-o and --card are for two checkpoints. Compare A with each of the others by itself.")
     shown = _style(style, as_json, quiet, [*_printed(outputs), *(["card"] if card and card.printed else [])])
     where = None, None, fixtures, offline, timeout, not no_cache
-    sides = [_side(Request(model, *where, headers=early(depth))) for model in models]
+    sides = [requests.side(Request(model, *where, headers=early(depth))) for model in models]
     from hfcount.checkpoints.data.difference import Difference
     from hfcount.checkpoints.inspection import Options
     from hfcount.diffing.run import DiffOptions, diff
@@ -221,15 +220,6 @@ def _style(style: str, as_json: bool, quiet: bool, printed: Sequence[str]) -> st
 def _printed(outputs: Sequence[OutputFile]) -> list[str]:
     """The formats that -o FORMAT:- prints in place of the text."""
     return [output.kind for output in outputs if output.path == STDOUT]
-
-
-def _side(request: Request) -> Request | HfcountError:
-    """The request for a side, or the error that replaces it."""
-    try:
-        request_ = requests.requested(request)
-    except ValueError as error:
-        raise click.UsageError(str(error)) from None
-    return request_.why if isinstance(request_, requests.Missing) else request_
 
 
 def _text(style: str, diff: "Diff") -> str:

@@ -117,13 +117,10 @@ def command(
 
 def _requested(request: Request) -> Request:
     """The request as MODEL is understood; raises HfcountError where it names nothing."""
-    try:
-        understood = requests.requested(request)
-    except ValueError as error:
-        raise click.UsageError(str(error)) from None
-    if isinstance(understood, requests.Missing):
-        raise understood.why
-    return understood
+    resolved = requests.side(request)
+    if isinstance(resolved, HfcountError):
+        raise resolved
+    return resolved
 
 
 def check_locked(context: click.Context, path: Path) -> int:

@@ -140,3 +140,16 @@ def requested(request: Request) -> Request | Missing:
         return understood(request)
     except HfcountError as error:
         return Missing(request.model, error)
+
+
+def side(request: Request) -> Request | HfcountError:
+    """The resolved request for a checkpoint that is answered for even where it cannot be read, or the error instead.
+
+    Raises:
+        click.UsageError: its options do not go together.
+    """
+    try:
+        resolved = requested(request)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+    return resolved.why if isinstance(resolved, Missing) else resolved

@@ -9,7 +9,6 @@ from hfcount.cli import option_types as read
 from hfcount.cli import requests, shared_options
 from hfcount.cli.option_groups import GroupedCommand, grouped
 from hfcount.cli.output import ReaderGone, said
-from hfcount.errors import HfcountError
 from hfcount.fetcher import Request
 from hfcount.options import AskedDtype
 
@@ -114,7 +113,9 @@ def command(
         raise click.UsageError("--quiet does not go with --format or --json.")
     if as_json and style not in ("table", "json"):
         raise click.UsageError(f"--json means --format json, but --format {style} is also given. Leave one out.")
-    request = _request(Request(model, revision, subfolder, fixtures, offline, timeout, not no_cache, headers="all"))
+    request = requests.side(
+        Request(model, revision, subfolder, fixtures, offline, timeout, not no_cache, headers="all")
+    )
     from hfcount.checkpoints.inspection import Options
     from hfcount.diffing.saves.run import saves
     from hfcount.report.renderers.progress import Bar
@@ -126,14 +127,6 @@ def command(
     if not said(lambda: _text(result, shown, details, quiet)):
         raise ReaderGone
     return result.exit_code
-
-
-def _request(request: Request) -> Request | HfcountError:
-    try:
-        understood = requests.requested(request)
-    except ValueError as error:
-        raise click.UsageError(str(error)) from None
-    return understood.why if isinstance(understood, requests.Missing) else understood
 
 
 def _text(result: "Saves", style: str, details: bool, quiet: bool) -> str:
