@@ -1,12 +1,6 @@
 """Renders a diff for the terminal."""
 
 from collections.abc import Iterator, Sequence
-from io import StringIO
-
-from rich.console import Console, RenderableType
-from rich.padding import Padding
-from rich.table import Table
-from rich.text import Text
 
 from hfcount.diffing.model import Diff
 from hfcount.diffing.pieces import ConfigKey, Side, TensorPair
@@ -25,7 +19,8 @@ from hfcount.diffing.text import (
     value,
     value_line,
 )
-from hfcount.report.renderers.terminal import printed, terminal
+from hfcount.report.renderers.layout import Block, Column, Indented, Table, Text
+from hfcount.report.renderers.terminal import printed, terminal, without_colours
 from hfcount.text import plural, printable
 
 _ROWS = 12
@@ -36,17 +31,17 @@ _GAP = 2
 
 def render(diff: Diff) -> str:
     """The text in the terminal's width and colours."""
-    console = terminal()
-    return printed(console, _parts(diff, console.width))
+    to = terminal()
+    return printed(to, _parts(diff, to.width))
 
 
 def as_text(diff: Diff) -> str:
     """The same without colours."""
-    console = Console(highlight=False, file=StringIO(), color_system=None)
-    return printed(console, _parts(diff, console.width))
+    to = without_colours()
+    return printed(to, _parts(diff, to.width))
 
 
-def _parts(diff: Diff, width: int) -> Iterator[RenderableType]:
+def _parts(diff: Diff, width: int) -> Iterator[Block]:
     yield _side("A", diff.a)
     yield _side("B", diff.b)
     colour = {0: "green", 1: "red", 3: "yellow"}[diff.exit_code]
@@ -69,13 +64,13 @@ def _parts(diff: Diff, width: int) -> Iterator[RenderableType]:
         yield Text(note, "dim")
 
 
-def _side(name: str, side: Side) -> RenderableType:
-    grid = Table.grid(padding=(0, 1))
-    grid.add_row(Text(name, "dim"), Text.assemble((side.model, "bold"), f"  {side_line(side)}"))
-    return grid
+def _side(name: str, side: Side) -> Block:
+    row = Table([Column(wraps=False), Column()], heads=False, gap=1)
+    row.add(Text(name, "dim"), Text.of((side.model, "bold"), f"  {side_line(side)}"))
+    return row
 
 
-def _sections(diff: Diff, width: int) -> Iterator[list[RenderableType]]:
+def _sections(diff: Diff, width: int) -> Iterator[list[Block]]:
     for effect, title in EFFECTS.items():
         rows = [row for row in diff.config if row.effect == effect]
         if rows:
@@ -92,7 +87,7 @@ def _sections(diff: Diff, width: int) -> Iterator[list[RenderableType]]:
             yield [Text(OTHERS, "bold"), *_listed(others)]
 
 
-def _keys(rows: Sequence[ConfigKey]) -> Iterator[RenderableType]:
+def _keys(rows: Sequence[ConfigKey]) -> Iterator[Block]:
     """Keys and values in columns; below those that change the same tensors, their names."""
     groups: dict[tuple[str, ...], list[ConfigKey]] = {}
     for row in rows[:_ROWS]:
@@ -101,11 +96,11 @@ def _keys(rows: Sequence[ConfigKey]) -> Iterator[RenderableType]:
     head = "key", "A", "B"
     widths = [max(map(len, column)) for column in zip(head, *cells, strict=True)]
     for number, ((*tensors, readers), group) in enumerate(groups.items()):
-        table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="dim", show_header=not number)
-        for name, width in zip(head, widths, strict=True):
-            table.add_column(name, overflow="fold", width=width if sum(widths) < _NARROW else None)
+        fixed: list[int | None] = [*widths] if sum(widths) < _NARROW else [None] * len(widths)
+        columns = [Column(name, width=width) for name, width in zip(head, fixed, strict=True)]
+        table = Table(columns, heads=not number, gap=_GAP)
         for row in group:
-            table.add_row(Text(row.key), Text(value(row, "a")), Text(value(row, "b")))
+            table.add(row.key, value(row, "a"), value(row, "b"))
         yield _indented(table)
         for text in (*named(tensors), readers):
             if text:
@@ -113,7 +108,7 @@ def _keys(rows: Sequence[ConfigKey]) -> Iterator[RenderableType]:
     yield from _rest(len(rows), "more key")
 
 
-def _pairs(title: str, pairs: Sequence[TensorPair], width: int) -> Iterator[RenderableType]:
+def _pairs(title: str, pairs: Sequence[TensorPair], width: int) -> Iterator[Block]:
     """Names and shapes in columns, by their dtypes."""
     groups: dict[str, list[tuple[str, str]]] = {}
     for pair in pairs[:_ROWS]:
@@ -129,7 +124,7 @@ def _pairs(title: str, pairs: Sequence[TensorPair], width: int) -> Iterator[Rend
     yield from _rest(len(pairs), "more row")
 
 
-def _columns(rows: Sequence[tuple[str, str]], width: int) -> Iterator[RenderableType]:
+def _columns(rows: Sequence[tuple[str, str]], width: int) -> Iterator[Block]:
     """Names beside shapes, or each on its own line if too wide."""
     longest, shape = (max(map(len, column)) for column in zip(*rows, strict=True))
     if longest + _GAP + shape > width:
@@ -139,21 +134,21 @@ def _columns(rows: Sequence[tuple[str, str]], width: int) -> Iterator[Renderable
             below = [f"{ARROW.lstrip()}{name}" for name in other]
             yield _indented(Text("  ".join((*below, shapes)), "dim"))
     else:
-        table = Table.grid(padding=(0, _GAP, 0, 0))
+        table = Table([Column(), Column()], heads=False, gap=_GAP)
         for row in rows:
-            table.add_row(*map(Text, row))
+            table.add(*row)
         yield table
 
 
-def _listed(rows: Sequence[str]) -> Iterator[RenderableType]:
+def _listed(rows: Sequence[str]) -> Iterator[Block]:
     yield from (_indented(Text(row)) for row in rows[:_ROWS])
     yield from _rest(len(rows), "more row")
 
 
-def _rest(count: int, what: str) -> Iterator[RenderableType]:
+def _rest(count: int, what: str) -> Iterator[Block]:
     if count > _ROWS:
         yield _indented(Text(f"and {plural(count - _ROWS, what)} (--json lists them)", "dim"))
 
 
-def _indented(what: RenderableType, steps: int = 1) -> Padding:
-    return Padding(what, (0, 0, 0, steps * _INDENT))
+def _indented(what: Block, steps: int = 1) -> Block:
+    return Indented(what, steps * _INDENT)

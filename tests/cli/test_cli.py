@@ -328,7 +328,7 @@ def _cached(home: Path) -> None:
     [
         ("json", _NETWORK | _DRAWING | {"rich"}),
         ("markdown", _NETWORK | _DRAWING | {"rich"}),
-        ("table", _NETWORK | _DRAWING),
+        ("table", _NETWORK | _DRAWING | {"rich"}),
     ],
 )
 def test_an_offline_run_imports_neither_an_http_client_nor_a_validator(

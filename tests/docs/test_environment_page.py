@@ -16,7 +16,6 @@ ENVIRONMENTS = ("environ", "environment")
 
 OF_LIBRARIES = {
     "requests": "HTTPS_PROXY HTTP_PROXY ALL_PROXY NO_PROXY REQUESTS_CA_BUNDLE CURL_CA_BUNDLE",
-    "rich": "COLUMNS",
     "huggingface_hub": "HF_HOME XDG_CACHE_HOME",
     "os.path.expanduser": "HOME",
 }

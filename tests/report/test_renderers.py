@@ -3,8 +3,9 @@
 import io
 import json
 import re
+import sys
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import pytest
 from build import FAMILIES, TINY, Json, config, index, save
@@ -12,7 +13,6 @@ from conftest import shared
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from paths import ARCHITECTURES, FIXTURES
-from rich.console import Console
 from tables import over
 
 import hfcount
@@ -22,10 +22,11 @@ from hfcount.checkpoints.inspect import Options, failed, inspect
 from hfcount.errors import FetchError
 from hfcount.fetcher import Request
 from hfcount.report.renderers import json as json_report
-from hfcount.report.renderers import markdown, sections, table, table_of_models
+from hfcount.report.renderers import markdown, table, table_of_models
 from hfcount.report.renderers.amounts import binary
 from hfcount.report.renderers.columns import folded
 from hfcount.report.renderers.comparison import compared
+from hfcount.report.renderers.terminal import Terminal, printed
 from hfcount.report.renderers.text import inert, origin, outcome, share, tally, verdict
 from hfcount.serving.cost import Workload
 from hfcount.verifier.policy import Policy
@@ -54,6 +55,9 @@ def _report(folder: Path, values: Json, listed: Json | None, **options: Any) -> 
     return inspect(Request("org/name", fixtures=folder), Options(**options))
 
 
+PLAIN = Terminal(80, colours=False, blocks=True)
+
+
 def _hostile(folder: Path) -> Report:
     """A checkpoint with every hostile text wherever a checkpoint may have one."""
     listed = index(TINY["llama"])
@@ -63,12 +67,7 @@ def _hostile(folder: Path) -> Report:
 
 
 def _table(report: Report, colour: bool = False) -> str:
-    out = io.StringIO()
-    system: Literal["standard"] | None = "standard" if colour else None
-    console = Console(file=out, width=80, highlight=False, force_terminal=colour, color_system=system)
-    for part in table.details(report, full=True):
-        console.print(part)
-    return out.getvalue()
+    return printed(PLAIN._replace(colours=colour), table.details(report, full=True))
 
 
 def _wide(text: str, width: int = 80) -> list[str]:
@@ -119,10 +118,9 @@ def test_colours_only_on_a_terminal(tmp_path: Path, colour: bool) -> None:
 
 def test_a_summary_fits_80_columns() -> None:
     reports = [Report(model="org/" + "long-name-" * 12, verdict="mismatch"), Report(model="[red]m", verdict="verified")]
-    out = io.StringIO()
-    Console(file=out, width=80).print(*table_of_models.overview(reports))
-    assert _wide(out.getvalue()) == []
-    assert "[red]m" in out.getvalue()
+    text = printed(PLAIN, table_of_models.overview(reports))
+    assert _wide(text) == []
+    assert "[red]m" in text
 
 
 @pytest.mark.parametrize("text", [text for text in HOSTILE if text.isprintable() and len(text) < 100], ids=ascii)
@@ -279,13 +277,12 @@ def _inline(text: str) -> list[Token]:
 
 
 @pytest.mark.parametrize(("encoding", "bars"), [("utf-8", True), ("ascii", False)])
-def test_bars_where_the_terminal_has_the_characters(tmp_path: Path, encoding: str, bars: bool) -> None:
-    out = io.TextIOWrapper(io.BytesIO(), encoding=encoding, errors="strict")
-    console = Console(file=out, width=80)
-    console.print(*sections.components(_report(tmp_path, TINY["llama"], None), 80))
-    out.flush()
-    assert isinstance(out.buffer, io.BytesIO)
-    assert ("█" in out.buffer.getvalue().decode(encoding)) == bars
+def test_bars_where_the_terminal_has_the_characters(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, encoding: str, bars: bool
+) -> None:
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(io.BytesIO(), encoding=encoding))
+    text = table.render([_report(tmp_path, TINY["llama"], None)])
+    assert ("█" in text, text.isascii()) == (bars, not bars)
 
 
 @pytest.mark.parametrize(
@@ -314,12 +311,7 @@ def test_models_side_by_side(tmp_path: Path) -> None:
         [str(tmp_path / ("org/" + "long-name-" * 9)), "4,740", "4,740", "9.26 KiB", "72 B"],
     ]
     assert [row[7:10] for row in rows] == [["35.6 %", "", ""], ["", "67.3 %", "2.2 %"], ["45.6 %", "", ""]]
-    out = io.StringIO()
-    console = Console(file=out, width=80, highlight=False)
-    for part in table_of_models.comparison(_several(tmp_path)):
-        console.print(part)
-    assert _wide(out.getvalue()) == []
-    assert "…" not in out.getvalue()
+    assert _wide(printed(PLAIN, table_of_models.comparison(_several(tmp_path)))) == []
 
 
 def test_a_model_that_could_not_be_read_is_left_out_of_the_comparison(tmp_path: Path) -> None:

@@ -2,9 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from rich.console import JustifyMethod, RenderableType
-from rich.table import Table
-from rich.text import Text
+from hfcount.report.renderers.layout import Align, Block, Column, Table, Text
 
 COLOURS = {
     "verified": "green",
@@ -20,33 +18,28 @@ _WORDS = ("verdict", "findings")
 _TEXT = 24  # least width of text next to numbers
 
 
-def plain() -> Table:
-    """A table without lines."""
-    return Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-
-
 def narrow(rows: Sequence[Sequence[str]], width: int) -> bool:
     """Whether number columns leave too little width for text."""
     return sum(max(map(len, column)) + 2 for column in zip(*rows, strict=True)) + _TEXT > width
 
 
-def apart(head: Sequence[str], rows: Sequence[Sequence[str]], group: range, width: int) -> Iterator[RenderableType]:
+def apart(head: Sequence[str], rows: Sequence[Sequence[str]], group: range, width: int) -> Iterator[Block]:
     """Columns of numbers in as few tables as the width allows, each with the first column, which alone may fold."""
     label = min(max(len(row[0]) for row in rows), max(width // 3, 12))
     for columns in fitting(head, rows, group, width - label - 2):
         taken = sum(_needed(head, rows, column) for column in columns)
-        lines = max(head[column].count(", ") for column in columns)
-        table = plain()
-        table.add_column("\n" * lines + head[0], overflow="fold", min_width=min(label, 12))
-        for column in columns:
-            text = head[column].replace(", ", "\n")
-            widest = min(max(len(row[column]) for row in rows), width - 14)
-            side: JustifyMethod = "left" if head[column] in _WORDS else "right"
-            table.add_column(text, justify=side, overflow="fold", min_width=widest, vertical="bottom")
+        numbers = [_column(head, rows, column, width) for column in columns]
+        table = Table([Column(head[0], least=min(label, 12)), *numbers])
         for row in rows:
             name = folded(row[0], max(width - taken, 12))
-            table.add_row(Text(name), *(Text(row[column], COLOURS.get(row[column], "")) for column in columns))
+            table.add(name, *(Text(row[column], COLOURS.get(row[column], "")) for column in columns))
         yield table
+
+
+def _column(head: Sequence[str], rows: Sequence[Sequence[str]], column: int, width: int) -> Column:
+    align: Align = "left" if head[column] in _WORDS else "right"
+    widest = min(max(len(row[column]) for row in rows), width - 14)
+    return Column(head[column].replace(", ", "\n"), align, least=widest, low=True)
 
 
 def fitting(head: Sequence[str], rows: Sequence[Sequence[str]], group: range, width: int) -> list[range]:

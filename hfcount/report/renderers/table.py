@@ -6,21 +6,17 @@ scrolls, its last line says the verdict again.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from io import StringIO
 from itertools import chain
 from shlex import quote
-
-from rich.console import Console, RenderableType
-from rich.padding import Padding
-from rich.text import Text
 
 from hfcount.report.model import PipelinePart, Report, ReportedFinding
 from hfcount.report.renderers import loaders, sections, settings, table_of_models
 from hfcount.report.renderers import text as words
 from hfcount.report.renderers.columns import COLOURS
 from hfcount.report.renderers.headline import compared, cure, sized
+from hfcount.report.renderers.layout import Block, Indented, Text
 from hfcount.report.renderers.selection import comparable, judged
-from hfcount.report.renderers.terminal import printed, terminal
+from hfcount.report.renderers.terminal import Terminal, printed, terminal, without_colours
 from hfcount.text import plural
 
 _ROWS = 8  # folded names under a finding
@@ -34,13 +30,13 @@ def render(reports: Sequence[Report], *, full: bool = False) -> str:
 
 def served(reports: Sequence[Report]) -> str:
     """What serving takes, with the verdict and the findings; of several models the same as `render`."""
-    console = terminal()
+    to = terminal()
     if len(reports) > 1:
-        return _rendered(reports, console, False)
-    return printed(console, (part for report in reports for part in _served(report, console.width)))
+        return _rendered(reports, to, False)
+    return printed(to, (part for report in reports for part in _served(report, to.width)))
 
 
-def _served(report: Report, width: int) -> Iterator[RenderableType]:
+def _served(report: Report, width: int) -> Iterator[Block]:
     yield from answer(report)
     if words.serving(report):
         yield Text()
@@ -49,20 +45,20 @@ def _served(report: Report, width: int) -> Iterator[RenderableType]:
 
 def as_text(report: Report) -> str:
     """The same of one report, as it is printed: without colours."""
-    return _rendered([report], Console(highlight=False, file=StringIO(), color_system=None), False)
+    return _rendered([report], without_colours(), False)
 
 
-def _rendered(reports: Sequence[Report], console: Console, full: bool) -> str:
+def _rendered(reports: Sequence[Report], to: Terminal, full: bool) -> str:
     if len(reports) > 1:
-        return printed(console, _several(reports, console.width, full))
-    text = printed(console, (part for report in reports for part in details(report, console.width, full=full)))
+        return printed(to, _several(reports, to.width, full))
+    text = printed(to, (part for report in reports for part in details(report, to.width, full=full)))
     if text.count("\n") >= _SCREEN:
         (report,) = reports
-        text += "\n\n" + printed(console, [_closing(report)])
+        text += "\n\n" + printed(to, [_closing(report)])
     return text
 
 
-def _several(reports: Sequence[Report], width: int, full: bool) -> Iterator[RenderableType]:
+def _several(reports: Sequence[Report], width: int, full: bool) -> Iterator[Block]:
     yield from table_of_models.overview(reports, width)
     if full and comparable(reports):
         yield from table_of_models.comparison(reports, width)
@@ -91,10 +87,10 @@ def _colour(report: Report) -> str:
 
 
 def _closing(report: Report) -> Text:
-    return Text.assemble((report.label, "bold"), ": ", (words.verdict(report), f"bold {_colour(report)}"))
+    return Text.of((report.label, "bold"), ": ", (words.verdict(report), f"bold {_colour(report)}"))
 
 
-def details(report: Report, width: int = 80, *, full: bool = False) -> Iterator[RenderableType]:
+def details(report: Report, width: int = 80, *, full: bool = False) -> Iterator[Block]:
     """One checkpoint in `width` columns; of a mismatch, counts and costs only if `full`."""
     short = report.verdict == "mismatch" and not full
     yield from answer(report, full)
@@ -110,7 +106,7 @@ def details(report: Report, width: int = 80, *, full: bool = False) -> Iterator[
         yield Text(_left_out(report), "dim")
 
 
-def answer(report: Report, full: bool = False) -> Iterator[RenderableType]:
+def answer(report: Report, full: bool = False) -> Iterator[Block]:
     """The verdict and what was found, errors first, with what to do; names under a note only if `full`."""
     yield Text(report.label, "bold")
     yield Text(words.verdict(report), f"bold {_colour(report)}")
@@ -136,7 +132,7 @@ def _left_out(report: Report) -> str:
     return f"{text} `hfcount fix {quote(report.model)}` {does}."
 
 
-def _sections(report: Report, width: int, short: bool, full: bool) -> Iterator[Iterable[RenderableType]]:
+def _sections(report: Report, width: int, short: bool, full: bool) -> Iterator[Iterable[Block]]:
     """What a report has of checks, counts, costs, tensors and formulas."""
     if report.checks:
         yield [sections.checks(report, width)]
@@ -156,7 +152,7 @@ def _sections(report: Report, width: int, short: bool, full: bool) -> Iterator[I
             yield chain([Text(part.name, "bold")], section)
 
 
-def _in_detail(report: Report | PipelinePart, width: int) -> Iterator[Iterable[RenderableType]]:
+def _in_detail(report: Report | PipelinePart, width: int) -> Iterator[Iterable[Block]]:
     """The tensors and the formula, where they were asked for."""
     if report.tensors is not None:
         yield sections.tensors(report, width)
@@ -170,18 +166,18 @@ def _loaded(report: Report) -> bool:
     return memory is not None and bool(memory.context or memory.available_bytes or memory.ranks)
 
 
-def _finding(finding: ReportedFinding, names: bool) -> Iterator[RenderableType]:
+def _finding(finding: ReportedFinding, names: bool) -> Iterator[Block]:
     colour = "red" if finding.severity == "error" else "yellow"
     message, fix = cure(finding)
-    yield Text.assemble((finding.severity, f"bold {colour}"), f" {finding.code} {finding.name}")
-    yield Padding(Text(message), (0, 0, 0, 2))
+    yield Text.of((finding.severity, f"bold {colour}"), f" {finding.code} {finding.name}")
+    yield Indented(Text(message), 2)
     rows = list(finding.rows[:_ROWS]) if names and len(finding.rows) > 3 else []  # the message names the first three
     if names and len(finding.rows) > _ROWS:
         rows.append(f"... and {plural(len(finding.rows) - _ROWS, 'more row')} (--format json lists them)")
     for row in rows:
-        yield Padding(Text(row, "dim"), (0, 0, 0, 4))
+        yield Indented(Text(row, "dim"), 4)
     if finding.waived:
-        yield Padding(Text(f"{settings.source(finding.waived)}."), (0, 0, 0, 2))
+        yield Indented(Text(f"{settings.source(finding.waived)}."), 2)
     elif fix:
-        yield Padding(Text.assemble(("Fix: ", "bold"), fix), (0, 0, 0, 2))
-    yield Padding(Text(finding.rule.url, "dim"), (0, 0, 0, 2))
+        yield Indented(Text.of(("Fix: ", "bold"), fix), 2)
+    yield Indented(Text(finding.rule.url, "dim"), 2)

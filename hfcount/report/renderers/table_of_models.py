@@ -2,15 +2,13 @@
 
 from collections.abc import Callable, Iterator, Sequence
 
-from rich.console import RenderableType
-from rich.text import Text
-
 from hfcount.mapper.whatif import written
 from hfcount.report.model import Report
 from hfcount.report.renderers import settings
 from hfcount.report.renderers.amounts import short
 from hfcount.report.renderers.columns import COLOURS, apart, fitting
 from hfcount.report.renderers.comparison import amount, compared
+from hfcount.report.renderers.layout import Block, Text
 from hfcount.report.renderers.selection import comparable, deciding, judged
 from hfcount.report.renderers.text import number, outcome, verdict
 from hfcount.report.serving import Memory
@@ -18,7 +16,7 @@ from hfcount.report.serving import Memory
 _SHOWN = ("model", "verdict", "total", "active", "weights")
 
 
-def overview(reports: Sequence[Report], width: int = 80) -> Iterator[RenderableType]:
+def overview(reports: Sequence[Report], width: int = 80) -> Iterator[Block]:
     """A row for each model, and what was asked about serving them."""
     asked = _asked(reports)
     head, rows = _fitted(reports, width, cache=not asked and any(report.overrides for report in reports))
@@ -98,20 +96,20 @@ def _codes(report: Report) -> str:
     return codes or (report.error.kind if report.error else "")
 
 
-def _spaced(tables: Iterator[RenderableType]) -> Iterator[RenderableType]:
+def _spaced(tables: Iterator[Block]) -> Iterator[Block]:
     for place, table in enumerate(tables):
         yield from [Text(), table] if place else [table]
 
 
-def lines(reports: Sequence[Report]) -> Iterator[RenderableType]:
+def lines(reports: Sequence[Report]) -> Iterator[Block]:
     """A line for each model that is good in spite of what was found."""
     for report in reports:
         if report.verdict in ("explained", "allowed"):
             line = "; ".join(filter(None, [verdict(report), settings.summary(report)]))
-            yield Text.assemble((report.label, "bold"), ": ", (line, COLOURS[report.verdict]))
+            yield Text.of((report.label, "bold"), ": ", (line, COLOURS[report.verdict]))
 
 
-def comparison(reports: Sequence[Report], width: int = 80) -> Iterator[RenderableType]:
+def comparison(reports: Sequence[Report], width: int = 80) -> Iterator[Block]:
     """Models side by side: their sizes, then the shares of their components, in tables that fit the width."""
     head, rows, sizes = compared(reports)
     for group in (range(1, sizes), range(sizes, len(head))):
