@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from functools import cache, lru_cache
 from importlib import import_module
+from os import listdir
 from pathlib import Path
 
 from hfcount.architectures.family import Family, family_of
@@ -58,7 +59,7 @@ def all_types() -> list[str]:
 
 @cache
 def _names() -> list[str]:
-    return sorted(path.stem for path in _HERE.glob("[!_]*.py"))
+    return sorted(name[:-3] for name in listdir(_HERE) if name.endswith(".py") and not name.startswith("_"))
 
 
 @cache

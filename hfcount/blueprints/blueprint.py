@@ -1,7 +1,6 @@
 """The blueprint: every tensor of a model, and its parameter counts."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 from re import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -188,6 +187,8 @@ class Blueprint(Record, kw_only=False):
     @cached_property
     def spellings(self) -> "Spellings":
         """Other names and layouts that the reference takes when it loads this model."""
+        from dataclasses import replace  # as below
+
         from hfcount.spec.tree.spellings import Spellings, compiled  # only names that differ ask for it
 
         if self.verbatim_names:

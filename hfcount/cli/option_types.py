@@ -221,6 +221,8 @@ class _Tokens(Number):
     name = "tokens"
 
     def convert(self, value: object, param: click.Parameter | None, context: click.Context | None) -> int:
+        if type(value) is int:  # the default
+            return value
         text = str(value).lower().replace(",", "").replace("_", "")
         match = re.fullmatch(r"(\d{1,13})([km]?)", text)
         number = int(match[1]) * {"": 1, "k": 2**10, "m": 2**20}[match[2]] if match else 0

@@ -126,7 +126,8 @@ def _is_alone(model: str) -> bool:
 
 def _is_gguf(model: str) -> bool:
     """Whether it names a GGUF file, or a raw cut of one."""
-    return re.search(r"\.gguf([.-](part|split)[\w.-]*)?$", model, re.IGNORECASE) is not None
+    ending = r"\.gguf([.-](part|split)[\w.-]*)?$"
+    return ".gguf" in model.lower() and re.search(ending, model, re.IGNORECASE) is not None
 
 
 def _taken_apart(model: str) -> tuple[str, str | None, str | None]:

@@ -10,30 +10,33 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import import_module
+from os import listdir
 from pathlib import Path
 
 from hfcount.verifier.finding import Finding
 
 _HERE = Path(__file__).parent
+_STANDALONE = _HERE / "standalone"
 _NEEDS = re.compile(r"^NEEDS[^={]*= \{([^}]*)\}", re.MULTILINE)
 
 
 @cache
 def _files() -> Mapping[str, str]:
     """The module of each code within this package, in the order of codes."""
-    modules = {path.stem: path.stem for path in _HERE.glob("hf*_*.py")}
-    modules |= {path.stem: f"standalone.{path.stem}" for path in _standalone()}
+    modules = {name: name for name in _in(_HERE)} | {name: f"standalone.{name}" for name in _in(_STANDALONE)}
     return {name[:5].upper(): modules[name] for name in sorted(modules)}
 
 
-def _standalone() -> list[Path]:
-    return sorted((_HERE / "standalone").glob("hf*_*.py"))
+def _in(folder: Path) -> list[str]:
+    """The names of the rules in a folder."""
+    return sorted(name[:-3] for name in listdir(folder) if name.startswith("hf") and name.endswith(".py"))
 
 
 @cache
 def checks() -> tuple[tuple[str, frozenset[str]], ...]:
     """The modules of rules that have a check of their own, with the evidence that it needs; none is imported."""
-    matches = ((path.stem, _NEEDS.search(path.read_text(encoding="utf-8"))) for path in _standalone())
+    names = _in(_STANDALONE)
+    matches = ((name, _NEEDS.search((_STANDALONE / f"{name}.py").read_text(encoding="utf-8"))) for name in names)
     return tuple(
         (f"{__name__}.standalone.{name}", frozenset(re.findall('"([^"]+)"', needs[1])))
         for name, needs in matches

@@ -119,7 +119,7 @@ def _names(row: Facts, checkpoint: Checkpoint) -> Iterator[Difference]:
     """Names as transformers saves them that it does not take, or lacks; those that MLX's own tools save it takes."""
     if "quantization" in checkpoint.values:
         return
-    if (recorded := re.search(_NOT_TAKEN, row.unknown)) and checkpoint.has(recorded[1]):
+    if row.unknown and (recorded := re.search(_NOT_TAKEN, row.unknown)) and checkpoint.has(recorded[1]):
         yield Difference("refuses", f"does not take {recorded[1]}")
         return
     if not (row.unexpected or row.wants):
