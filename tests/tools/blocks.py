@@ -23,6 +23,7 @@ ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "support"))
 from defects import CASES, Case, write  # noqa: E402 - lies in tests/support
 from drafted import DRAFTED, Drafted  # noqa: E402 - lies in tests/support
+from incidents import INCIDENTS, Incident  # noqa: E402 - lies in tests/support
 from literature import MISTAKES, model  # noqa: E402 - lies in tests/support
 from literature import RULES as RULES_OF_THUMB  # noqa: E402 - lies in tests/support
 from valued import VALUED, Valued  # noqa: E402 - lies in tests/support
@@ -238,6 +239,21 @@ def _cell(text: str) -> str:
     return text.replace("|", "\\|")
 
 
+# What was met in public
+
+
+def _incidents() -> str:
+    """A table for each kind of fault."""
+    head = ["| what was wrong | thread | command | finding |", "|---|---|---|---|"]
+    parts = ["\n".join([f"## {title}", "", *head, *map(_incident, rows)]) for title, rows in INCIDENTS.items()]
+    return "\n\n".join(parts)
+
+
+def _incident(row: Incident) -> str:
+    finding = f"[{row.code} {RULES[row.code].name}](findings.md#{row.code.lower()})"
+    return f"| {_cell(row.wrong)} | [{row.thread}]({row.url}) | `{row.command}` | {finding} |"
+
+
 # The map of the rooms
 
 
@@ -282,6 +298,7 @@ BLOCKS = {
     "fields": _fields,
     "findings": _findings,
     "help": _help,
+    "incidents": _incidents,
     "surfaces": _surfaces,
     "json": _json,
     "pages": _pages,
