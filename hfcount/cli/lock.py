@@ -1,5 +1,6 @@
 """`hfcount lock MODEL` writes what a checkpoint is; `hfcount verify --locked FILE MODEL` holds a copy against that."""
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ from hfcount.cli.output_files import STDOUT, writable
 from hfcount.diffing.locks.roles import LOCK
 from hfcount.errors import HfcountError
 from hfcount.fetcher import Request
-from hfcount.text import plural
+from hfcount.text import plural, printable
 
 if TYPE_CHECKING:
     from hfcount.diffing.locks.model import LockCheck
@@ -95,6 +96,7 @@ def command(
     request = _requested(Request(model, *where, headers="all", base=base))
     from hfcount.checkpoints.inspection import Options
     from hfcount.diffing.locks import statement
+    from hfcount.diffing.wrapping import wrapped
     from hfcount.report.renderers.progress import Bar
 
     with Bar(1) as bar:
@@ -111,7 +113,9 @@ def command(
         listed = sum(file["sha256_from"] == "listing" for file in files)
         how = f" ({plural(listed, 'digest')} as the Hub lists them)" if listed else ""
         many = plural(len(lock["subject"]), "file")
-        click.echo(f"{output}: {many} locked{how}; the verdict is {lock['predicate']['verdict']}.")
+        line = f"{printable(str(output))}: {many} locked{how}; the verdict is {lock['predicate']['verdict']}."
+        if not said(partial(wrapped, [line])):
+            raise ReaderGone
     return 0
 
 

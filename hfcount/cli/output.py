@@ -65,7 +65,7 @@ def summarised(reports: "Sequence[Report]") -> None:
 def written(path: Path, make: Callable[[], bytes]) -> None:
     """Writes a file, or exits with the reason."""
     try:
-        write(path.resolve(), make())  # a link stays a link
+        write(Path(os.path.realpath(path)), make())  # a link stays a link
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else str(error)
         raise _NotWritten(f"{path} could not be written: {why}") from None

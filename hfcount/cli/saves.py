@@ -130,10 +130,13 @@ def command(
 
 
 def _text(result: "Saves", style: str, details: bool, quiet: bool) -> str:
-    from hfcount.diffing.saves.text import render
-
     if quiet:
         return result.answer
     if style == "json":
         return result.to_json()
-    return result.to_markdown() if style == "markdown" else render(result, details)
+    if style == "markdown":
+        return result.to_markdown()
+    from hfcount.diffing.saves.text import render
+    from hfcount.diffing.wrapping import wrapped
+
+    return wrapped(render(result, details).split("\n"))

@@ -71,7 +71,7 @@ def listed_checksum(path: Path) -> ListedChecksum | None:
 
     The cache calls a large file by its sha256; `hf download --local-dir` notes it in `.cache/huggingface`.
     """
-    target = path.resolve()
+    target = Path(os.path.realpath(path))
     if path.is_symlink() and target.parent.name == "blobs" and _SHA256.fullmatch(target.name):
         return ListedChecksum(target.name, False)
     for parent in [*path.absolute().parents][:_UP]:

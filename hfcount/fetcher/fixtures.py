@@ -192,7 +192,9 @@ def record(
         FetchError: NotSaved, when a file cannot be written or an earlier recording of other files is in the way.
     """
     from_folder = documents.source == "folder"
-    folder = root / (local_path(documents.model).resolve().name if from_folder else documents.model)
+    folder = root / (
+        os.path.basename(os.path.realpath(local_path(documents.model))) if from_folder else documents.model
+    )
     others = documents.files if documents.source == "hub" and not (documents.index or shards or sizes) else ()
     recorded = {
         **dict.fromkeys(COMPANIONS),

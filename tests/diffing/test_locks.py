@@ -122,16 +122,97 @@ def reshaped(entries: dict[str, Any]) -> None:
     entry["shape"] = entry["shape"][::-1] if entry["shape"][0] != entry["shape"][1] else [entry["shape"][0] ** 2]
 
 
+def content_after(name: str, more: bytes) -> Spoil:
+    """Bytes after the end of a file."""
+    return lambda folder: (folder / name).write_bytes((folder / name).read_bytes() + more)
+
+
 def moved(name: str, other: str) -> Spoil:
     return lambda folder: (folder / name).rename(folder / other)
 
 
-def linked_to_nothing(folder: Path) -> None:
-    (folder / FIRST).unlink()
-    (folder / FIRST).symlink_to("nowhere")
+def linked_to(target: str) -> Spoil:
+    """The first file of weights is a link that leads nowhere."""
+
+    def spoil(folder: Path) -> None:
+        (folder / FIRST).unlink()
+        (folder / FIRST).symlink_to(target)
+
+    return spoil
+
+
+def exchanged(name: str, other: str) -> Spoil:
+    """Two files have each other's names."""
+
+    def spoil(folder: Path) -> None:
+        first, second = (folder / name).read_bytes(), (folder / other).read_bytes()
+        (folder / name).write_bytes(second)
+        (folder / other).write_bytes(first)
+
+    return spoil
+
+
+def swapped(entries: dict[str, Any]) -> None:
+    """Two tensors have each other's places."""
+    first, second, *_ = (name for name in entries if name.endswith("layernorm.weight"))
+    entries[first], entries[second] = entries[second], entries[first]
+
+
+def in_another_dtype(entries: dict[str, Any]) -> None:
+    entries[NORM]["dtype"] = "F16"
+
+
+def a_folder(name: str) -> Spoil:
+    """A folder in the place of a file."""
+
+    def spoil(folder: Path) -> None:
+        (folder / name).unlink()
+        (folder / name).mkdir()
+
+    return spoil
+
+
+def added(name: str) -> tuple[str, str, Spoil, set[tuple[str, str, str]], str]:
+    """A row of TAMPERED: a file that a loader may read, and that the lock does not have."""
+    what = "tensors" if role(name) == "weights" else "config" if role(name) == "config" else "content"
+
+    def spoil(folder: Path) -> None:
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text("x")
+
+    return "model", f"{name} added", spoil, {(name, "added", what)}, "the lock does not have it"
 
 
 NORM = "model.layers.0.input_layernorm.weight"
+LFS = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a2146\nsize 4976698672\n"
+TOKENIZER = ("tokenizer_config.json", "changed", "content")
+ADDED = (
+    "configuration_x.py",
+    "readme.py",
+    "sub/modeling_x.py",
+    "extra.safetensors",
+    "model.safetensors.bak",
+    "a.tfevents.safetensors",
+    "events.out.tfevents.1.host.safetensors",
+    "events.out.tfevents.bin",
+    "LICENSE.safetensors",
+    "consolidated.00.pth",
+    "model.gguf",
+    "flax_model.msgpack",
+    "tf_model.h5",
+    "onnx/model.onnx",
+    "adapter_config.json",
+    "generation_config.json",
+    "sub/config.json",
+    "preprocessor_config.json",
+    "modules.json",
+    "tokenizer.model",
+    "added_tokens.json",
+    "merges.txt",
+    "requirements.txt",
+    "a file without an ending",
+)
+"""Files that some loader reads, or that hfcount does not know."""
 
 TAMPERED: list[tuple[str, str, Spoil, set[tuple[str, str, str]], str]] = [
     ("model", "a bit of the values", flipped(SECOND), {(SECOND, "changed", "values")}, "its values"),
@@ -141,7 +222,26 @@ TAMPERED: list[tuple[str, str, Spoil, set[tuple[str, str, str]], str]] = [
     ("model", "no JSON", content(CONFIG, "{"), {(CONFIG, "changed", "config")}, "no object of JSON"),
     ("model", "no config", content(CONFIG, None), {(CONFIG, "missing", "config")}, "not there"),
     ("model", "a shard gone", content(SECOND, None), {(SECOND, "missing", "tensors")}, "not there"),
-    ("model", "a broken link", linked_to_nothing, {(FIRST, "missing", "tensors")}, "broken link"),
+    ("model", "a broken link", linked_to("nowhere"), {(FIRST, "missing", "tensors")}, "broken link"),
+    ("model", "a link to itself", linked_to(FIRST), {(FIRST, "missing", "tensors")}, "broken link"),
+    ("model", "a folder", a_folder(FIRST), {(FIRST, "missing", "tensors")}, "not there"),
+    ("model", "the first byte", flipped(CONFIG, 0), {(CONFIG, "changed", "config")}, "no object of JSON"),
+    ("model", "a blank at the end", content_after(CONFIG, b" "), {(CONFIG, "changed", "config")}, "the same values"),
+    ("model", "a byte at the end", content_after(SECOND, b"x"), {(SECOND, "changed", "values")}, "bytes were locked"),
+    ("model", "an empty shard", content(SECOND, ""), {(SECOND, "changed", "content")}, "cannot be read"),
+    ("model", "a pointer of Git LFS", content(SECOND, LFS), {(SECOND, "changed", "content")}, "cannot be read"),
+    ("model", "an empty tokenizer", content("tokenizer_config.json", ""), {TOKENIZER}, "its content"),
+    (
+        "model",
+        "shards exchanged",
+        exchanged(FIRST, SECOND),
+        {(FIRST, "changed", "header"), (SECOND, "changed", "header")},
+        "tensors are the same | tensors are the same",
+    ),
+    ("model", "places exchanged", headed(swapped), {(FIRST, "changed", "header")}, "the tensors are the same"),
+    ("model", "a dtype", headed(in_another_dtype), {(FIRST, "changed", "tensors")}, "1 tensor changed"),
+    ("model", "code in the config", says(auto_map={"AutoModel": "x.M"}), {(CONFIG, "changed", "config")}, "1 key"),
+    *map(added, ADDED),
     ("model", "a shape", headed(reshaped), {(FIRST, "changed", "tensors")}, "tensor"),
     (
         "model",
@@ -302,6 +402,33 @@ def test_a_copy_agrees(command: Command, tmp_path: Path, form: str) -> None:
         assert told["checked"] == len(first["subject"])
 
 
+@pytest.mark.parametrize("columns", [40, 80, 120])
+def test_the_text_is_as_wide_as_the_terminal(
+    columns: int, command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = model(tmp_path / "mine")
+    monkeypatch.setenv("COLUMNS", str(columns))
+    monkeypatch.chdir(tmp_path)
+    texts = [command("lock", "mine", "-o", "a.lock").out]
+    each(says(rope_theta=5.0), headed(reshaped), content("modeling_x.py", "x"), content("README.md", "x"))(folder)
+    texts.append(command("verify", "--locked", "a.lock", "mine").out)
+    lines = "\n".join(texts).splitlines()
+    assert max(map(len, lines)) <= columns
+    assert any(line.startswith("  changed config.json: 1 key") for line in lines)
+    brief = command("verify", "--locked", "a.lock", "mine", "-q").out
+    assert brief.count("\n") == 1 and brief.startswith("mine: not as locked in a.lock: 3 files not the same")
+
+
+def test_a_link_to_itself_is_not_locked(command: Command, tmp_path: Path) -> None:
+    folder = model(tmp_path / "mine")
+    linked_to(FIRST)(folder)
+    result = command("lock", folder, "-o", "a.lock")
+    assert (result.code, Path("a.lock").exists()) == (3, False)
+    assert f"{FIRST} cannot be read" in result.err
+    Path("loop").symlink_to("loop")
+    assert command("lock", model(tmp_path / "other"), "-o", "loop").code != 1
+
+
 def test_what_no_loader_reads_is_noted(command: Command, tmp_path: Path) -> None:
     folder = model(tmp_path / "mine")
     lock(command, folder)
@@ -320,6 +447,10 @@ def test_what_no_loader_reads_is_noted(command: Command, tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("path", "kind"),
     [
+        ("runs/events.out.tfevents.1751022893.host.4711.0", "unread"),
+        ("runs/a.tfevents", "unread"),
+        ("events.out.tfevents.1.safetensors", "weights"),
+        ("a.tfevents.json", "other"),
         ("README.safetensors", "weights"),
         ("license.json", "other"),
         ("scheduler/scheduler_config.json", "other"),
@@ -616,7 +747,8 @@ def test_what_a_training_left_is_said_to_be_read_by_the_trainer(command: Command
     (folder / "optimizer.pt").write_text("x")
     result = command("verify", "--locked", "a.lock", folder)
     assert result.code == 0
-    assert "which no loader of models reads, only the Trainer of transformers when a training resumes" in result.out
+    words = "which no loader of models reads, only the Trainer of transformers when a training resumes"
+    assert words in " ".join(result.out.split())
 
 
 def test_a_model_that_is_not_there_is_not_checked(command: Command, tmp_path: Path) -> None:
@@ -647,6 +779,17 @@ def test_a_repo_is_locked_by_its_listing(hub: Hub, run: Run, tmp_path: Path, _fo
         told = run("--locked", "a.lock", copy)
         assert (told.code, [row["file"] for row in told.report["differences"]]) == (1, [FIRST])
         assert told.report["differences"][0]["what"] == "values"
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_repo_agrees_with_the_folder_that_was_published(hub: Hub, run: Run, tmp_path: Path, form: str) -> None:
+    """By the digests that it lists, and the content of its other files."""
+    folder = FORMS[form](tmp_path / "mine")
+    hub.lfs = (".safetensors", ".bin", ".gguf")
+    hub.publish("org/name", folder)
+    (tmp_path / "a.lock").write_bytes(written(locked(Request(str(folder)), Options("headers"), tmp_path / "a.lock")))
+    told = run("--locked", tmp_path / "a.lock", "org/name").report
+    assert (told["agrees"], told["differences"], told["noted"], told["not_checked"]) == (True, [], [], [])
 
 
 def test_a_header_that_the_hub_does_not_give_ends_locking(hub: Hub, tmp_path: Path, _forks: Forks) -> None:

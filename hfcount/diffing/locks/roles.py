@@ -29,7 +29,7 @@ _PROSE = (
 """A text of another name, such as authors_vocab.txt, may be a list of words that a tokenizer reads."""
 
 _SIGNATURES = rf".*\.(sig|sigstore(\.json)?|intoto\.jsonl|asc)|{re.escape(LOCK)}"
-_SHOWN = r".*\.(md|png|jpe?g|gif|svg|webp|ico|pdf|mp4|html|ipynb|tfevents[\w.-]*)|events\.out\.tfevents[\w.-]*"
+_SHOWN = r".*\.(md|png|jpe?g|gif|svg|webp|ico|pdf|mp4|html|ipynb|tfevents)|events\.out\.tfevents\.\d+\.[\w.-]*"
 _UNREAD = re.compile(rf"(.*/)?({_PROSE}|{_SIGNATURES}|{_SHOWN})", re.IGNORECASE)
 _LARGE = 64 << 20  # bytes
 
@@ -42,11 +42,13 @@ def role(path: str, size: int | None = None) -> Role:
         return "index"
     if path.endswith(".py"):
         return "other"
-    if _TRAINING.fullmatch(path) or _UNREAD.fullmatch(path):
+    if _TRAINING.fullmatch(path):
         return "unread"
-    if _WEIGHTS.fullmatch(path) or (size or 0) > _LARGE:
+    if _WEIGHTS.fullmatch(path):
         return "weights"
-    return "other"
+    if _UNREAD.fullmatch(path):
+        return "unread"
+    return "weights" if (size or 0) > _LARGE else "other"
 
 
 def is_training(path: str) -> bool:

@@ -5,6 +5,7 @@ Source: in-toto attestation framework, spec/v1/statement.md and resource_descrip
 
 import json
 import math
+import os
 from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -96,8 +97,8 @@ def of_model(source: CheckpointFiles, lock: Path | None = None) -> CheckpointFil
     """
     sizes = {name: size for name, size in source.sizes.items() if name.rpartition("/")[2] != LOCK}
     if source.folder is not None and lock is not None:
-        place = lock.resolve()
-        sizes = {name: size for name, size in sizes.items() if (source.folder / name).resolve() != place}
+        place = os.path.realpath(lock)  # Path.resolve raises where a link leads to itself, up to Python 3.12
+        sizes = {name: size for name, size in sizes.items() if os.path.realpath(source.folder / name) != place}
     source = source._replace(sizes=sizes)
     if source.named is None:
         return source

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from hfcount.diffing.locks.model import FileChange, LockCheck
 from hfcount.diffing.locks.roles import is_training
 from hfcount.diffing.text import value
+from hfcount.diffing.wrapping import wrapped
 from hfcount.text import plural, printable
 
 _MOST = 12  # keys or tensors of a file
@@ -16,8 +17,8 @@ def brief_line(result: LockCheck) -> str:
 
 
 def render(result: LockCheck) -> str:
-    """The text that the terminal shows."""
-    return "\n".join([brief_line(result), *_lines(result)])
+    """The text in the terminal's width."""
+    return wrapped([brief_line(result), *_lines(result)])
 
 
 def _summary(result: LockCheck) -> str:
