@@ -35,6 +35,7 @@ BY_OTHERS = {
     "drafts.md": "docs/test_drafts_page.py",
     "fix.md": "docs/test_fix_page.py",
     "lock.md": "docs/test_lock_page.py",
+    "recipes.md": "docs/test_recipes_page.py",
     "saves.md": "docs/test_saves_page.py",
     "saving.md": "api/test_callback.py",
     "sweep.md": "docs/test_sweep_page.py",
@@ -202,11 +203,11 @@ def test_the_action_is_used_as_it_is() -> None:
 
 
 def test_the_hook_is_used_as_it_is() -> None:
-    (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
+    hook, locked = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
     repos = [repo for text in _yaml() for repo in _each(text, "hooks")]
     assert {repo["repo"]: repo.get("rev") for repo in repos} == {REPOSITORY: f"v{hfcount.__version__}", "local": None}
     used = [one for repo in repos for one in repo["hooks"]]
-    assert {one["id"] for one in used} == {hook["id"], "hfcount-locked"}
+    assert {one["id"] for one in used} == {hook["id"], locked["id"]}
     (local,) = (one for one in used if "entry" in one and one["id"] == hook["id"])
     assert {key: hook[key] for key in ("entry", "files", "require_serial")} == {
         key: local[key] for key in ("entry", "files", "require_serial")

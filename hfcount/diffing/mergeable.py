@@ -1,6 +1,6 @@
 """Checks whether mergekit merges two models: its own refusals, by its source, and what it would merge wrongly.
 
-mergekit.json has its definitions of architectures, recorded by tests/tools/mergekit.py, and the lines of its checks. A
+mergekit.json has its definitions of architectures, recorded by tests/tools/mergekit_facts.py, and the lines of its checks. A
 class that it does not define is merged by the names that its models have in common, without checks of classes.
 """
 
