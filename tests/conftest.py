@@ -55,6 +55,7 @@ LONG = {
     "test_fix_oracle.py",
     "test_linear_oracle.py",
     "test_loader_differences_oracle.py",
+    "test_mergeable_oracle.py",
     "test_names_oracle.py",
     "test_oracle.py",
     "test_pickles_oracle.py",

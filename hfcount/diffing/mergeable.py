@@ -1,7 +1,8 @@
 """Checks whether mergekit merges two models: its own refusals, by its source, and what it would merge wrongly.
 
-mergekit.json has its definitions of architectures, recorded by tests/tools/mergekit_facts.py, and the lines of its checks. A
-class that it does not define is merged by the names that its models have in common, without checks of classes.
+mergekit.json has its definitions of architectures, recorded by tests/tools/mergekit_facts.py, and the lines of its
+checks. A class that it does not define is merged by the names that its models have in common, with no check of
+classes.
 """
 
 import json
@@ -15,6 +16,7 @@ from typing import Any, NamedTuple
 from hfcount.diffing.comparison import Comparison
 from hfcount.diffing.expectations import Judgement
 from hfcount.diffing.loaded_side import LoadedSide
+from hfcount.diffing.names_in_memory import names_in_memory
 from hfcount.diffing.tensors import Inventory, Logical
 from hfcount.errors import FetchError
 from hfcount.fetcher import tokens
@@ -124,9 +126,10 @@ def _of_shapes(c: Comparison, definition: Definition | None) -> Iterator[str]:
     """Tensors of other sizes; those of the vocabulary by themselves, which mergekit can align."""
     differing = c.matched.shapes if c.matched else {}
     merged = definition.pattern() if definition else None
+    known = names_in_memory(c.a.blueprint, [a.name for a, _ in differing.values()]) if merged else {}
     by_shape: dict[tuple[bool, tuple[int, ...], tuple[int, ...]], list[str]] = {}
     for a, b in differing.values():
-        if merged is None or any(map(merged.fullmatch, (a.name, a.stored))):
+        if merged is None or any(map(merged.fullmatch, {a.name, a.stored, known.get(a.name, a.name)})):
             by_shape.setdefault((_is_vocabulary(a, b), a.shape, b.shape), []).append(a.name)
     for (words, shape, other), names in by_shape.items():
         listed = f"{_listed(names)}: {list(shape)} in A, {list(other)} in B"
@@ -146,13 +149,19 @@ def _of_names(name: str, side: LoadedSide, tensors: Inventory, definition: Defin
         if tensors.packing:
             yield f"{name} is packed ({tensors.packing}): {_by('whole')} merges floating-point weights alone"
         return
-    stored = _stored_names(side, tensors)
+    described = {row.name for row in tensors.tensors.values()}
+    known = {} if tensors.packing else names_in_memory(side.blueprint, described)  # as architecture/conversion.py:74
+    stored = _stored_names(side, tensors) | {*known.values()}
     absent = [weight for weight, names in _needed(side, definition) if stored.isdisjoint(names)]
     if absent:
         yield f"{name} has no {_listed(absent)}, which {_by('absent')} needs"
         return
     merged = definition.pattern()
-    rows = [row for row in tensors.tensors.values() if any(map(merged.fullmatch, (row.name, row.stored)))]
+    rows = [
+        row
+        for row in tensors.tensors.values()
+        if any(map(merged.fullmatch, {row.name, row.stored, known.get(row.name, row.name)}))
+    ]
     whole = [row.name for row in rows if row.dtype and not row.dtype.startswith(_FLOATS)]
     if whole:
         yield f"{_listed(whole)} of {name} hold whole numbers, which {_by('whole')} merges only where they are the same"

@@ -48,6 +48,14 @@ ROWS: dict[str, tuple[Json, Json, bool, str]] = {
     "vocabulary": (LLAMA, LLAMA | {"vocab_size": 52}, False, "refuses unless `tokenizer: {source: base}` or"),
     "biases that the definition lacks": (BIASED, BIASED, False, "leaves out 12 tensors of A"),
     "biases that it has": (TINY["qwen2"], TINY["qwen2"], True, "no check of mergekit"),
+    "experts one by one": (TINY["mixtral"], TINY["mixtral"], True, "no check of mergekit"),
+    "experts of another class": (TINY["qwen3_moe"], TINY["qwen3_moe"], True, "no check of mergekit"),
+    "fewer experts": (
+        TINY["mixtral"],
+        TINY["mixtral"] | {"num_local_experts": 6},
+        False,
+        "gate.weight: [8, 12] in A, [6, 12] in B, which mergekit 0.1.5 (merge_methods/base.py:301) refuses",
+    ),
 }
 
 
@@ -59,6 +67,17 @@ def test_each_refusal_is_named(name: str, tmp_path: Path) -> None:
     found = hfcount.diff(*sides, expect="mergeable")
     assert found.expectation is not None
     assert (found.expectation.met, words in found.expectation.reason) == (met, True), found.expectation.reason
+
+
+def test_an_expert_that_is_missing_is_needed(tmp_path: Path) -> None:
+    values = TINY["mixtral"]
+    arrays = weights(values)
+    lost = next(name for name in arrays if ".experts.3." in name and ".layers.1." in name)
+    a = saved(tmp_path / "a", values, arrays)
+    b = saved(tmp_path / "b", values, {name: array for name, array in arrays.items() if name != lost})
+    found = hfcount.diff(a, b, expect="mergeable").expectation
+    assert found is not None and found.met is False
+    assert "B has no model.layers.1.mlp.experts." in found.reason and "mergekit 0.1.5 (io/tasks.py:120)" in found.reason
 
 
 def _tokenizer(folder: Path, words: list[str]) -> None:

@@ -1,4 +1,4 @@
-"""Records what mergekit's source says of merging: `python tests/tools/mergekit_facts.py FOLDER`, FOLDER an unpacked wheel.
+"""Records what mergekit's source says of merging: `python tests/tools/mergekit_facts.py FOLDER`, an unpacked wheel.
 
 It reads the definitions of architectures as JSON, runs nothing, and writes hfcount/diffing/mergekit.json:
 
