@@ -50,6 +50,7 @@ SHORT = "not long"
 
 LONG = {
     "test_adapters_oracle.py",
+    "test_cards_oracle.py",
     "test_derive.py",
     "test_diffusers_oracle.py",
     "test_fix_oracle.py",

@@ -232,6 +232,31 @@ def test_verifying_a_fixture_loads_neither_a_validator_nor_a_client(tmp_path: Pa
     assert "hfcount" in loaded
 
 
+_ALONE = """
+import sys
+sys.modules["click"] = sys.modules["rich"] = None
+import hfcount
+from types import SimpleNamespace
+report = hfcount.verify("checkpoint-1").raise_for_verdict()
+assert report.to_json() and report.to_markdown() and report.findings == ()
+assert hfcount.diff("checkpoint-1", "checkpoint-1").to_json()
+assert str(hfcount.saves("checkpoint-1"))
+seen = []
+callback = hfcount.VerifyCallback(on_report=lambda folder, report: seen.append(report.verdict), depth="headers")
+callback.on_save(SimpleNamespace(output_dir="."), SimpleNamespace(global_step=1, is_world_process_zero=True), None)
+print(seen)
+"""
+
+
+def test_a_program_needs_neither_click_nor_rich(tmp_path: Path) -> None:
+    """What a trainer imports draws no tables and parses no command line."""
+    save_tiny(tmp_path / "checkpoint-1")
+    command = [sys.executable, "-c", _ALONE]
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert (done.stdout, done.returncode) == ("['verified']\n", 0), done.stderr
+
+
 # What is installed
 
 
