@@ -30,6 +30,9 @@ _WORDS = (  # compiled where it is first used
     r"(?i).*(vocab|tokenizer\.(?!jinja)|tekken|tiktoken|spiece|sentencepiece|bpe|merges|dict\.txt).*"
     r"|.*\.(model|spm|codes)"
 )
+WITHOUT_WORDS = r"(Byt5|ByT5|Canine|Perceiver)Tokenizer(Fast)?"
+"""Classes that have no file with words (transformers 5.23, vocab_files_names)."""
+
 _KEYS = {
     SETTINGS: ("added_tokens_decoder", "eos_token", "chat_template", "tokenizer_class", "auto_map", WORDLESS),
     TOKENIZER: ("added_tokens",),
@@ -95,13 +98,18 @@ def excerpt(name: str, raw: bytes, cut: bool) -> bytes | None:
     return json.dumps(kept).encode() if kept else None
 
 
+def has_words(names: Iterable[str]) -> bool:
+    """Whether any of these files may have the words of a tokenizer."""
+    return any(re.fullmatch(_WORDS, name) for name in names)
+
+
 def marked(name: str, part: bytes | None, names: Collection[str]) -> bytes | None:
     """The excerpt of the settings with what it says where no file has the words; any other as it is.
 
     Args:
         names: of all files beside it; those of a recording are not all that there were.
     """
-    if name != SETTINGS or part is None or HEADERS in names or any(re.fullmatch(_WORDS, other) for other in names):
+    if name != SETTINGS or part is None or HEADERS in names or has_words(names):
         return part
     return json.dumps({**json.loads(part), WORDLESS: True}).encode()
 

@@ -13,9 +13,6 @@ from hfcount.text import printable
 from hfcount.verifier.comparison import Comparison
 from hfcount.verifier.findings import Outcome
 
-_WITHOUT_WORDS = r"(Byt5|ByT5|Canine|Perceiver)Tokenizer(Fast)?"
-"""Classes that have no file with words (transformers 5.23, vocab_files_names)."""
-
 _GENERATING = ("ForCausalLM", "ForConditionalGeneration", "LMHeadModel")
 _LONGEST = 200_000  # characters of a template that is looked at; the longest known has 20,000
 _NAMED = 4  # ids that a message gives
@@ -140,7 +137,7 @@ def _check_words(c: Comparison, settings: Mapping[str, Any], outcome: Outcome) -
     kind = settings.get("tokenizer_class")
     if not isinstance(kind, str) or not kind or "auto_map" in settings or not c.weights.listed:
         return
-    if re.fullmatch(_WITHOUT_WORDS, kind) or not settings.get(tokens.WORDLESS):
+    if re.fullmatch(tokens.WITHOUT_WORDS, kind) or not settings.get(tokens.WORDLESS):
         return
     from hfcount.verifier.rules.hf128_vocabulary_missing import VocabularyMissing
 

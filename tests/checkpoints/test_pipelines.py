@@ -231,6 +231,82 @@ def test_a_scheduler_that_cannot_be_read(tmp_path: Path) -> None:
     assert codes(hfcount.verify(tmp_path)) == ["HF001"]
 
 
+@pytest.mark.parametrize(
+    ("values", "key"),
+    [
+        ({"beta_schedule": "quadratic"}, "beta_schedule"),
+        ({"prediction_type": "velocity"}, "prediction_type"),
+        ({"timestep_spacing": None}, "timestep_spacing"),
+        ({"beta_schedule": "scaled_linear", "prediction_type": "v_prediction", "timestep_spacing": "trailing"}, None),
+        ({"beta_schedule": "quadratic", "trained_betas": [0.1, 0.2]}, None),
+        ({"beta_schedule": "quadratic", "_use_default_values": ["beta_schedule"]}, None),
+        ({"a_key_of_another": "quadratic"}, None),
+    ],
+)
+def test_a_word_that_the_scheduler_does_not_take(values: dict[str, Any], key: str | None, tmp_path: Path) -> None:
+    report = hfcount.verify(pipeline(tmp_path, after=says("scheduler/scheduler_config.json", **values)))
+    assert [(finding.code, finding.key) for finding in report.findings] == ([("HF822", key)] if key else [])
+    assert report.verdict == ("mismatch" if key else "verified")
+
+
+def test_words_go_by_the_class_that_the_index_names(tmp_path: Path) -> None:
+    def solver(kind: str) -> hfcount.Report:
+        index = says(INDEX, scheduler=["diffusers", kind])
+        folder = tmp_path / kind
+        made = pipeline(folder, index, after=says("scheduler/scheduler_config.json", solver_type="logrho"))
+        return hfcount.verify(made)
+
+    assert codes(solver("EulerDiscreteScheduler")) == []
+    assert codes(solver("DEISMultistepScheduler")) == []
+
+
+@pytest.mark.parametrize(
+    ("names", "verdict"),
+    [
+        (["vocab.json", "merges.txt"], "verified"),
+        (["tokenizer.json"], "verified"),
+        (["spiece.model"], "verified"),
+        (["special_tokens_map.json"], "mismatch"),
+        ([], "mismatch"),
+    ],
+)
+def test_a_tokenizer_needs_its_words(names: list[str], verdict: str, tmp_path: Path) -> None:
+    files = {f"tokenizer/{name}": b"{}" for name in names}
+    report = hfcount.verify(pipeline(tmp_path, gone=("tokenizer/vocab.json",), files=files))
+    assert report.verdict == verdict
+    assert codes(report) == ([] if verdict == "verified" else ["HF810"])
+
+
+def test_a_tokenizer_of_bytes_has_no_words(tmp_path: Path) -> None:
+    index = says(INDEX, tokenizer=["transformers", "ByT5Tokenizer"])
+    assert codes(hfcount.verify(pipeline(tmp_path, index, gone=("tokenizer/vocab.json",)))) == []
+
+
+@pytest.mark.parametrize(
+    ("vocabulary", "added", "severity"),
+    [
+        ({"a": 0, "b": 59}, {}, None),
+        ({"a": 0, "b": 60}, {}, "error"),
+        ({"a": 0}, {"<x>": 59}, None),
+        ({"a": 0}, {"<x>": 75}, "error"),
+        ({"a": 0}, {"<unused75>": 75}, "note"),
+    ],
+)
+def test_tokens_have_rows_in_the_encoder(
+    vocabulary: dict[str, int], added: dict[str, int], severity: str | None, tmp_path: Path
+) -> None:
+    files = {"tokenizer/vocab.json": vocabulary, "tokenizer/added_tokens.json": added}
+    raw = {name: json.dumps(value).encode() for name, value in files.items()}
+    report = hfcount.verify(pipeline(tmp_path, files=raw))
+    assert [(one.code, one.severity) for one in report.findings] == ([("HF105", severity)] if severity else [])
+
+
+@pytest.mark.parametrize("kind", ["PreTrainedTokenizerFast", "TokenizersBackend"])
+def test_a_tokenizer_of_no_class_of_its_own(kind: str, tmp_path: Path) -> None:
+    """transformers 5 saves most fast tokenizers as TokenizersBackend."""
+    assert codes(hfcount.verify(pipeline(tmp_path, says(INDEX, tokenizer=["transformers", kind])))) == []
+
+
 def test_a_tensor_is_missed_in_its_part(tmp_path: Path) -> None:
     shapes = described(json.loads((pipeline(tmp_path) / "vae/config.json").read_bytes()))
     gone = next(iter(shapes))

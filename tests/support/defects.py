@@ -1895,6 +1895,14 @@ CASES: dict[str, Case] = {
         ("vae as AutoencoderKL of transformers", "diffusers has it"),
         make=lambda: Piped(after=pipeline_repos.says("model_index.json", vae=["transformers", "AutoencoderKL"])),
     ),
+    "a word that the scheduler does not take": Case(
+        "mismatch",
+        "HF822",
+        ('has "quadratic" for beta_schedule', "takes only linear, scaled_linear, squaredcos_cap_v2"),
+        make=lambda: Piped(
+            after=pipeline_repos.says("scheduler/scheduler_config.json", beta_schedule="quadratic"),
+        ),
+    ),
 }
 
 

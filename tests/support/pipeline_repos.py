@@ -78,6 +78,7 @@ STABLE: Json = {
     },
     "scheduler/scheduler_config.json": {"_class_name": "EulerDiscreteScheduler"},
     "tokenizer/tokenizer_config.json": {},
+    "tokenizer/vocab.json": {"a": 0, "b": 1},
     "text_encoder/config.json": ENCODER,
     "unet/config.json": UNET,
     "vae/config.json": VAE,

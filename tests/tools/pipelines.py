@@ -56,12 +56,13 @@ def loadable() -> dict[str, str]:
     for library in (diffusers, transformers):
         names = (getattr(library, name, None) for name in LOADABLE_CLASSES[library.__name__])
         bases = tuple(one for one in names if isinstance(one, type))
+        abstract = {one for one in bases if one is not transformers.PreTrainedTokenizerFast}
         models = transformers.PreTrainedModel if library is transformers else diffusers.DiffusionPipeline
         kinds = {name: getattr(library, name, None) for name in dir(library)}
         found[library.__name__] = {
             name
             for name, one in kinds.items()
-            if isinstance(one, type) and one not in bases and not issubclass(one, models)
+            if isinstance(one, type) and one not in abstract and not issubclass(one, models)
             if issubclass(one, bases) or "dummy" in one.__module__  # of a library that is not installed here
         }
     found["transformers"] |= {*_TRANSFORMERS_CLASS_REMAPPING}

@@ -9,6 +9,7 @@ from hfcount.checkpoints.pipeline.loadable import is_part_class, other_type, unl
 from hfcount.checkpoints.pipeline.signatures import alike, signature, version
 from hfcount.checkpoints.pipeline.weights import WeightFiles, is_foreign, weight_files
 from hfcount.fetcher.reasons import named
+from hfcount.fetcher.tokens import WITHOUT_WORDS, has_words
 from hfcount.formats.model_index import Entry, PipelineIndex
 from hfcount.text import printable, shown
 from hfcount.verifier.finding import Finding, Severity
@@ -26,6 +27,7 @@ from hfcount.verifier.rules.hf820_malformed_part import MalformedPart
 _INDEX, SCHEDULER, _CONFIG = "model_index.json", "scheduler_config.json", "config.json"
 
 _TOKENIZER = re.compile(r"\w*(token|vocab|merges|spiece|tekken|bpe)\S*|\S+\.(model|tiktoken)")
+_NO_WORDS = "no file with the words of a tokenizer"
 _PROCESSOR = re.compile(r"\w*(processor|extractor)\w*\.json|config\.json")
 
 
@@ -174,6 +176,8 @@ def _absent(entry: Entry, names: Sequence[str]) -> tuple[str, str | None] | None
         return None if SCHEDULER in names else (f"there is no {{}}/{SCHEDULER}", SCHEDULER)
     if is_foreign(entry):
         return None
+    if "Token" in entry.kind and not re.fullmatch(WITHOUT_WORDS, entry.kind) and not has_words(names):
+        return f"{{}} holds {_NO_WORDS} ({_named(names)})", None
     if entry.weightless:
         needed, what = (_TOKENIZER, "a tokenizer") if "Token" in entry.kind else (_PROCESSOR, "a processor")
         held = any(needed.fullmatch(name) for name in names) or (entry.kind.endswith("Processor") and _tokens(names))
@@ -197,7 +201,8 @@ def _named(names: Sequence[str]) -> str:
 
 def _lacks(entry: Entry, lacks: str, file: str | None) -> PartMissing:
     where = f"{entry.name}/{file}" if file else _INDEX
-    return PartMissing(part=entry.name, by=entry.by, lacks=lacks, key=None if file else entry.name, file=where)
+    key, wordless = None if file else entry.name, _NO_WORDS in lacks
+    return PartMissing(part=entry.name, by=entry.by, lacks=lacks, wordless=wordless, key=key, file=where)
 
 
 def _variants(weights: Mapping[str, WeightFiles]) -> tuple[dict[str, str], list[Finding]]:

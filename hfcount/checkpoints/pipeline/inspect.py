@@ -11,11 +11,13 @@ from hfcount.checkpoints.pipeline.loadable import is_code, other_type
 from hfcount.checkpoints.pipeline.report import ListedPart, SharedResults, combined
 from hfcount.checkpoints.pipeline.serving import served
 from hfcount.checkpoints.pipeline.sizes import misfits
+from hfcount.checkpoints.pipeline.weightless import scheduler_findings, tokenizer_findings
 from hfcount.checkpoints.pipeline.weights import WeightFiles, is_foreign, layout_of_variant
 from hfcount.checkpoints.report import report_of
 from hfcount.errors import DocumentError, FetchError, HfcountError
 from hfcount.fetcher import finish
 from hfcount.fetcher.fixtures import record_parts
+from hfcount.fetcher.folder import local_path
 from hfcount.fetcher.interface import Documents, Reads, Request
 from hfcount.fetcher.layout import BIN_INDEX, MODEL_INDEX
 from hfcount.fetcher.pipeline_parts import PartResult, at_root, folder_files, open_parts, root_files
@@ -92,12 +94,13 @@ class _Run(NamedTuple):
         if self._known:
             contents = check_folders(self.listing, entries, folders, self.documents.source != "folder")
         findings += contents.findings
-        findings += [finding for entry in entries if (finding := self._scheduler(entry, folders[entry.name]))]
         there = [entry for entry in entries if not entry.weightless and entry.name not in contents.absent]
         self._open(folders, [entry.name for entry in there if not is_code(entry, folders[entry.name].names)])
         configs = {entry.name: config for entry in entries if (config := self._config(entry))}
         for entry in entries:
             findings += class_differs(entry, configs.get(entry.name, {}))
+            if entry.weightless and self.documents.source == "folder" and entry.name not in contents.absent:
+                findings += self._weightless(entry, folders[entry.name], configs)
         findings += misfits(self.listing.kind, entries, configs, self.listing.settings)
         listed = [self._listed(entry, contents, folders[entry.name]) for entry in entries]
         if self.options.save is not None:
@@ -129,17 +132,14 @@ class _Run(NamedTuple):
             if folders[name].root:
                 self.opened[name] = _Opened(self.request, self._root(), root=True)
 
-    def _scheduler(self, entry: Entry, folder: Folder) -> Finding | None:
-        """A finding about a scheduler's config, which is read only where that needs no request."""
-        name = SCHEDULER if folder.root else f"{entry.name}/{SCHEDULER}"
-        if not (entry.kind.endswith("Scheduler") and self.documents.source == "folder" and self.documents.place):
-            return None
-        try:
-            if document := self.documents.place.reader.document(name):
-                parse_object(document, endless=True)
-        except (DocumentError, FetchError) as error:
-            return finding_of(error, name) if isinstance(error, DocumentError) else None
-        return None
+    def _weightless(self, entry: Entry, folder: Folder, configs: Mapping[str, Mapping[str, Any]]) -> Iterator[Finding]:
+        """Findings about a scheduler or a tokenizer of a local folder; on the Hub these would need further requests."""
+        if entry.kind.endswith("Scheduler") and self.documents.place:
+            name = SCHEDULER if folder.root else f"{entry.name}/{SCHEDULER}"
+            yield from scheduler_findings(entry, self.documents.place, name)
+        elif entry.name.startswith("tokenizer") and not folder.root:
+            place = local_path(self.request.path) / entry.name
+            yield from tokenizer_findings(entry, place, folder.names, configs)
 
     def _root(self) -> PartResult:
         """The model in the pipeline's own folder."""

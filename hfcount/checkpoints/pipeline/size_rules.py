@@ -249,6 +249,3 @@ RULES = (*_UNETS, *_IMAGES, *_VIDEOS)
 
 SHIFTED = (rf"{_SD3}|{_FLUX}|Chroma\w*|{_Z}|Lumina2Pipeline", "flux/pipeline_flux.py:962")
 """Pipelines that subtract vae.shift_factor from what they decode, so that null fails."""
-
-NOISED = (rf"{_SD}|{_XL}", "stable_diffusion/pipeline_stable_diffusion.py:713")
-"""Pipelines of a U-Net, which scale noise by what no scheduler of flow matching has."""

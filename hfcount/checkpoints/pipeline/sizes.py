@@ -5,7 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 from typing import Any, NamedTuple
 
-from hfcount.checkpoints.pipeline.size_rules import NOISED, RULES, SHIFTED, Rule
+from hfcount.checkpoints.pipeline.schedulers import needed_of_scheduler
+from hfcount.checkpoints.pipeline.size_rules import RULES, SHIFTED, Rule
 from hfcount.formats.model_index import Entry
 from hfcount.mapper.class_defaults import declared
 from hfcount.text import shown
@@ -77,7 +78,7 @@ def misfits(
         if re.fullmatch(rule.pipelines, kind) and known.holds(rule.when) and (misfit := _broken(kind, rule, known)):
             yield misfit
     yield from _unshifted(kind, known)
-    yield from _flowing(kind, entries)
+    yield from _scheduled(kind, entries)
 
 
 def _broken(kind: str, rule: Rule, configs: Configs) -> PartsDoNotFit | None:
@@ -192,15 +193,14 @@ def _unshifted(kind: str, configs: Configs) -> Iterator[PartsDoNotFit]:
         )
 
 
-def _flowing(kind: str, entries: Sequence[Entry]) -> Iterator[PartsDoNotFit]:
-    """A scheduler of flow matching, where the pipeline has a U-Net."""
-    pattern, source = NOISED
+def _scheduled(kind: str, entries: Sequence[Entry]) -> Iterator[PartsDoNotFit]:
+    """A scheduler that lacks what the pipeline asks of it."""
     scheduler = next((entry.kind for entry in entries if entry.name == "scheduler"), "")
-    if re.fullmatch(pattern, kind) and scheduler.startswith("FlowMatch"):
+    if lacks := needed_of_scheduler(kind, scheduler):
         yield PartsDoNotFit(
-            statement=f"scheduler is a {scheduler}, but {kind} has a U-Net, which is not trained by flow matching.",
-            source=f"diffusers 0.42.1, pipelines/{source}",
+            statement=f"scheduler is a {scheduler}, but {kind} {lacks}.",
+            source=f"diffusers 0.42.1, source of {kind}",
             file="model_index.json",
             key="scheduler",
-            fix="Use a diffusion scheduler, such as EulerDiscreteScheduler.",
+            fix="Use a scheduler of the kind that the pipeline was trained with.",
         )

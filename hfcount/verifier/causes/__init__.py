@@ -69,6 +69,9 @@ CAUSES: tuple[_Finder, ...] = (
 _OF_MANY = (foreign,)
 """Causes that are searched for where too much differs to try other configs."""
 
+_MOST_KEYS = 10_000  # values that a config holds, besides labels, for which others are tried; large ones have 2,000
+_LABELS = ("id2label", "label2id")
+
 _FILES = {"HF003", "HF004", "HF005", "HF007"}
 """Findings about files that are broken or absent."""
 
@@ -107,15 +110,28 @@ def explain(
     _condense(case, outcome)
     if open_ == ["HF201"] and not _FILES.isdisjoint(finding.code for finding in outcome.findings):
         return  # what is missing may be in files that are
-    rows = case.difference.rows
-    causes, unlooked = _found(case, frozenset(open_), _OF_MANY if rows > MOST_ROWS else CAUSES)
+    too_much = _too_much(case)
+    causes, unlooked = _found(case, frozenset(open_), _OF_MANY if too_much else CAUSES)
     chosen = _chosen(causes, frozenset(open_))
-    if rows > MOST_ROWS:
-        unlooked = f"{rows:,} rows of names differ, more than the {MOST_ROWS:,} for which it tries other configs"
+    if too_much:
+        unlooked = f"{too_much} for which it tries other configs"
     if unlooked and not chosen:
         chosen = [Cause({open_[0]}, f"hfcount stopped looking for the cause: {unlooked}.")]
     for cause in chosen:
         _name(cause, outcome)
+
+
+def _too_much(case: Case) -> str:
+    """What is more than other configs are tried for, as a sentence begins; "" where nothing is."""
+    if (rows := case.difference.rows) > MOST_ROWS:
+        return f"{rows:,} rows of names differ, more than the {MOST_ROWS:,}"
+    keys = sum(_keys(value) for name, value in case.values.items() if name not in _LABELS)
+    return f"the config holds {keys:,} values, more than the {_MOST_KEYS:,}" if keys > _MOST_KEYS else ""
+
+
+def _keys(value: Any) -> int:
+    """How many values a value of a config holds, itself among them."""
+    return 1 + sum(map(_keys, value.values())) if isinstance(value, dict) else 1
 
 
 def _name_class(case: Case, codes: frozenset[str], outcome: Outcome) -> None:

@@ -11,6 +11,7 @@ class PartMissing(Finding):
     Args:
         part: the name of the part; by: its class and library.
         lacks: what is not there, as a sentence goes on.
+        wordless: whether it is the words of a tokenizer, which some classes do without.
     """
 
     code = "HF810"
@@ -22,8 +23,12 @@ class PartMissing(Finding):
     part: str
     by: str
     lacks: str
+    wordless: bool = False
 
     @property
     def text(self) -> str:
         part = printable(self.part)
-        return f"model_index.json lists {part} ({self.by}), but {self.lacks}. {DIFFUSERS} does not load the pipeline."
+        text = f"model_index.json lists {part} ({self.by}), but {self.lacks}."
+        if self.wordless:
+            return f"{text} transformers 5.24 refuses to load the tokenizer, or builds one of special tokens alone."
+        return f"{text} {DIFFUSERS} does not load the pipeline."

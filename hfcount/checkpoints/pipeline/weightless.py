@@ -1,0 +1,76 @@
+"""Checks the parts of a pipeline without weights, by the files in a local folder: schedulers and tokenizers."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from hfcount.checkpoints.pipeline.schedulers import refused_values
+from hfcount.errors import DocumentError, FetchError
+from hfcount.fetcher import tokens
+from hfcount.fetcher.location import Place
+from hfcount.formats.json import parse_object
+from hfcount.formats.model_index import Entry
+from hfcount.formats.vocabularies import is_placeholder
+from hfcount.mapper.class_defaults import declared
+from hfcount.verifier.finding import Finding, Severity
+from hfcount.verifier.findings import finding_of
+from hfcount.verifier.rules.hf105_token_beyond_embedding import TokenBeyondEmbedding
+
+
+def scheduler_findings(entry: Entry, place: Place, path: str) -> Iterator[Finding]:
+    """HF822: values of a scheduler's config that its class refuses; or what is wrong with the document.
+
+    Args:
+        path: of the config.
+    """
+    try:
+        document = place.reader.document(path)
+        values = parse_object(document, endless=True) if document else {}
+    except DocumentError as error:
+        yield finding_of(error, path)
+        return
+    except FetchError:
+        return
+    yield from refused_values(entry.kind, values, path)
+
+
+def tokenizer_findings(
+    entry: Entry, folder: Path, names: Sequence[str], configs: Mapping[str, Mapping[str, Any]]
+) -> Iterator[Finding]:
+    """HF105: tokens that the encoder of a tokenizer has no row for.
+
+    Args:
+        names: of the files in the folder; configs: of the parts with weights, by name.
+    """
+    encoder = entry.name.replace("tokenizer", "text_encoder")
+    rows = _rows(configs.get(encoder, {}))
+    if rows is None or encoder == entry.name:
+        return
+    documents = tokens.read(folder, names, entry.name)
+    known = [*tokens.added(documents), *tokens.highest(documents)]
+    groups: dict[Severity, dict[int, tuple[str, str]]] = {}
+    for file, token, number in known:
+        if number >= rows:
+            groups.setdefault("note" if is_placeholder(token) else "error", {}).setdefault(number, (file, token))
+    for severity, by_id in groups.items():
+        first = min(by_id)
+        file, token = by_id[first]
+        yield TokenBeyondEmbedding(
+            severity=severity,
+            expected=rows,
+            observed=first,
+            file=f"{entry.name}/{file}",
+            token=token,
+            more=len(by_id) - 1,
+            table=f"the embedding of {encoder}",
+        )
+
+
+def _rows(config: Mapping[str, Any]) -> int | None:
+    """The rows of an encoder's embedding; None where its config tells none."""
+    text = config.get("text_config")
+    values = text if isinstance(text, dict) and "vocab_size" in text else config
+    rows = values.get("vocab_size")
+    if rows is None and isinstance(kind := values.get("model_type"), str):
+        rows = declared(kind).keys.get("vocab_size")
+    return rows if type(rows) is int and rows > 0 else None
