@@ -88,8 +88,26 @@ def test_the_facts_of_a_wrong_shape() -> None:
 
 def test_keys_that_are_absent_are_no_contradiction() -> None:
     pairs, shapes = model()
-    few = {key: value for key, value in pairs.items() if key.startswith("general") or key.endswith("block_count")}
+    kept = ("general", "tokenizer.ggml.model")
+    few = {key: value for key, value in pairs.items() if key.startswith(kept) or key.endswith("block_count")}
     assert check(header(few, shapes)) == []
+
+
+@pytest.mark.parametrize(
+    ("gone", "architecture", "expected"),
+    [
+        ("tokenizer.", "qwen3", [("tokenizer-absent", "note")]),
+        ("tokenizer.ggml.tokens", "qwen3", []),
+        ("tokenizer.", "flux", [("architecture-unknown", "unverified")]),
+    ],
+)
+def test_llama_cpp_loads_no_model_without_a_tokenizer(
+    gone: str, architecture: str, expected: list[tuple[str, str]]
+) -> None:
+    pairs, shapes = model()
+    kept = {key: value for key, value in pairs.items() if not key.startswith(gone)}
+    remarks = check(header(kept | {"general.architecture": architecture}, shapes))
+    assert [(remark.kind, remark.severity) for remark in remarks] == expected
 
 
 def test_sizes_may_differ_from_layer_to_layer() -> None:

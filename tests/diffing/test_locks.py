@@ -23,7 +23,7 @@ from hfcount.checkpoints.inspection import Options
 from hfcount.diffing.locks.folding import StoredTensor, folded, unfolded
 from hfcount.diffing.locks.headers import headers
 from hfcount.diffing.locks.roles import role
-from hfcount.diffing.locks.statement import PREDICATE, SCHEMA, locked, written
+from hfcount.diffing.locks.statement import PREDICATE, SCHEMA, configs, locked, written
 from hfcount.errors import FetchError
 from hfcount.fetcher import Request
 from hfcount.fetcher.checkpoint_files import CheckpointFiles
@@ -723,6 +723,14 @@ def test_a_header_that_cannot_be_read_is_no_lack_of_one(tmp_path: Path) -> None:
     names = ["broken.safetensors", "gone.safetensors", "x.h5"]
     read = headers(CheckpointFiles(dict.fromkeys(names, 20), FolderReader(tmp_path), {}), names)
     assert list(read) == ["gone.safetensors"] and isinstance(read["gone.safetensors"], FetchError)
+
+
+def test_a_config_that_is_too_large_to_be_read_has_no_values(tmp_path: Path) -> None:
+    sizes = {"config.json": 2**40, "other/config.json": 2}
+    for name in sizes:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("{}")
+    assert [*configs(CheckpointFiles(sizes, FolderReader(tmp_path), {}), sizes)] == ["other/config.json"]
 
 
 def test_a_file_without_a_size_is_not_locked(command: Command, tmp_path: Path) -> None:

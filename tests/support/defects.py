@@ -778,6 +778,12 @@ def gguf(
     return Checkpoint({**gguf_files.CONFIG, **config}, weight_map={}, others=dict(files or one))
 
 
+def wordless() -> bytes:
+    """A GGUF file without the tokenizer."""
+    own, shapes = model()
+    return whole({key: value for key, value in own.items() if not key.startswith("tokenizer.")}, shapes)
+
+
 def all_pickled() -> dict[str, bytes]:
     """The pickled weights of each part of a pipeline."""
     names = {part: path.replace("safetensors", "bin") for part, path in pipeline_repos.WEIGHTS.items()}
@@ -1822,6 +1828,9 @@ CASES: dict[str, Case] = {
     ),
     "a GGUF file with rotary factors": Case(
         "mismatch", "HF114 HF714", ("rope_freqs.weight",), make=lambda: gguf(more={"rope_freqs.weight": (12,)})
+    ),
+    "a GGUF file without a tokenizer": Case(
+        "explained", "HF717", ("tokenizer.ggml.model", "refuses"), make=lambda: gguf(files={"m.gguf": wordless()})
     ),
     "a GGUF file that goes on": Case("explained", "HF715", make=lambda: gguf(cut=-100)),
     "a GGUF file whose base cannot be built": Case(

@@ -1,6 +1,7 @@
 """What each recorded version of transformers makes of a checkpoint, and whose verdict a report has."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -163,6 +164,29 @@ def test_a_further_name_is_a_size_only_where_a_version_takes_it() -> None:
     found = outcomes(config, renamed | {"num_local_experts": config["n_routed_experts"]})
     assert found[NEWEST] == "whole"
     assert found[OLDEST] == "refuses"
+
+
+@pytest.mark.parametrize("kind", ["mixtral", "olmoe", "qwen2_moe"])
+@pytest.mark.parametrize(
+    ("lost", "outcome"),
+    [
+        (r"layers.1\..*experts\.1\.(w1|gate_proj)", "refuses"),  # of one expert
+        (r"layers.1\..*experts\.0\.", "refuses"),
+        (r"layers.1\..*experts\.\d+\.(w1|gate_proj)", "refuses"),  # which is joined with the other half
+        (r"layers.1\..*experts\.\d+\.(w2|down_proj)", "differs"),
+        (r"layers.1\..*experts\.", "differs"),
+        (r"layers.1\..*q_proj", "differs"),
+    ],
+)
+def test_version_5_refuses_experts_of_which_some_are_missing(kind: str, lost: str, outcome: str) -> None:
+    """As 5.24 does of each, run; a layer without any expert it fills with random values."""
+    config = recorded(kind)
+    tensors = {one.name: (one.shape, "BF16") for one in hfcount.blueprint(config).tensors(stored=True)}
+    left = {name: value for name, value in tensors.items() if not re.search(lost, name)}
+    assert len(left) < len(tensors)
+    report = hfcount.verify_tensors(config, left)
+    found = {one.version: one.outcome for one in report.loaders if one.loader == "transformers"}
+    assert (report.verdict, found[NEWEST], found[BEFORE]) == ("mismatch", outcome, outcome)
 
 
 def test_types_that_one_version_builds_of_anothers_class() -> None:

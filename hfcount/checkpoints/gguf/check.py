@@ -61,6 +61,8 @@ def check(header: GgufHeader, size: int | None = None) -> list[Remark]:
         remarks += _check_shapes(header)
     if kind == "model":
         remarks += _check_counts(header)
+        if not header.has_vocabulary and architecture(header) in table().layers:
+            remarks.append(Remark("tokenizer-absent", "note", {}))
     return remarks
 
 

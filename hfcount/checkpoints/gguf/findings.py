@@ -17,6 +17,7 @@ from hfcount.verifier.rules.hf712_projector_other_width import ProjectorOtherWid
 from hfcount.verifier.rules.hf713_differs_from_base import DiffersFromBase
 from hfcount.verifier.rules.hf714_converter_added import ConverterAdded
 from hfcount.verifier.rules.hf715_bytes_after_end import BytesAfterEnd
+from hfcount.verifier.rules.hf717_tokenizer_absent import TokenizerAbsent
 from hfcount.verifier.rules.hf734_lora_unmatched import LoraUnmatched
 from hfcount.verifier.rules.hf735_lora_shape_differs import LoraShapeDiffers
 from hfcount.verifier.wording import some
@@ -157,6 +158,10 @@ def _after(facts: Facts, common: Facts) -> Finding:
     return BytesAfterEnd(**common, expected=end, observed=end + facts["bytes"])
 
 
+def _wordless(facts: Facts, common: Facts) -> Finding:
+    return TokenizerAbsent(file=common["file"], severity=common["severity"])
+
+
 def _named(names: Sequence[str]) -> dict[str, Any]:
     return {"tensors": tuple(fold(names)), "count": len(names), "parameters": None, "bytes": None}
 
@@ -170,6 +175,7 @@ _FINDINGS: Mapping[str, Callable[[Facts, Facts], Finding]] = {
     "differs-from-base": _base,
     "converter-added": _added,
     "bytes-after-end": _after,
+    "tokenizer-absent": _wordless,
     "lora-unmatched": _unmatched,
     "lora-shape-differs": _widths,
 }

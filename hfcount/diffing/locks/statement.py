@@ -19,6 +19,8 @@ from hfcount.diffing.locks.roles import LOCK, role
 from hfcount.errors import DocumentError, FetchError, HfcountError
 from hfcount.fetcher import Request
 from hfcount.fetcher.checkpoint_files import CheckpointFiles, checkpoint_files
+from hfcount.fetcher.interface import CAPS
+from hfcount.fetcher.layout import CONFIG
 from hfcount.formats.json import Document, parse_value
 from hfcount.text import printable
 from hfcount.version import PAGES, __version__
@@ -147,7 +149,9 @@ def configs(source: CheckpointFiles, names: Iterable[str]) -> dict[str, Json]:
 
 
 def config_values(source: CheckpointFiles, name: str) -> Json | None:
-    """The values of a config, numbers that are not finite as texts; None if it is no object of JSON."""
+    """The values of a config, numbers that are not finite as texts; None if it is no object of JSON, or too large."""
+    if (source.sizes[name] or 0) > CAPS[CONFIG]:
+        return None
     try:
         value = parse_value(Document(name, source.document(name)), endless=True)
     except DocumentError:

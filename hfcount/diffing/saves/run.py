@@ -11,7 +11,6 @@ from hfcount.diffing.loaded_side import LoadedSide, load_side
 from hfcount.diffing.saves.derive import Derived, Source, derived, is_head
 from hfcount.diffing.saves.dtypes import LoadedDtype, loaded_dtype
 from hfcount.diffing.saves.fates import GROUPS, FoldedFates, Group
-from hfcount.diffing.saves.joined import stored_in_part
 from hfcount.diffing.saves.model import SavedGroup, SavedRow, Saves, WrittenConfigKey
 from hfcount.diffing.saves.unknown import Unknown
 from hfcount.errors import HfcountError
@@ -20,6 +19,7 @@ from hfcount.options import AskedDtype
 from hfcount.report.figures import Failure
 from hfcount.text import printable, shown
 from hfcount.verifier.header_view import HeaderView
+from hfcount.verifier.joined import stored_in_part
 from hfcount.verifier.loaders.catalogue import reading
 from hfcount.verifier.loaders.facts import Facts
 from hfcount.verifier.loaders.loader import Checkpoint, Loader
@@ -86,7 +86,7 @@ def of_inspection(
         raise Unknown(loaded.why)
     older = loader.version.startswith("4.")
     tied = _older_tie(described, checkpoint) if older else None
-    if not older and (part := stored_in_part(described.blueprint, described.match, described.view.entries)):
+    if not older and (part := stored_in_part(described.blueprint, described.view.entries, described.match)):
         raise Unknown(f"of what this version joins on loading in {part}, not all is stored")
     source = Source(
         checkpoint.class_name,

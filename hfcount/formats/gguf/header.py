@@ -91,6 +91,11 @@ class GgufHeader:
         value = self.metadata.get(key)
         return value if isinstance(value, str) else ""
 
+    @property
+    def has_vocabulary(self) -> bool:
+        """Whether the metadata has anything of a tokenizer's vocabulary, without which llama.cpp loads no model."""
+        return not {"tokenizer.ggml.model", "tokenizer.ggml.tokens"}.isdisjoint(self.metadata)
+
     def number(self, key: str) -> int | None:
         """A whole number of the metadata; None if it has none."""
         value = self.metadata.get(key)

@@ -183,7 +183,7 @@ def home(checkpoint: Checkpoint) -> tuple[Loader, ...]:
 
 def _has_vocabulary(header: "GgufHeader | None") -> bool:
     """Whether a GGUF file has one, or cannot be read; llama.cpp runs no model without, and other programs do."""
-    return header is None or not {"tokenizer.ggml.model", "tokenizer.ggml.tokens"}.isdisjoint(header.metadata)
+    return header is None or header.has_vocabulary
 
 
 def _is_of_mlx(checkpoint: Checkpoint) -> bool:

@@ -15,6 +15,7 @@ from hfcount.mapper.rotary_tables import RotaryTables, kindless, rotary_forms, r
 from hfcount.spec.tree.leaves import Leaf
 from hfcount.text import shown
 from hfcount.verifier.finding import Finding
+from hfcount.verifier.joined import stored_in_part
 from hfcount.verifier.loaders import config_values
 from hfcount.verifier.loaders.by_findings import by_findings, errors_of
 from hfcount.verifier.loaders.config_values import ABSENT, value_at
@@ -26,6 +27,10 @@ _OF_INDEX = frozenset({"HF205"})
 
 _REFUSED_BY_4 = ("HF303",)
 """Findings of what version 4 refuses, and version 5 converts."""
+
+_REFUSED_IN_PART = ("HF201",)
+"""Findings of what version 5 refuses where it joins the tensors with others that are stored, such as the experts of a
+layer (5.24, core_model_loading.py: the conversion fails, or makes a tensor of another size)."""
 
 _NEW_KEYS = frozenset({"attn_implementation", "rope_parameters"})
 """Keys of config.json that version 4 takes nothing from (4.57.1, configuration_utils.py:806)."""
@@ -96,6 +101,12 @@ def facts_of(version: str, checkpoint: Checkpoint) -> Facts | None:
     return recorded
 
 
+def _in_part(checkpoint: Checkpoint) -> bool:
+    """Whether some of the tensors are stored that version 5 joins to one, and others of them are missing."""
+    lacks = any(finding.code == "HF201" for finding in checkpoint.findings)
+    return bool(lacks and checkpoint.blueprint and stored_in_part(checkpoint.blueprint, {*checkpoint.names()}))
+
+
 def _as_compared(loader: Loader, recorded: Facts, checkpoint: Checkpoint) -> Reading:
     """What a version makes of a checkpoint that it reads as the newest does, by what was compared."""
     version = loader.version
@@ -104,7 +115,7 @@ def _as_compared(loader: Loader, recorded: Facts, checkpoint: Checkpoint) -> Rea
         says = f"checks no types of {unchecked}, and what it makes of that is not known here"
         return Reading(loader, "unknown", says, evidence="none")
     if against:
-        refused = _REFUSED_BY_4 if version.startswith("4.") else ()
+        refused = _REFUSED_BY_4 if version.startswith("4.") else _REFUSED_IN_PART if _in_part(checkpoint) else ()
         return by_findings(loader, against, f"{LIBRARY}-{version}.json", refused)
     if checkpoint.agrees is None:
         return Reading(loader, "unknown", checkpoint.uncompared, evidence="none")
