@@ -99,8 +99,7 @@ class _Run(NamedTuple):
         configs = {entry.name: config for entry in entries if (config := self._config(entry))}
         for entry in entries:
             findings += class_differs(entry, configs.get(entry.name, {}))
-            if entry.weightless and self.documents.source == "folder" and entry.name not in contents.absent:
-                findings += self._weightless(entry, folders[entry.name], configs)
+            findings += self._weightless(entry, folders[entry.name], contents, configs)
         findings += misfits(self.listing.kind, entries, configs, self.listing.settings)
         listed = [self._listed(entry, contents, folders[entry.name]) for entry in entries]
         if self.options.save is not None:
@@ -132,12 +131,16 @@ class _Run(NamedTuple):
             if folders[name].root:
                 self.opened[name] = _Opened(self.request, self._root(), root=True)
 
-    def _weightless(self, entry: Entry, folder: Folder, configs: Mapping[str, Mapping[str, Any]]) -> Iterator[Finding]:
+    def _weightless(
+        self, entry: Entry, folder: Folder, contents: PartFolders, configs: Mapping[str, Mapping[str, Any]]
+    ) -> Iterator[Finding]:
         """Findings about a scheduler or a tokenizer of a local folder; on the Hub these would need further requests."""
+        if self.documents.source != "folder" or entry.name in contents.absent:
+            return
         if entry.kind.endswith("Scheduler") and self.documents.place:
             name = SCHEDULER if folder.root else f"{entry.name}/{SCHEDULER}"
             yield from scheduler_findings(entry, self.documents.place, name)
-        elif entry.name.startswith("tokenizer") and not folder.root:
+        elif entry.weightless and entry.name.startswith("tokenizer") and not folder.root:
             place = local_path(self.request.path) / entry.name
             yield from tokenizer_findings(entry, place, folder.names, configs)
 
