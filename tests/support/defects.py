@@ -807,7 +807,7 @@ UNET, VARIANT = pipeline_repos.WEIGHTS["unet"], "fp16.safetensors"
 IN_VARIANT = {path: path.replace("safetensors", VARIANT) for path in pipeline_repos.WEIGHTS.values()}
 
 
-ON_DISK = ("an added token with the id of a word",)
+ON_DISK = ("an added token with the id of a word", "a word that the scheduler does not take")
 """Cases that files tell of which a Hub is not asked for."""
 
 CASES: dict[str, Case] = {
