@@ -84,7 +84,7 @@ def derive(values: Mapping[str, Any], where: str) -> Derived:
             chosen = _class(transformers, config, values, name)
             with import_module("torch").device("meta"):
                 model = chosen._from_config(config)
-            tree = _tree(model)
+            tree = tree_of(model, saved_nodes(model)[0])
         except (ConfigError, UnknownArchitecture):
             raise
         except Exception as error:  # whatever a configuration or modeling file of any type may raise
@@ -137,18 +137,19 @@ def tree_of(model: Any, nodes: dict[str, Node]) -> Block:
     return Block(dict(_children(_nested(nodes))))
 
 
-def _tree(model: Any) -> Block:
-    """The tree of what `save_pretrained` writes of a model, with second names of tied tensors, and obsolete buffers."""
-    loading = import_module("transformers.core_model_loading")
-    saving = import_module("transformers.modeling_utils")
-    ignored = set(model._keys_to_ignore_on_save or ())
-    state = {name: tensor for name, tensor in model.state_dict().items() if name not in ignored}
-    stored = loading.revert_weight_conversion(model, saving.remove_tied_weights_from_state_dict(dict(state), model))
+def saved_nodes(model: Any) -> tuple[dict[str, Node], dict[str, str]]:
+    """What `save_pretrained` writes of a model by name, with second names of tied tensors, and obsolete buffers.
+
+    Also the name in memory of each tensor that is written under another; its own where it was made of several.
+    """
+    state, stored = _written(model)
+    names = {id(tensor): name for name, tensor in state.items()}
+    in_memory = {name: names.get(id(tensor), name) for name, tensor in stored.items()}
     parameters = {name for name, _ in model.named_parameters(remove_duplicate=False)}
     buffers = {name for name, _ in model.named_buffers(remove_duplicate=False)}
     nodes: dict[str, Node] = {}
     for name, tensor in stored.items():
-        is_buffer = name in buffers and name not in parameters
+        is_buffer = in_memory[name] in buffers and in_memory[name] not in parameters
         integers = not (tensor.is_floating_point() or tensor.is_complex())
         shape = tuple(map(int, tensor.shape))
         nodes[name] = Tensor(
@@ -157,12 +158,24 @@ def _tree(model: Any) -> Block:
     for name in buffers - parameters - state.keys() - nodes.keys():  # older versions stored some
         buffer = model.get_buffer(name)
         nodes[name] = Tensor(tuple(buffer.shape), "buffer", "obsolete", whole=not buffer.is_floating_point())
+    written = {name: other for other, name in in_memory.items()}
     for name, to in getattr(model, "all_tied_weights_keys", {}).items():
+        to = written.get(to, to)
         if name in state and name not in nodes and to in nodes:
             shape = tuple(map(int, state[name].shape))
             weight = name.endswith(".weight")
             nodes[name] = Tied(to, shape, component_of(name)) if weight else Tensor(shape, presence="spare")
-    return tree_of(model, nodes)
+    return nodes, in_memory
+
+
+def _written(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The tensors of a model by their names in memory, and those that are written, by the names that they then have."""
+    loading = import_module("transformers.core_model_loading")
+    saving = import_module("transformers.modeling_utils")
+    ignored = set(model._keys_to_ignore_on_save or ())
+    state = {name: tensor for name, tensor in model.state_dict().items() if name not in ignored}
+    left = saving.remove_tied_weights_from_state_dict(dict(state), model)
+    return state, loading.revert_weight_conversion(model, left)
 
 
 def component_of(name: str) -> Component:
