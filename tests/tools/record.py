@@ -91,7 +91,7 @@ def _judged(one: str) -> tuple[Json, str, dict[str, str]]:
     else:
         which = "its default config"
         values = transformers.CONFIG_MAPPING[one]().to_dict() | {"model_type": one}
-        values["architectures"] = [_class(one)]
+        values["architectures"] = [usual_class(one)]
         values = json.loads(json.dumps(values, default=str))
     config = Config(values)
     build(config)
@@ -105,7 +105,7 @@ def _judged(one: str) -> tuple[Json, str, dict[str, str]]:
     return changed, f"{judge}: {which} with sizes made distinct, and what it saves{beyond}", alike
 
 
-def _class(model_type: str) -> str:
+def usual_class(model_type: str) -> str:
     """The class of a type: the causal one, or else the base, or else what its module builds of such a config."""
     import transformers
     from transformers.models.auto import modeling_auto as auto

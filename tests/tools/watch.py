@@ -69,6 +69,18 @@ def _table(one: Json) -> Json:
     return found
 
 
+def _recordable(_: Json, after: Json) -> Iterator[str]:
+    """Types of which nothing is known here, and which a class builds: they can be recorded."""
+    from hfcount.architectures import families, stand_ins
+
+    builds = after.get("classes", {})
+    for kind in sorted(_table(after)):
+        if families.find(kind) is None and builds.get(kind):
+            known = stand_ins.stand_ins(kind)
+            done = f", recorded from {next(iter(known.values())).version}" if known else ""
+            yield f"`{kind}`{done}: `python tests/tools/standins.py {kind} {builds[kind]}`"
+
+
 def _classes(before: Json, after: Json) -> Iterator[str]:
     old, new = ({kind: names.split() for kind, names in one.get("classes", {}).items()} for one in (before, after))
     for kind in sorted(old.keys() | new.keys()):
@@ -175,6 +187,7 @@ SECTIONS: dict[str, Callable[[Json, Json], Iterator[str]]] = {
     "Not recorded": _failed,
     "Types": _types,
     "New types that hfcount knows already": _new_and_known,
+    "Types that no family describes": _recordable,
     "Classes": _classes,
     "Names of base models": _of_both("prefixes"),
     "Configs that are refused": _refused,

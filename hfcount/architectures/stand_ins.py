@@ -1,0 +1,310 @@
+"""Blueprints that were recorded by building models, for types that no family describes.
+
+A file of recorded/ holds what one class of a version of transformers builds: rows of tensors, whose shapes and numbers
+are expressions over keys, and decisions between them by what keys hold. What was never probed is not answered.
+
+An expression is a sum of products and quotients, such as `2*hidden_size*expand+n_groups/2`; `a//b` is rounded down. A
+decision is the rule that holds, or `[FEATURE, {STATE: decision}]`: a FEATURE is a key, whose state `state` gives, `a&b`
+for the states of several, or `a<=>b`, which compares two.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from hfcount.record import Record
+
+FOLDER = Path(__file__).with_name("recorded")
+
+Decision = Any
+"""A rule, null where there is nothing, or a list of a feature and its decisions by state."""
+
+
+UNRESOLVED = "?"
+"""The rule where none was found that holds for all probes."""
+
+
+OTHERS = "*"
+"""In place of all other states of a key that were probed."""
+
+
+class Unprobed(Exception):
+    """A config holds what was not probed when its type was recorded."""
+
+
+class StandIn(Record):
+    """What was recorded of one class.
+
+    Args:
+        model_type, architecture: the type and its class.
+        version: of transformers, which built the models.
+        base: the name of the base model in the class, with a final dot; "" if it has none.
+        parts: the keys of nested configs, by path.
+        names: further names of keys, by path.
+        defaults: what an absent key means, by path, of the keys that bear on tensors.
+        declared: the paths of all further keys that the class has, between blanks.
+        spans: the least and the greatest number that was probed, by path.
+        states: all states that were probed, by path; of keys that bear on no tensor, too.
+        computed: how the class replaces what a key holds, by path.
+        rows: names with `{}` or `{KEY=WORD}` for numbers, what kind the tensor is, and the decision on its extents.
+    """
+
+    model_type: str
+    architecture: str
+    version: str
+    base: str = ""
+    parts: tuple[str, ...] = ()
+    names: Mapping[str, str]
+    defaults: Mapping[str, Any]
+    declared: str
+    spans: Mapping[str, Sequence[float]]
+    states: Mapping[str, str]
+    computed: Mapping[str, Decision]
+    rows: Sequence[tuple[str, str, Decision]]
+
+
+class RecordedRow(NamedTuple):
+    """Tensors of one shape, in elements; `numbers` are those at the braces of the name, a range or a list for each."""
+
+    name: str
+    kind: str
+    shape: tuple[int, ...]
+    numbers: tuple[range | tuple[int, ...], ...]
+
+
+@lru_cache(64)
+def stand_ins(model_type: str) -> Mapping[str, StandIn]:
+    """What was recorded of the classes of a type, by class, the usual one first."""
+    path = FOLDER / f"{model_type}.json"
+    if not model_type.isidentifier() or not path.is_file():
+        return {}
+    return {one["architecture"]: StandIn(**one) for one in json.loads(path.read_text(encoding="utf-8"))}
+
+
+def types() -> list[str]:
+    """Every model_type that was recorded."""
+    return sorted(path.stem for path in FOLDER.glob("*.json"))
+
+
+def state(value: Any) -> str:
+    """What of a value decides between tensors: null, a switch, a word, a list's length or words, or a sign."""
+    if value is None or isinstance(value, bool):
+        return json.dumps(value)
+    if isinstance(value, int):
+        return "+" if value > 0 else "0" if value == 0 else "-"
+    if isinstance(value, float):
+        return "."
+    if isinstance(value, str):
+        return f"'{value}"
+    if isinstance(value, dict):
+        return "{}"
+    if value and all(isinstance(item, str) for item in value):
+        return "[" + " ".join(sorted(set(value))) + "]"
+    return f"[{len(value)}]"
+
+
+def flattened(values: Mapping[str, Any], parts: Sequence[str], path: str = "") -> Iterator[tuple[str, Any]]:
+    """The keys of a config and of those nested in it, by path, with the numbers of a list by their places."""
+    for key, value in values.items():
+        name = f"{path}{key}"
+        if name in parts and isinstance(value, Mapping):
+            yield from flattened(value, parts, f"{name}.")
+            continue
+        yield name, value
+        if isinstance(value, list | tuple) and value and all(type(item) in (int, float) for item in value):
+            yield from ((f"{name}.{place}", item) for place, item in enumerate(value))
+
+
+class Reading:
+    """A config as a class takes it.
+
+    Args:
+        given: its keys by path, with the recorded defaults where they are absent.
+
+    Attributes:
+        unknown: those that the class does not declare.
+    """
+
+    def __init__(self, known: StandIn, given: Mapping[str, Any]) -> None:
+        self.known, self.given = known, given
+        declared = {*known.defaults, *known.declared.split()}
+        self.unknown = {
+            key: value for key, value in given.items() if declared.isdisjoint((key, key.rpartition(".")[0]))
+        }
+        self._values: dict[str, Any] = {}
+
+    def value(self, key: str) -> Any:
+        """What the class makes of a key.
+
+        Raises:
+            Unprobed: that is not known.
+        """
+        if key not in self._values:
+            value = self.given.get(key)
+            if key in self.known.computed:
+                value = self._computed(key, self.known.computed[key], value)
+            self._values[key] = value
+        return self._values[key]
+
+    def _computed(self, key: str, rule: Decision, value: Any) -> Any:
+        rule = decided(rule, self.given)
+        if rule == "=":
+            return value
+        if rule.startswith("="):
+            return json.loads(rule[1:])
+        if rule.startswith("~"):
+            length, *runs = rule[1:].split(";")
+            pairs = [run.split(":") for run in runs]
+            once = [word for word, count in pairs for _ in range(evaluated(count, self.given.get))]
+            many = evaluated(length, self.given.get)
+            return (once * (many // max(len(once), 1) + 1))[:many]
+        return evaluated(rule, self.given.get)
+
+    def __getitem__(self, key: str) -> Any:
+        return self.value(key)
+
+    def get(self, key: str) -> Any:
+        """The same as `value`, as mappings have it."""
+        return self.value(key)
+
+
+def _was_probed(value: Any, states: Sequence[str]) -> bool:
+    """Whether a value is in a state that was probed, or a list of words that were."""
+    now = state(value)
+    if now in states:
+        return True
+    words = {word for probed in states if probed[:1] == "[" for word in probed[1:-1].split()}
+    return isinstance(value, list) and bool(value) and all(isinstance(item, str) and item in words for item in value)
+
+
+def decided(decision: Decision, values: Any) -> Any:
+    """The rule that holds.
+
+    Raises:
+        Unprobed: for what the config holds none was recorded.
+    """
+    context: list[str] = []
+    while isinstance(decision, list):
+        feature, by_state = decision
+        now = feature_state(feature, values)
+        context += [f"{key} = {json.dumps(values.get(key))}" for key in re.split("&|<=>", feature)]
+        if now not in by_state and OTHERS not in by_state:
+            raise Unprobed(f"{' with '.join(context)} was not probed")
+        decision = by_state[now if now in by_state else OTHERS]
+    if decision == UNRESOLVED:
+        raise Unprobed(f"{' with '.join(context) or 'what it builds'} follows no rule that was found")
+    return decision
+
+
+def feature_state(feature: str, values: Any) -> str:
+    """The state of a key, those of several (`a&b`), or how two compare (`a<=>b`)."""
+    left, compared, right = feature.partition("<=>")
+    if not compared:
+        return "&".join(state(values.get(key)) for key in feature.split("&"))
+    one, other = values.get(left), values.get(right)
+    if not (_is_number(one) and _is_number(other)):
+        return "?"
+    return "<" if one < other else ">" if one > other else "="
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def evaluated(expression: str, value: Callable[[str], Any]) -> int:
+    """The value of an expression; `value` gives that of a key.
+
+    Raises:
+        Unprobed: a key holds no number, or the result is not whole.
+    """
+    total = sum((_product(term, value) for term in expression.split("+")), Fraction(0))
+    if total.denominator != 1:
+        raise Unprobed(f"{expression} is no whole number")
+    return int(total)
+
+
+def _product(term: str, value: Callable[[str], Any]) -> Fraction:
+    product = Fraction(1)
+    for factor in _FACTORS.findall(term):
+        above, floored, below = factor.partition("//")
+        number = _number(above.removeprefix("/"), value)
+        if floored:
+            number = Fraction(number // _divisor(below, value))
+        product = product / _divisor(factor[1:], value) if factor.startswith("/") else product * number
+    return product
+
+
+_FACTORS = re.compile(r"/?[^*/+]+(?://[^*/+]+)?")
+
+
+def _divisor(name: str, value: Callable[[str], Any]) -> Fraction:
+    number = _number(name, value)
+    if not number:
+        raise Unprobed(f"{name} is 0")
+    return number
+
+
+def _number(name: str, value: Callable[[str], Any]) -> Fraction:
+    if name.lstrip("-").isdecimal():
+        return Fraction(name)
+    number = value(name)
+    if not _is_number(number):
+        raise Unprobed(f"{name} is {json.dumps(number)}, where numbers were probed")
+    return Fraction(repr(number))
+
+
+def rows(reading: Reading) -> Iterator[RecordedRow]:
+    """The rows of tensors of a config.
+
+    Raises:
+        Unprobed: what a row is under this config was not probed.
+    """
+    for name, kind, decision in reading.known.rows:
+        rule = decided(decision, reading)
+        if rule is None:
+            continue
+        extents, _, ends = rule.partition("|")
+        shape = tuple(evaluated(extent, reading.value) for extent in filter(None, extents.split(",")))
+        if any(size < 0 for size in shape):
+            raise Unprobed(f"{name} would have a size below 0")
+        numbers = tuple(_numbers(place, reading) for place in filter(None, ends.split(";")))
+        if all(map(len, numbers)):
+            yield RecordedRow(name, kind, shape, numbers)
+
+
+def _numbers(place: str, reading: Reading) -> range | tuple[int, ...]:
+    """The numbers `FROM:TO`, or those at which a list has a word, `LIST=WORD`."""
+    key, is_list, word = place.partition("=")
+    if is_list:
+        return tuple(number for number, item in enumerate(reading.value(key) or ()) if item == word)
+    start, stop = (evaluated(end, reading.value) for end in place.split(":"))
+    if start > stop:
+        raise Unprobed(f"{place} is {start} to {stop}")
+    return range(start, stop)
+
+
+def read(known: StandIn, values: Mapping[str, Any]) -> Reading:
+    """A config as a recorded class takes it.
+
+    Raises:
+        Unprobed: a key holds what was not probed.
+    """
+    given: dict[str, Any] = {}
+    if isinstance(labels := values.get("id2label"), Mapping):  # their number is what a class reads of them
+        given["num_labels"] = len(labels)
+    for key, value in flattened(values, known.parts):
+        name = known.names.get(key, key)
+        if name in given and given[name] != value:
+            raise Unprobed(
+                f"{name} stands there twice, {json.dumps(given[name])} and {json.dumps(value)}: that was not probed"
+            )
+        given[name] = value
+    for key, value in given.items():
+        states = known.states.get(key)
+        if states is not None and not _was_probed(value, states.split("|")):
+            raise Unprobed(f"{key} = {json.dumps(value)} was not probed")
+    return Reading(known, {**known.defaults, **given})

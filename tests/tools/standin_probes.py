@@ -1,0 +1,344 @@
+"""Builds variants of a type's config on the meta device, for tests/tools/standins.py."""
+
+import json
+import random
+import re
+import typing
+import warnings
+from collections.abc import Iterator
+from copy import deepcopy
+from dataclasses import MISSING, fields
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from distinct import LAYERS
+
+from hfcount.architectures.stand_ins import flattened
+from hfcount.blueprints.derive_transformers import module_limit, saved_nodes
+from hfcount.spec.tree.nodes import Tensor, Tied
+
+Json = dict[str, Any]
+Observed = dict[str, tuple[tuple[int, ...], str]]
+
+_FEW_LAYERS = 4
+_ACTIVATIONS = "gelu gelu_new gelu_pytorch_tanh prelu quick_gelu relu relu2 sigmoid silu swish tanh xielu".split()
+"""Those that configs name, and those that have weights."""
+_COUNTS = (1, 2, 3, 4, 5, 6, 8)
+_SMALL = 12
+_BESIDE = ("tie_word_embeddings",)
+"""The keys of every config that bear on tensors."""
+IDS = re.compile(r"_(token|start|end|newline)_(id|index)s?$")
+NOT_VARIED = ("transformers_version", "architectures", "model_type", "dtype", "torch_dtype", "_name_or_path")
+
+
+class Probe(NamedTuple):
+    """A config, and what was built of it: by path what it holds and what the class makes of it, and its tensors.
+
+    Args:
+        given: its keys by path, with defaults.
+        taken: the attributes of the configuration object by path.
+        tensors: names with their shapes and kinds; None if the configuration object alone was made.
+    """
+
+    values: Json
+    given: Json
+    taken: Json
+    tensors: Observed | None
+
+
+class Builder:
+    """Builds models of one class, each config once."""
+
+    def __init__(self, model_type: str, architecture: str) -> None:
+        import transformers
+
+        self.model_type, self.architecture = model_type, architecture
+        self.version = f"transformers {transformers.__version__}"
+        self.config_class = transformers.CONFIG_MAPPING[model_type]
+        self.common = {field.name for field in fields(transformers.PreTrainedConfig)} - {*_BESIDE}
+        _leave_weights_alone()
+        self.built = 0
+        self._known: dict[str, Probe | None] = {}
+        module = import_module(self.config_class.__module__.replace(".configuration_", ".modeling_"))
+        self.class_ = getattr(transformers, architecture, None) or getattr(module, architecture)
+        self.defaults: Json = {}
+        self.types: dict[str, str] = {}
+        self.names: dict[str, str] = {}
+        self.parts: list[str] = []
+        self.source = ""
+        self.defaults = {**self._declared(self.config_class(), self.config_class, ""), "num_labels": 2}
+
+    def _declared(self, config: Any, kind: Any, path: str) -> Json:
+        """The declared defaults of a class, with those of nested configs as the class makes them."""
+        self._read_source(kind)
+        found: Json = {}
+        annotations = _annotations(kind)
+        self.names |= {f"{path}{name}": f"{path}{key}" for name, key in kind.attribute_map.items()}
+        for field in fields(kind):
+            if field.name in self.common:
+                continue
+            value = getattr(config, field.name, None)
+            if _is_config(value):
+                self.parts.append(f"{path}{field.name}")
+                found[field.name] = self._declared(value, type(value), f"{path}{field.name}.")
+                found[field.name]["model_type"] = value.model_type
+                continue
+            default = field.default if field.default_factory is MISSING else field.default_factory()
+            # what the class computes stays computed; what the model around it sets is a default
+            found[field.name] = value if default is MISSING or (path and default is not None) else default
+            self.types[f"{path}{field.name}"] = str(annotations.get(field.name, ""))
+        return json.loads(json.dumps(found, default=str))  # type: ignore[no-any-return]  # an object stays one
+
+    def _read_source(self, kind: Any) -> None:
+        for name in (kind.__module__, kind.__module__.replace(".configuration_", ".modeling_")):
+            try:
+                self.source += Path(import_module(name).__file__ or "").read_text(encoding="utf-8")
+            except (ImportError, OSError):
+                continue
+
+    def given(self, values: Json) -> Json:
+        """The keys of a config by path, with defaults where they are absent."""
+        return {**dict(flattened(self.defaults, self.parts)), **dict(flattened(values, self.parts))}
+
+    def probe(self, values: Json) -> Probe | None:
+        """What is built of a config; None if that is refused."""
+        return self._once(values, True)
+
+    def settings(self, values: Json) -> Probe | None:
+        """What the configuration class makes of a config; None if it refuses it."""
+        return self._once(values, False)
+
+    def _once(self, values: Json, whole: bool) -> Probe | None:
+        key = json.dumps([whole, values], sort_keys=True)
+        if key not in self._known:
+            try:
+                with warnings.catch_warnings(), module_limit(""):
+                    warnings.simplefilter("ignore")
+                    self._known[key] = self._built(values, whole)
+            except (Exception, RecursionError):  # whatever its classes raise
+                self._known[key] = None
+        return self._known[key]
+
+    def _built(self, values: Json, whole: bool) -> Probe:
+        import torch
+
+        config = self.config_class.from_dict({**deepcopy(values), "model_type": self.model_type})
+        taken = {**dict(self._attributes(config, "")), "num_labels": config.num_labels}
+        if not whole:
+            return Probe(values, self.given(values), taken, None)
+        self.built += 1
+        with torch.device("meta"):
+            model = self.class_._from_config(config)
+        return Probe(values, self.given(values), taken, observed(model))
+
+    def _attributes(self, config: Any, path: str) -> Iterator[tuple[str, Any]]:
+        for field in fields(type(config)):
+            if field.name in self.common:
+                continue
+            value = getattr(config, field.name, None)
+            if _is_config(value):
+                yield from self._attributes(value, f"{path}{field.name}.")
+            else:
+                plain = json.loads(json.dumps(value, default=str))
+                yield from flattened({f"{path}{field.name}": plain}, ())
+
+
+def _leave_weights_alone() -> None:
+    """Makes torch draw no random weights, which takes a third of the time that building takes."""
+    nn = import_module("torch.nn")
+    for kind in (nn.Linear, nn.Embedding, nn.modules.conv._ConvNd):
+        kind.reset_parameters = _nothing
+
+
+def _nothing(_module: Any) -> None:
+    pass
+
+
+def _is_config(value: Any) -> bool:
+    import transformers
+
+    return isinstance(value, transformers.PreTrainedConfig)
+
+
+def _annotations(kind: Any) -> Json:
+    try:
+        return typing.get_type_hints(kind)
+    except Exception:  # names that are imported for type checkers alone
+        return {
+            name: text
+            for base in reversed(kind.__mro__)
+            for name, text in vars(base).get("__annotations__", {}).items()
+        }
+
+
+def observed(model: Any) -> Observed:
+    """The tensors that are saved of a model: their shapes, and what each is."""
+    import torch
+
+    linear = {f"{path}.weight" for path, module in model.named_modules() if type(module) is torch.nn.Linear}
+    nodes, in_memory = saved_nodes(model)
+    found: Observed = {}
+    for name, node in nodes.items():
+        if isinstance(node, Tied):
+            found[f"{name}"] = (node.shape, f"tied {node.to}")
+        elif isinstance(node, Tensor) and node.presence != "obsolete":
+            kind = "spare" if node.presence == "spare" else node.kind
+            is_map = in_memory.get(name) in linear and name.endswith(".weight") and len(node.shape) == 2
+            kind = "linear" if is_map and kind == "parameter" else kind
+            found[name] = (node.shape, f"{kind}{' whole' if node.whole else ''}")
+    return found
+
+
+def with_value(values: Json, path: str, value: Any) -> Json:
+    """A copy of a config with a key, or a number of a list, set; a place beyond the list's end is none."""
+    if value_at(values, path) is None and path.rpartition(".")[2].isdecimal():
+        return values
+    changed = deepcopy(values)
+    inner: Any = changed
+    *above, last = path.split(".")
+    for key in above:
+        inner = inner[int(key)] if isinstance(inner, list) else inner.setdefault(key, {})
+    inner[int(last) if isinstance(inner, list) else last] = value
+    return changed
+
+
+def value_at(values: Json, path: str) -> Any:
+    """What a config holds at a path; None if that is absent."""
+    inner: Any = values
+    for key in path.split("."):
+        try:
+            inner = inner[int(key)] if isinstance(inner, list) else inner.get(key)
+        except (AttributeError, IndexError, ValueError):
+            return None
+    return inner
+
+
+def _is_settled(path: str) -> bool:
+    """Whether a key is of no use as a variant: the number of a token, or what is written beside the model."""
+    key = path.rpartition(".")[2]
+    return key in NOT_VARIED or bool(IDS.search(key))
+
+
+class Variants:
+    """Values that keys may hold.
+
+    Args:
+        base: a config of few layers, that is built.
+    """
+
+    def __init__(self, builder: Builder, seed: int = 0) -> None:
+        self.builder, self.random = builder, random.Random(seed)
+        self.base = self._small()
+        taken = builder.settings(self.base)
+        assert taken is not None
+        self.taken = taken.taken
+        self.paths = [
+            path
+            for path in dict(flattened(self.base, builder.parts))
+            if not _is_settled(path) and path not in builder.parts
+        ]
+        self.words = {path: self._words(path) for path in self.paths}
+
+    def _small(self) -> Json:
+        """The defaults with few layers, and few experts where these take many modules."""
+        values = deepcopy(self.builder.defaults)
+        for path, value in list(flattened(values, self.builder.parts)):
+            if type(value) is int and LAYERS.search(path) and value > _FEW_LAYERS:
+                for few in (_FEW_LAYERS, 3, 6, 2, 8, 12):
+                    smaller = with_value(values, path, few)
+                    if few < value and self.builder.settings(smaller):
+                        values = smaller
+                        break
+        if self.builder.probe(values) is None:
+            values = self._smallest_that_builds(values)
+        return values
+
+    def _smallest_that_builds(self, values: Json) -> Json:
+        """The defaults, made smaller key by key as long as they are built."""
+        small, values = values, deepcopy(self.builder.defaults)
+        if self.builder.probe(values) is None:
+            raise ValueError(f"{self.builder.architecture} is not built of its defaults")
+        for path, value in flattened(small, self.builder.parts):
+            if value_at(values, path) != value and self.builder.probe(changed := with_value(values, path, value)):
+                values = changed
+        return values
+
+    def _words(self, path: str) -> list[str]:
+        """Texts that a key is compared with in the source, or that its type lists; activations where it has one."""
+        from transformers.activations import ACT2FN
+
+        key = path.rpartition(".")[2]
+        now = value_at(self.base, path)
+        kind = self.builder.types.get(path, "")
+        if not isinstance(now, str) and "str" not in kind:
+            return []
+        literal = re.findall(r"'([^']+)'", kind) if "Literal" in kind else []
+        compared = re.findall(
+            rf"\b{re.escape(key)}\b\s*(?:==|!=|in|not in)\s*[\[(]?((?:[\"'][\w-]+[\"'](?:,\s*)?)+)", self.builder.source
+        )
+        texts = [word for group in compared for word in re.findall(r"[\"']([\w-]+)[\"']", group)]
+        acts = [name for name in ACT2FN if name in _ACTIVATIONS] if now in ACT2FN else []
+        return list(dict.fromkeys([*literal, *texts, *acts]))
+
+    def singles(self, path: str) -> list[Any]:
+        """What a key may hold in place of what it holds."""
+        now = value_at(self.base, path)
+        kind = self.builder.types.get(path, "")
+        if isinstance(now, bool):
+            return [not now]
+        if isinstance(now, int):
+            more = [2 * now, 3 * now, now + 1, 1]
+            more += [0] if now <= _SMALL and not LAYERS.search(path) else []
+            more += [None] if "None" in kind else []
+            return [
+                value
+                for value in dict.fromkeys(more)
+                if value != now and (value is None or value > 0 or (value == 0 and 0 in more[4:]))
+            ]
+        if isinstance(now, float):
+            return [value for value in (2 * now, now / 2, 0.0, 1.0, now + 1) if value != now] + (
+                [None] if "None" in kind else []
+            )
+        if isinstance(now, str):
+            return [word for word in self.words[path] if word != now]
+        if isinstance(now, list):
+            return self._lists(path, now)
+        if now is None:
+            return self._instead_of_null(path, kind)
+        return []
+
+    def _lists(self, path: str, now: list[Any]) -> list[Any]:
+        return [now[:-1], [*now, now[-1]]] if now else []
+
+    def _instead_of_null(self, path: str, kind: str) -> list[Any]:
+        taken = self.taken.get(path)
+        found: list[Any] = []
+        if "bool" in kind or isinstance(taken, bool):
+            found += [True, False]
+        if "int" in kind and not kind.startswith("list"):
+            start = taken if type(taken) is int and taken > 0 else 8
+            found += [taken] if type(taken) is int else []
+            found += [start, 2 * start, start // 2, 16, 64, 1, 0]
+        if "float" in kind:
+            found += [0.5, 1.0, 2.0]
+        if isinstance(taken, list) and taken:
+            found.append(taken)
+        found += self.words[path]
+        if not kind:
+            found += [8, True]
+        return list(dict.fromkeys(map(json.dumps, found))) and [
+            json.loads(text) for text in dict.fromkeys(map(json.dumps, found))
+        ]
+
+    def sized(self, path: str, large: bool = False) -> Any:
+        """A random number for a key that holds one."""
+        now = value_at(self.base, path)
+        if isinstance(now, float):
+            return now * self.random.choice((0.5, 1, 2, 3))
+        if now <= _SMALL or LAYERS.search(path):
+            return self.random.choice((16, 24, 40) if large and not path[-1].isdecimal() else _COUNTS)
+        if large:
+            return now * self.random.choice((1, 8, 16, 32)) if now < 200_000 else now
+        factor = self.random.choice((0.25, 0.5, 1, 2, 3, 4, 5, 6))
+        return max(int(now * factor), 1) + (self.random.choice((0, 0, 1)) if factor == 1 else 0)

@@ -1,0 +1,447 @@
+"""Records what a type builds, for types that no family describes: `python tests/tools/standins.py TYPE [CLASS ...]`.
+
+Models are built on the meta device (extra `oracle`) with each key of the config changed, alone, in pairs and all
+together; the names are folded, and every extent and every number of layers becomes an expression over keys that holds
+for all of them. Then configs are drawn at random until none is answered wrongly. It writes
+hfcount/architectures/recorded/TYPE.json, which answers where everything was probed, and nowhere else.
+"""
+
+import json
+import re
+import sys
+import time
+from collections.abc import Iterable, Sequence
+from itertools import combinations
+from typing import Any
+
+from record import usual_class
+from standin_fits import Learner, Sample, number
+from standin_keys import about_keys, folded, is_short, one_of_each, shortened, taken_label, used_keys
+from standin_probes import Builder, Observed, Probe, Variants, value_at, with_value
+from standin_rows import rows, samples
+
+from hfcount.architectures.stand_ins import FOLDER, UNRESOLVED, StandIn, Unprobed, flattened, state
+from hfcount.architectures.stand_ins import rows as predicted_rows
+from hfcount.mapper.keys_without_shape import is_shapeless
+
+Json = dict[str, Any]
+
+_ROUNDS = 6
+_DRAWN = 40
+_SECONDS = 90
+"""Of the processor's time, after which no further round begins."""
+_JOINT = 40
+_FULL = 3
+_COMPACT = (",", ":")
+_MOST_EQUAL = 8
+_IN_CONTEXT = 6
+
+
+class Recorder:
+    """Probes one class and learns what it builds."""
+
+    def __init__(self, model_type: str, architecture: str, seed: int = 0, log: bool = False) -> None:
+        self.builder = Builder(model_type, architecture)
+        self.variants = Variants(self.builder, seed)
+        self.random, self.log = self.variants.random, log
+        self.probes: dict[str, Probe] = {}
+        self.switches: list[tuple[str, Any]] = []
+        self.known: StandIn | None = None
+        self.odd: set[str] = set()
+        self.started, self.spent = time.monotonic(), time.process_time()
+
+    def say(self, text: str) -> None:
+        """Prints how far it is."""
+        if self.log:
+            print(f"  {time.monotonic() - self.started:6.1f} s, {self.builder.built} built: {text}", file=sys.stderr)
+
+    def add(self, values: Json) -> Probe | None:
+        """Builds a config, and keeps it as a probe if it is built."""
+        probe = self.builder.probe(values)
+        if probe is not None:
+            self.probes[json.dumps(values, sort_keys=True)] = probe
+        return probe
+
+    def record(self) -> StandIn:
+        """What was learnt, after random configs are answered rightly or not at all."""
+        self.gather()
+        turn, quiet = 0, 0
+        while quiet < 2 and turn < _ROUNDS and (turn < 2 or time.process_time() - self.spent < _SECONDS):
+            self.known, turn = self.learn(), turn + 1
+            wrong, unknown, right = self.draw()
+            quiet = quiet + 1 if not wrong and unknown <= _DRAWN // 10 else 0
+            self.say(f"round {turn}: {right} right, {unknown} not known, {wrong} wrong; {len(self.known.rows)} rows")
+        self.known = self.learn()
+        while self.draw()[0]:
+            self.known = self._refused(self.known)
+        return self.known
+
+    def _refused(self, known: StandIn) -> StandIn:
+        """The same without an answer for rows that were answered wrongly."""
+        made = []
+        for name, kind, decision in known.rows:
+            pattern = re.escape(name).replace(r"\{\}", r"\d+")
+            odd = any(re.fullmatch(pattern, other) for other in self.odd)
+            made.append((name, kind, UNRESOLVED if odd else decision))
+        self.say(f"refused: {sorted(self.odd)[:5]}")
+        return known.replace(rows=made)
+
+    def gather(self) -> None:
+        """Probes each key alone, pairs of switches, and all numbers together."""
+        base = self.add(self.variants.base)
+        assert base is not None
+        discrete: list[tuple[str, Any]] = []
+        for path in self.variants.paths:
+            now = state(value_at(self.variants.base, path))
+            for value in self.variants.singles(path):
+                self.add(with_value(self.variants.base, path, value))
+                if state(value) != now:
+                    discrete.append((path, value))
+        self.say("each key alone")
+        effective = [item for item in discrete if self._matters(self.variants.base, item, base)]
+        mattering = {path for path, _ in effective}
+        self.switches = self._of_each_effect(
+            item for item in discrete if item[0] in mattering or not is_shapeless(item[0].rpartition(".")[2])
+        )
+        contexts = self._of_each_effect(effective)
+        for item in contexts:
+            context = with_value(self.variants.base, *item)
+            probe = self.builder.probe(context)
+            for other in self.switches:
+                if other[0] != item[0] and probe is not None:
+                    self.add(with_value(context, *other))
+            for path in self._idle() if probe is not None else ():
+                self.add(with_value(context, path, 2 * value_at(context, path)))
+            for _ in range(_IN_CONTEXT):
+                self.add(self.joint(context))
+        self.say(f"{len(contexts)} switches in pairs")
+        for _ in range(_JOINT):
+            self.add(self.joint(self.variants.base))
+        self._equals()
+        full = json.loads(json.dumps(self.builder.defaults))
+        for values in (full, self.saved(full), *(self.joint(full) for _ in range(_FULL))):
+            self.add(values)
+        for _ in range(4):
+            self.add(self.joint(self.variants.base, large=True))
+        for _ in range(_IN_CONTEXT):
+            self.add(self.saved(self.joint(self.variants.base)))
+        written = self.saved(self.variants.base)
+        for path in self._nulls():
+            if (value := value_at(written, path)) is not None:
+                self.add(with_value(self.variants.base, path, value))
+                self.add(with_value(written, path, None))
+        self.say("all numbers together")
+
+    def _of_each_effect(self, items: Iterable[tuple[str, Any]]) -> list[tuple[str, Any]]:
+        """Of the values of each key, one for each effect."""
+        found: dict[tuple[str, str], tuple[str, Any]] = {}
+        for path, value in one_of_each(items):
+            probe = self.builder.probe(with_value(self.variants.base, path, value))
+            effect = "refused" if probe is None else json.dumps(sorted((probe.tensors or {}).items()))
+            found.setdefault((path, effect if effect != "refused" else state(value)), (path, value))
+        return list(found.values())
+
+    def _nulls(self) -> list[str]:
+        """The paths of keys that are null by default."""
+        return [path for path in self.variants.paths if value_at(self.variants.base, path) is None]
+
+    def _idle(self) -> list[str]:
+        """The paths of numbers that change nothing if they alone are doubled."""
+        base = self.builder.probe(self.variants.base)
+        doubled = {path: 2 * value_at(self.variants.base, path) for path in self.numbers()}
+        return [
+            path
+            for path, value in doubled.items()
+            if value and not self._matters(self.variants.base, (path, value), base)
+        ]
+
+    def _equals(self) -> None:
+        """Makes each two widths equal."""
+        sizes = [path for path in self.numbers() if (value_at(self.variants.base, path) or 0) > 12]
+        for one, other in combinations(sizes[:_MOST_EQUAL], 2):
+            self.add(with_value(self.variants.base, one, value_at(self.variants.base, other)))
+
+    def numbers(self) -> list[str]:
+        """The paths of numbers."""
+        return [path for path in self.variants.paths if number(value_at(self.variants.base, path))]
+
+    def _matters(self, values: Json, item: tuple[str, Any], base: Probe) -> bool:
+        probe = self.builder.probe(with_value(values, *item))
+        return probe is not None and probe.tensors != base.tensors
+
+    def joint(self, context: Json, large: bool = False) -> Json:
+        """A config with all numbers changed that is built, or as many as can be."""
+        paths = [path for path in self.numbers() if number(value_at(context, path))]
+        chosen = [(path, self.variants.sized(path, large)) for path in paths]
+        while chosen:
+            values = context
+            for path, value in chosen:
+                if value_at(values, path) is not None:
+                    values = with_value(values, path, value)
+            if self.builder.probe(values) is not None:
+                return values
+            chosen = self.random.sample(chosen, len(chosen) * 2 // 3)
+        return context
+
+    def drawn(self) -> Json:
+        """A random config."""
+        values: Json = json.loads(json.dumps(self.variants.base))
+        for path, value in self.random.sample(
+            self.switches, min(self.random.choice((0, 0, 1, 1, 2, 3)), len(self.switches))
+        ):
+            changed = with_value(values, path, value)
+            values = changed if self.builder.probe(changed) else values
+        values = self.joint(values) if self.random.random() < 0.8 else values
+        if self.random.random() < 0.5:
+            values = self._with_lists(values)
+        if self.random.random() < 0.2:
+            values = self._partly_saved(values)
+        if self.random.random() < 0.3:
+            values = self._without_some(values)
+        return values
+
+    def saved(self, values: Json) -> Json:
+        """A config as its class saves it."""
+        config = self.builder.config_class.from_dict(json.loads(json.dumps(values)))
+        text = json.dumps(
+            {key: value for key, value in config.to_dict().items() if key not in self.builder.common}, default=str
+        )
+        written: Json = json.loads(text)
+        return written if self.builder.probe(written) else values
+
+    def _partly_saved(self, values: Json) -> Json:
+        """A config as its class saves it, or with some of what the class made, or without some of it."""
+        written, share = self.saved(values), self.random.choice((0, 0.3, 0.7))
+        for path in self._nulls():
+            if self.random.random() < share:
+                changed = with_value(written, path, value_at(values, path))
+                written = changed if self.builder.probe(changed) else written
+        return written
+
+    def _with_lists(self, values: Json) -> Json:
+        """With the lists that the class would make, their words in any order."""
+        made = self.builder.settings(values)
+        for path in self.variants.paths if made else ():
+            now = made.taken.get(path) if made else None
+            if isinstance(now, list) and now and all(isinstance(item, str) for item in now):
+                words = [self.random.choice(now) for _ in now]
+                changed = with_value(values, path, words)
+                values = changed if self.builder.probe(changed) else values
+        return values
+
+    def _without_some(self, values: Json) -> Json:
+        changed: Json = json.loads(json.dumps(values))
+        for key in list(changed):
+            if self.random.random() < 0.2:
+                del changed[key]
+        return changed
+
+    def draw(self) -> tuple[int, int, int]:
+        """Draws configs; keeps those that are answered wrongly or not at all, and returns how many are: and rightly."""
+        wrong = unknown = right = 0
+        self.odd = set()
+        for _ in range(_DRAWN):
+            values = self.drawn()
+            probe = self.builder.probe(values)
+            if probe is None:
+                continue
+            try:
+                answer = predicted(self.known, values) if self.known else None
+            except Unprobed as why:
+                unknown += 1
+                self.say(f"    unknown: {why}") if self.log and unknown < 6 else None
+                self.add(values)
+                continue
+            if answer == probe.tensors:
+                right += 1
+                continue
+            wrong += 1
+            tensors = probe.tensors or {}
+            self.odd |= {name for name in {*answer, *tensors} if answer.get(name) != tensors.get(name)}
+            self.say(f"    wrong: {sorted(self.odd)[:4]} of {values}") if wrong < 3 else None
+            self.add(values)
+        return wrong, unknown, right
+
+    def learn(self) -> StandIn:
+        """Rows and rules that hold for all probes."""
+        probes = list(self.probes.values())
+        keys = sorted({key for probe in probes for key, value in probe.taken.items() if number(value)})
+        matters, along = self._mattering(probes)
+        changing = [key for key in keys if key in matters]
+        further = [key for key in keys if key in along]
+        features = self._features(probes, matters)
+        deciding = self._comparable(probes, changing)
+        pairs = [
+            f"{one}<=>{other}"
+            for one in deciding
+            for other in changing
+            if one != other and not (other in deciding and other < one)
+        ]
+        learner = Learner(changing, features, pairs, further)
+        made = []
+        decisions: dict[str, tuple[Any, int]] = {}
+        for row in rows(probes):
+            labelled = samples(row, probes)
+            kind = row.kind.partition("\0")[0]
+            key = json.dumps([list(sample.label) if sample.label else None for sample in labelled])
+            if key not in decisions:
+                decisions[key] = learner.decide(labelled, (row.name, row.kind))
+            decision, left = decisions[key]
+            if left:
+                self.say(f"unresolved: {left} of {len(labelled)} {row.name} {row.kind!r}: {json.dumps(decision)[:200]}")
+            made.append((row.name, kind, shortened(decision)))
+        used = used_keys(decision for _, _, decision in made)
+        computed = self._computed(used, probes)
+        return StandIn(
+            model_type=self.builder.model_type,
+            architecture=self.builder.architecture,
+            version=self.builder.version,
+            base=f"{self.builder.class_.base_model_prefix}." if self.builder.class_.base_model_prefix else "",
+            parts=tuple(self.builder.parts),
+            names=self.builder.names,
+            **about_keys(
+                dict(flattened(self.builder.defaults, self.builder.parts)), probes, used | used_keys(computed.values())
+            ),
+            computed=computed,
+            rows=made,
+        )
+
+    def _mattering(self, probes: Sequence[Probe]) -> tuple[set[str], set[str]]:
+        """Keys of which a change alone, as given, changed tensors somewhere; and all that changed with them."""
+        groups: dict[str, list[Probe]] = {}
+        found: set[str] = set()
+        direct: set[str] = set()
+        texts = {id(probe): {key: json.dumps(value) for key, value in probe.given.items()} for probe in probes}
+        hashes = {id(probe): {key: hash((key, text)) for key, text in texts[id(probe)].items()} for probe in probes}
+        sums = {id(probe): sum(hashes[id(probe)].values()) for probe in probes}
+        tensors = {id(probe): hash(json.dumps(sorted((probe.tensors or {}).items()))) for probe in probes}
+        for key in self.variants.paths:
+            groups = {}
+            for probe in probes:
+                own = [name for name in hashes[id(probe)] if name == key or name.startswith(f"{key}.")]
+                above = key.rpartition(".")[0] if key[-1].isdecimal() else ""
+                own += [above] if above in hashes[id(probe)] else []
+                rest = sums[id(probe)] - sum(hashes[id(probe)][name] for name in own)
+                groups.setdefault(str(rest), []).append(probe)
+            for group in groups.values():
+                if len({tensors[id(probe)] for probe in group}) > 1:
+                    direct.add(key)
+                    found |= {
+                        name
+                        for name in group[0].taken
+                        if len({json.dumps(probe.taken.get(name)) for probe in group}) > 1
+                    }
+        return direct, found
+
+    def _features(self, probes: Sequence[Probe], matters: set[str]) -> list[str]:
+        """Keys that matter and were seen in several states."""
+        seen: dict[str, set[str]] = {}
+        for probe in probes:
+            for key, value in probe.taken.items():
+                seen.setdefault(key, set()).add(state(value))
+        return sorted(key for key, states in seen.items() if len(states) > 1 and key in matters)
+
+    def _comparable(self, probes: Sequence[Probe], keys: Iterable[str]) -> list[str]:
+        """Numbers a change of which alone changed which tensors there are."""
+        base = self.probes[json.dumps(self.variants.base, sort_keys=True)]
+        found = []
+        for key in keys:
+            for probe in probes:
+                differing = [name for name in base.given if probe.given.get(name) != base.given[name]]
+                if {name.partition(".")[0] for name in differing} == {key.partition(".")[0]} and folded(
+                    probe
+                ) != folded(base):
+                    found.append(key)
+                    break
+        return found
+
+    def _computed(self, used: set[str], probes: Sequence[Probe]) -> dict[str, Any]:
+        """How the class replaces what used keys hold, where it does."""
+        found = {}
+        for key in sorted(used):
+            known = [*probes, *self._settings(key)]
+            labelled = [Sample(probe.given, taken_label(probe, key)) for probe in known if not is_short(probe, key)]
+            if not labelled:
+                continue
+            if all(sample.label == ("=", ()) for sample in labelled):
+                continue
+            keys = sorted({name for probe in probes for name, value in probe.given.items() if number(value)})
+            seen: dict[str, set[str]] = {}
+            for sample in labelled:
+                for name, value in sample.values.items():
+                    seen.setdefault(name, set()).add(state(value))
+            features = [key, *(name for name, states in seen.items() if len(states) > 1 and name != key)]
+            decision, left = Learner(keys, features).decide(labelled, key)
+            if left:
+                self.say(f"not computed: {left} of {len(labelled)} {key}: {json.dumps(decision)[:200]}")
+            found[key] = shortened(decision)
+        return found
+
+    def _settings(self, key: str) -> list[Probe]:
+        """Configs with many layers, of which no model is built: how lists go on."""
+        usual = self.variants.taken.get(key)
+        if not (isinstance(usual, list) and usual and isinstance(usual[0], str)):
+            return []
+        found = []
+        contexts = [self.variants.base, *(with_value(self.variants.base, *item) for item in self.switches)]
+        contexts += [
+            with_value(self.variants.base, path, value)
+            for path in self.numbers()
+            for value in self.variants.singles(path)
+        ]
+        for place, context in enumerate(contexts):
+            for many in (12, 17, 24, 31, 36, 48)[: 6 if not place else 2]:
+                values = context
+                for path in self.numbers():
+                    if value_at(self.variants.base, path) == len(usual):
+                        values = with_value(values, path, many)
+                if made := self.builder.settings(values):
+                    found.append(made)
+        return found
+
+
+def predicted(known: StandIn, values: Json) -> Observed:
+    """The tensors that a stand-in answers for a config.
+
+    Raises:
+        Unprobed: it does not know.
+    """
+    from hfcount.architectures.stand_ins import read
+
+    found: Observed = {}
+    for row in predicted_rows(read(known, values)):
+        for name in _names(row.name, row.numbers):
+            found[name] = (row.shape, row.kind)
+    return found
+
+
+def _names(name: str, numbers: Sequence[Iterable[int]]) -> list[str]:
+    names = [name]
+    for place in numbers:
+        names = [text.replace("{}", str(index), 1) for text in names for index in place]
+    return names
+
+
+def main() -> int:
+    import transformers
+
+    transformers.utils.logging.set_verbosity(60)
+    model_type, *classes = sys.argv[1:]
+    made = [Recorder(model_type, name, log=True).record() for name in classes or [usual_class(model_type)]]
+    (FOLDER / f"{model_type}.json").write_text(text(made))
+    return 0
+
+
+def text(made: Sequence[StandIn]) -> str:
+    """One row a line."""
+    return "[" + ",\n".join(map(_text, made)) + "]\n"
+
+
+def _text(known: StandIn) -> str:
+    head = {field: getattr(known, field) for field in known._fields if field != "rows"}
+    lines = ",\n".join(json.dumps(row, separators=_COMPACT) for row in known.rows)
+    return json.dumps(head, separators=_COMPACT)[:-1] + f',"rows":[\n{lines}]}}'
+
+
+if __name__ == "__main__":
+    sys.exit(main())
