@@ -74,6 +74,8 @@ class Blueprint(Record, kw_only=False):
         problems: contradictions that a model can be built with and not run, and values that transformers refuses.
         token_ids: the token ids in the config.
         derived_with: the library that built names and shapes in place of a family; nothing else is known then.
+        recorded_from: the library whose models it was recorded from, where it is such a record and no description.
+        beyond: sizes of the config outside of what was probed when it was recorded.
         naming: the class that the config names.
         other: where that class is of other model_types, what each makes of the config, or why it refuses it.
         custom_code: why code in the repo may build another model.
@@ -90,6 +92,8 @@ class Blueprint(Record, kw_only=False):
     problems: tuple[ConfigError, ...] = ()
     token_ids: tuple[TokenId, ...] = ()
     derived_with: str = ""
+    recorded_from: str = ""
+    beyond: tuple[str, ...] = ()
     naming: Naming = made(factory=Naming)
     other: Mapping[str, "Blueprint | ConfigError"] = made(factory=dict)
     custom_code: UnknownClass | None = None

@@ -57,6 +57,8 @@ def blueprint(config: Mapping[str, Any]) -> Blueprint:
 def build(config: Config, whatever_class: bool = False) -> Blueprint:
     """The blueprint of a Config; raises as `blueprint` does, but that it is built beside code of the repo's own.
 
+    A type that no family describes may have a recorded one.
+
     With `whatever_class` the class that it names says what is around the model, and not whose model it is.
     """
     named = Naming() if whatever_class else naming(config)
@@ -64,6 +66,12 @@ def build(config: Config, whatever_class: bool = False) -> Blueprint:
         config, spec, tree = _tensors(config, named)
     except ConfigError as problem:
         raise own_part_error(config, problem) or problem from None
+    except UnknownArchitecture:
+        from hfcount.blueprints.stand_in import recorded_blueprint  # of the types that no family describes
+
+        if (recorded := recorded_blueprint(config)) is None:
+            raise
+        return recorded
     ignored = () if spec.vocab else ("tie_word_embeddings",)  # of a model without words there is nothing to tie
     unread = tuple(config.unread(ignored))
     keys = custom_code_keys(config, spec.family, unread)

@@ -273,7 +273,7 @@ def _blueprint(config: Config, values: Mapping[str, Any], options: Options) -> B
     except UnknownArchitecture as error:
         if options.derive_with is None or isinstance(error, UnknownClass):
             raise
-    if known and not (known.unmodeled and options.derive_with):
+    if known and not (options.derive_with and (known.unmodeled or known.recorded_from)):
         return known
     if options.derive_with == "diffusers":
         from hfcount.blueprints.derive_diffusers import derive  # which imports torch

@@ -30,6 +30,7 @@ class Figures(NamedTuple):
     compute: Compute | None = None
     serving: Serving | None = None
     derived_with: str | None = None
+    recorded_from: str | None = None
 
 
 def _parameters(blueprint: Blueprint, stored: int | None) -> Parameters:
@@ -84,7 +85,8 @@ def figures_of(inspection: Inspection) -> tuple[Figures, Sequence[Finding]]:
         memory=served.memory,
         compute=served.compute,
         serving=served.serving,
-        derived_with=blueprint.derived_with or None,
+        derived_with=None if blueprint.recorded_from else blueprint.derived_with or None,
+        recorded_from=blueprint.recorded_from or None,
     )
     return figures, findings
 

@@ -7,7 +7,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hfcount.architectures import families, plugins
+from hfcount.architectures import families, plugins, stand_ins
 from hfcount.errors import BrokenPlugin, UnknownArchitecture
 from hfcount.mapper.class_defaults import declared, version
 from hfcount.mapper.classes import HEAD
@@ -49,9 +49,18 @@ def everything() -> Iterator[str]:
                 judges = dict.fromkeys(catalogue[type_]["judge"].partition(": ")[0] for type_ in named)
                 others = "; ".join(judge for judge in judges if not judge.endswith(usual))
                 yield f"  {', '.join(named)}: {family.summary}{f' [{others}]' if others else ''}"
+    if recorded := stand_ins.types():
+        yield f"\nRecorded, not described ({len(recorded):,})"
+        yield from (f"  {model_type}: {_recorded_line(model_type)}" for model_type in recorded)
     if further := plugins.types():
         yield f"\n{_INSTALLED} ({len(further):,})"
         yield from (f"  {_line(row)}" for row in _plugged())
+
+
+def _recorded_line(model_type: str) -> str:
+    """`recorded from transformers 5.24.0, not described (DoryForCausalLM)`."""
+    known = stand_ins.stand_ins(model_type)
+    return f"recorded from {next(iter(known.values())).version}, not described ({', '.join(known)})"
 
 
 class _Described(NamedTuple):
@@ -191,6 +200,10 @@ def one(model_type: str) -> Iterator[str]:
     Raises:
         UnknownArchitecture: there is no family for it, or the installed package that describes it cannot be used.
     """
+    if families.find(model_type) is None and stand_ins.stand_ins(model_type):
+        yield f"{model_type}: {_recorded_line(model_type)}"
+        yield f"  file      hfcount/architectures/recorded/{model_type}.json"
+        return
     facts = facts_of(model_type)
     yield f"{facts.model_type}: {facts.summary}"
     if facts.package:

@@ -57,7 +57,8 @@ class Report(Part):
     what one adds to its base. Of `not_looked_at`, beside the model, the verdict says nothing. `asides` are parts that
     are not described, by prefix. `allowed` are errors that --allow or a settings file let through, notes among the
     findings. `loaders` says what each makes of it, and `read_for` whose verdict was asked for. `serving` answers what
-    was asked of it, `overrides` are config keys that were set, `derived_with` gave names and shapes. `modules` are
+    was asked of it, `overrides` are config keys that were set, `derived_with` gave names and shapes, and
+    `recorded_from` built the models that they were recorded from, where no family describes the type. `modules` are
     those that sentence-transformers puts around the model. `parts` are those of a pipeline: its counts are sums over
     them, and `components` has a row for each. `statistics` are of the values of each tensor. `target` is what a draft
     was held against. `repair` says what `hfcount fix` has for a local folder, where it was looked at: a repair that it
@@ -67,8 +68,8 @@ class Report(Part):
 
     _aliases: ClassVar[dict[str, str]] = {"schema_version": "schema"}
     _rare: ClassVar[frozenset[str]] = frozenset(
-        "container variants adapter overrides asides tensors formula layers error derived_with serving modules".split()
-        + "parts statistics target read_for repair settings".split()
+        "container variants adapter overrides asides tensors formula layers error derived_with recorded_from".split()
+        + "serving modules parts statistics target read_for repair settings".split()
     )
 
     schema_version: Literal[1] = 1
@@ -104,6 +105,7 @@ class Report(Part):
     layers: tuple[LayerKind, ...] | None = None
     error: Failure | None = None
     derived_with: str | None = None
+    recorded_from: str | None = None
     serving: Serving | None = None
     modules: tuple[ModuleRow, ...] | None = None
     parts: tuple[PipelinePart, ...] | None = None

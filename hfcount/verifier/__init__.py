@@ -105,6 +105,7 @@ CHECKS: tuple[tuple[Callable[[Comparison, Outcome], None], set[Evidence]], ...] 
     (chat.check_chat, {"listing"}),
     (name_checks.check_defaults, set()),
     (name_checks.check_unread_keys, set()),
+    (name_checks.check_beyond, set()),
     # By then it is known what else is wrong.
     (unlisted_files.check_single, {"listing"}),
     (unlisted_files.check_unlisted, {"listing", "files"}),

@@ -242,6 +242,23 @@ def check_defaults(c: Comparison, outcome: Outcome) -> None:
         )
 
 
+def check_beyond(c: Comparison, outcome: Outcome) -> None:
+    """HF120: sizes beyond those that a recorded type was probed with."""
+    beyond = c.blueprint.beyond
+    if beyond:
+        from hfcount.verifier.rules.hf120_beyond_probes import BeyondProbes
+
+        outcome.report(
+            BeyondProbes(
+                subject=c.blueprint.spec.family,
+                observed=beyond,
+                version=c.blueprint.recorded_from,
+                key=beyond[0].partition(" ")[0],
+                file=CONFIG,
+            )
+        )
+
+
 def check_unread_keys(c: Comparison, outcome: Outcome) -> None:
     """HF102: keys that may change the model and that the family did not read."""
     unread = c.blueprint.unread

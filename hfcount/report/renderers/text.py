@@ -27,6 +27,8 @@ def outcome(report: Report) -> str:
 def verdict(report: Report) -> str:
     """The verdict in words, such as `verified: 8 parameters: all names and the total size match`."""
     by = f" (names and shapes by {report.derived_with})" if report.derived_with else ""
+    if report.recorded_from:
+        by = f" ({report.family} is recorded from {report.recorded_from}, not described)"
     left = (
         ", ".join(other.kind for other in report.not_looked_at if other.kind not in (CODE, TRAINING, ORIGINALS))
         if report.ok

@@ -1,0 +1,268 @@
+"""hfcount/architectures/stand_ins.py: blueprints that were recorded, for types that no family describes."""
+
+import json
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from pipeline_repos import safetensors
+
+import hfcount
+from hfcount.architectures import families, stand_ins
+from hfcount.architectures.stand_ins import Reading, StandIn, Unprobed, decided, evaluated, read, rows
+from hfcount.cli.main import main
+from hfcount.mapper import Config
+
+Json = dict[str, Any]
+
+KNOWN = StandIn(
+    model_type="odd",
+    architecture="OddModel",
+    version="transformers 9",
+    names={"n_layer": "depth"},
+    defaults={"width": 8, "depth": 3, "heads": 2, "share": None, "biased": False, "kinds": None},
+    declared="dropout",
+    spans={"width": [4, 64], "depth": [1, 40]},
+    states={
+        "width": "+",
+        "depth": "+",
+        "heads": "+",
+        "share": "+|null",
+        "biased": "false|true",
+        "kinds": "null|[a b]|[b]",
+        "mode": "'x|'y",
+    },
+    computed={
+        "share": ["share", {"null": "width//heads", "+": "="}],
+        "kinds": ["kinds", {"null": "~depth;a:1;b:2", "[a b]": "=", "[b]": "="}],
+    },
+    rows=[
+        ("table.weight", "parameter", "width|"),
+        ("layers.{}.up.weight", "linear", "4*width,width|0:depth"),
+        ("layers.{}.up.bias", "parameter", ["biased", {"true": "4*width|0:depth", "false": None}]),
+        ("layers.{}.a.weight", "parameter", "share*heads+1|kinds=a"),
+    ],
+)
+
+
+def answer(**values: Any) -> Json:
+    return {row.name: (row.shape, [list(numbers) for numbers in row.numbers]) for row in rows(read(KNOWN, values))}
+
+
+USUAL = {
+    "table.weight": ((8,), []),
+    "layers.{}.up.weight": ((32, 8), [[0, 1, 2]]),
+    "layers.{}.a.weight": ((9,), [[0]]),
+}
+
+
+@pytest.mark.parametrize(
+    ("values", "differing"),
+    [
+        ({}, {}),
+        ({"dropout": 0.5, "architectures": ["OddModel"]}, {}),
+        ({"n_layer": 5}, {"layers.{}.up.weight": ((32, 8), [[0, 1, 2, 3, 4]]), "layers.{}.a.weight": ((9,), [[0, 3]])}),
+        ({"biased": True}, {"layers.{}.up.bias": ((32,), [[0, 1, 2]])}),
+        ({"share": 16}, {"layers.{}.a.weight": ((33,), [[0]])}),
+        ({"heads": 3}, {"layers.{}.a.weight": ((7,), [[0]])}),  # 8 // 3, three times, and 1
+        ({"kinds": ["b", "a", "a"]}, {"layers.{}.a.weight": ((9,), [[1, 2]])}),
+    ],
+)
+def test_what_was_probed_is_answered(values: Json, differing: Json) -> None:
+    assert answer(**values) == {**USUAL, **differing}
+
+
+def test_a_list_without_a_word_has_none_of_its_tensors() -> None:
+    assert answer(kinds=["b", "b", "b"]).keys() == {"table.weight", "layers.{}.up.weight"}
+
+
+@pytest.mark.parametrize(
+    ("values", "text"),
+    [
+        ({"mode": "z"}, 'mode = "z" was not probed'),
+        ({"width": 0}, "width = 0 was not probed"),
+        ({"width": None}, "width = null was not probed"),
+        ({"biased": None}, "biased = null was not probed"),
+        ({"kinds": ["a", "c", "a"]}, 'kinds = \\["a", "c", "a"\\] was not probed'),
+        ({"kinds": ["a"]}, 'kinds = \\["a"\\] was not probed'),  # a alone was not
+        ({"n_layer": 4, "depth": 5}, "depth stands there twice, 4 and 5"),
+    ],
+)
+def test_what_was_not_probed_is_not_answered(values: Json, text: str) -> None:
+    with pytest.raises(Unprobed, match=text):
+        answer(**values)
+
+
+@pytest.mark.parametrize(
+    ("expression", "value"),
+    [
+        ("7", 7),
+        ("2*width", 16),
+        ("width*heads+-1*depth", 13),
+        ("width/heads", 4),
+        ("depth//heads", 1),
+        ("depth//heads*depth//heads+1", 2),
+        ("width/4", 2),
+        ("ratio*width", 20),
+    ],
+)
+def test_expressions(expression: str, value: int) -> None:
+    assert evaluated(expression, {"width": 8, "heads": 2, "depth": 3, "ratio": 2.5}.get) == value
+
+
+@pytest.mark.parametrize("expression", ["depth/heads", "width/none", "width*absent", "width//none", "flag*width"])
+def test_an_expression_that_is_no_whole_number_is_not_answered(expression: str) -> None:
+    with pytest.raises(Unprobed):
+        evaluated(expression, {"width": 8, "heads": 2, "depth": 3, "none": 0, "flag": True}.get)
+
+
+@pytest.mark.parametrize(
+    ("decision", "rule"),
+    [
+        (["width<=>depth", {">": "above", "=": "same"}], "above"),
+        (["biased&share", {"false&null": "both"}], "both"),
+        (["mode", {"'y": "y", "*": "others"}], "others"),
+    ],
+)
+def test_decisions(decision: Any, rule: str) -> None:
+    assert decided(decision, Reading(KNOWN, {**KNOWN.defaults, "share": None, "mode": "x", "width": 8}).given) == rule
+
+
+@pytest.mark.parametrize("decision", [["width<=>depth", {"<": "below"}], ["biased&share", {"true&null": ""}], "?"])
+def test_a_decision_that_was_not_recorded_is_none(decision: Any) -> None:
+    with pytest.raises(Unprobed):
+        decided(decision, dict(KNOWN.defaults))
+
+
+def test_recorded_types_are_described_by_no_family() -> None:
+    assert [kind for kind in stand_ins.types() if families.find(kind)] == []
+
+
+@pytest.mark.parametrize("kind", stand_ins.types())
+def test_records_are_small_and_answer_their_defaults(kind: str) -> None:
+    known = stand_ins.stand_ins(kind)
+    assert all(name == one.architecture and one.model_type == kind for name, one in known.items())
+    assert (stand_ins.FOLDER / f"{kind}.json").stat().st_size < 6_000 * len(known)
+    for name, one in known.items():
+        assert list(rows(read(one, {})))
+        blueprint = hfcount.blueprint({"model_type": kind, "architectures": [name]})
+        assert (blueprint.recorded_from, blueprint.tensor_count > 0) == (one.version, True)
+
+
+DORY = {
+    "model_type": "dory",
+    "architectures": ["DoryForCausalLM"],
+    "vocab_size": 30,
+    "hidden_size": 8,
+    "intermediate_size": 12,
+    "num_hidden_layers": 4,
+    "n_input_layers": 1,
+    "n_output_layers": 1,
+    "num_attention_heads": 2,
+    "num_key_value_heads": 1,
+    "head_dim": 4,
+}
+SAVED = {  # as its class writes it: attention and the feed-forward part are layers of their own
+    **DORY,
+    "num_hidden_layers": 8,
+    "n_input_layers": 2,
+    "n_recurrent_layers": 4,
+    "n_output_layers": 2,
+    "layer_types": ["sliding_attention", "mlp"] * 3 + ["full_attention", "mlp"],
+}
+
+
+@pytest.fixture
+def checkpoint(tmp_path: Path) -> Path:
+    shapes = {one.name: one.shape for one in hfcount.blueprint(SAVED).tensors()}
+    (tmp_path / "model.safetensors").write_bytes(safetensors(shapes, "BF16"))
+    (tmp_path / "config.json").write_text(json.dumps({**SAVED, "dtype": "bfloat16"}))
+    return tmp_path
+
+
+def changed(folder: Path, **values: Any) -> Path:
+    path = folder / "config.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), **values}))
+    return folder
+
+
+def test_a_folded_layout_is_the_same_model() -> None:
+    one, other = hfcount.blueprint(DORY), hfcount.blueprint(SAVED)
+    assert one.rows() == other.rows()
+    assert one.total == 2 * 30 * 8 + 30 + 4 * (3 * 8 * 12 + 2 * 12 + 2 * 8 + 3 * 8 * 8 + 2 * 4 * 8 + 2 * 8)
+
+
+def test_a_recorded_type_is_verified_and_the_verdict_says_so(checkpoint: Path) -> None:
+    report = hfcount.verify(str(checkpoint))
+    assert (report.verdict, report.recorded_from, report.derived_with) == ("verified", "transformers 5.24.0", None)
+    assert report.parameters is not None
+    assert report.parameters.active is None
+    shown = CliRunner().invoke(main, [str(checkpoint)], standalone_mode=False).output
+    assert "(dory is recorded from transformers 5.24.0, not described)" in " ".join(shown.split())
+
+
+@pytest.mark.parametrize(
+    ("values", "codes"),
+    [
+        ({"intermediate_size": 24}, {"HF301"}),
+        ({"mlp_bias": True}, {"HF201"}),
+        ({"tie_word_embeddings": True}, {"HF203"}),
+    ],
+)
+def test_differences_are_found(checkpoint: Path, values: Json, codes: set[str]) -> None:
+    report = hfcount.verify(str(changed(checkpoint, **values)))
+    assert codes <= {finding.code for finding in report.findings}
+
+
+@pytest.mark.parametrize(
+    ("values", "text"),
+    [
+        (
+            {"hidden_act": "laplace"},
+            'dory is recorded from transformers 5.24.0, not described: hidden_act = "laplace" was',
+        ),
+        ({"head_dim": None}, "head_dim = null was not probed"),
+        ({"architectures": ["DoryForVoting"]}, "DoryForVoting is none of its recorded classes, DoryForCausalLM"),
+        ({"layer_types": ["linear_attention"] * 8}, "was not probed"),
+    ],
+)
+def test_a_config_that_was_not_probed_is_unverified(checkpoint: Path, values: Json, text: str) -> None:
+    with pytest.raises(hfcount.UnknownArchitecture, match=text):
+        hfcount.verify(str(changed(checkpoint, **values)))
+
+
+def test_sizes_beyond_the_probes_are_counted_and_not_verified(tmp_path: Path) -> None:
+    config = {**DORY, "vocab_size": 10**9}
+    shapes = {one.name: one.shape for one in hfcount.blueprint(config).tensors()}
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    index = {"metadata": {}, "weight_map": dict.fromkeys(shapes, "model-00001-of-00001.safetensors")}
+    (tmp_path / "model.safetensors.index.json").write_text(json.dumps(index))
+    report = hfcount.verify(str(tmp_path), depth="config")
+    (finding,) = [finding for finding in report.findings if finding.code == "HF120"]
+    assert "vocab_size = 1,000,000,000 (1 to" in finding.message
+    assert report.parameters is not None
+    assert report.parameters.total == hfcount.blueprint(config).total > 10**9
+    assert not hfcount.blueprint(DORY).beyond
+
+
+def test_unknown_keys_that_may_bear_on_shapes_are_named() -> None:
+    assert hfcount.blueprint({**DORY, "num_towers": 4, "attention_dropout": 0.1}).unread == ("num_towers",)
+
+
+def test_a_billion_layers_cost_no_more_than_one() -> None:
+    assert len(hfcount.blueprint({**DORY, "num_hidden_layers": 10**9}).leaves) == len(hfcount.blueprint(DORY).leaves)
+
+
+def test_the_reading_leaves_the_config_alone() -> None:
+    values = deepcopy(SAVED)
+    hfcount.blueprint(values)
+    assert values == SAVED
+
+
+def test_types_that_were_not_recorded_stay_unknown() -> None:
+    from hfcount.blueprints.stand_in import recorded_blueprint
+
+    assert recorded_blueprint(Config({"model_type": "../dory"})) is None
+    assert recorded_blueprint(Config({"model_type": 3})) is None
