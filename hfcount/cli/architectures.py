@@ -49,9 +49,6 @@ def everything() -> Iterator[str]:
                 judges = dict.fromkeys(catalogue[type_]["judge"].partition(": ")[0] for type_ in named)
                 others = "; ".join(judge for judge in judges if not judge.endswith(usual))
                 yield f"  {', '.join(named)}: {family.summary}{f' [{others}]' if others else ''}"
-    if recorded := stand_ins.types():
-        yield f"\nRecorded, not described ({len(recorded):,})"
-        yield from (f"  {model_type}: {_recorded_line(model_type)}" for model_type in recorded)
     if further := plugins.types():
         yield f"\n{_INSTALLED} ({len(further):,})"
         yield from (f"  {_line(row)}" for row in _plugged())

@@ -104,31 +104,38 @@ def assembled(text: str, parts: Sequence[str]) -> str:
     return pieces[0] + "".join(f"{part}{piece}" for part, piece in zip(parts, pieces[1:], strict=True))
 
 
-def expression_of(columns: Mapping[str, Any], targets: Sequence[int]) -> str | None:
-    """The shortest expression that gives the targets, to the unit; None if none is found."""
-    y = np.array(targets, dtype=float)
-    if len(set(targets)) == 1:
-        return str(targets[0])
-    if len({*targets}) < 2:
-        return None
-    varied = {key: column for key, column in columns.items() if len(set(column)) > 1}
+_Monomials = Sequence[tuple[tuple[str, ...], Any]]
+
+
+def _products(varied: Mapping[str, Any]) -> tuple[_Monomials, _Monomials]:
+    """Keys, and products of two."""
+    singles = [((key,), column) for key, column in varied.items()]
+    products = (
+        singles
+        + [((one, other), varied[one] * varied[other]) for one, other in combinations(varied, 2)]
+        + [((key, key), column * column) for key, column in varied.items()]
+    )
+    return singles, products
+
+
+def _shares(varied: Mapping[str, Any]) -> tuple[_Monomials, _Monomials, _Monomials]:
+    """Quotients that are rounded down, those times a key, and those times another."""
     floors = {
         f"{one}//{other}": np.floor(top / below)
         for one, top in varied.items()
         for other, below in varied.items()
         if one != other and np.all(below > 0) and np.all(top >= below)
     }
-    singles = [((key,), column) for key, column in varied.items()]
     shares = [((name,), column) for name, column in floors.items() if len(set(column)) > 1]
     shared = [((name, key), column * varied[key]) for (name,), column in shares for key in varied]
     tiles = [((name, name), column * column) for (name,), column in shares]
     if len(shares) <= _MOST_SHARES:
         tiles += [((one, other), left * right) for ((one,), left), ((other,), right) in combinations(shares, 2)]
-    products = (
-        singles
-        + [((one, other), varied[one] * varied[other]) for one, other in combinations(varied, 2)]
-        + [((key, key), column * column) for key, column in varied.items()]
-    )
+    return shares, shared, tiles
+
+
+def _further(products: _Monomials, varied: Mapping[str, Any]) -> tuple[_Monomials, _Monomials]:
+    """Exact quotients, and products of three keys."""
     quotients = [
         ((*names, f"/{key}"), top / column)
         for names, top in products
@@ -142,6 +149,20 @@ def expression_of(columns: Mapping[str, Any], targets: Sequence[int]) -> str | N
         for key, column in varied.items()
         if key > names[-1]
     ]
+    return quotients, triples
+
+
+def expression_of(columns: Mapping[str, Any], targets: Sequence[int]) -> str | None:
+    """The shortest expression that gives the targets, to the unit; None if none is found."""
+    y = np.array(targets, dtype=float)
+    if len(set(targets)) == 1:
+        return str(targets[0])
+    if len({*targets}) < 2:
+        return None
+    varied = {key: column for key, column in columns.items() if len(set(column)) > 1}
+    singles, products = _products(varied)
+    shares, shared, tiles = _shares(varied)
+    quotients, triples = _further(products, varied)
     return (
         _scaled(singles, y)
         or _affine(singles, y)
@@ -159,9 +180,6 @@ def expression_of(columns: Mapping[str, Any], targets: Sequence[int]) -> str | N
         or _pairs(products + shares, y)
         or _pairs(products + quotients, y)
     )
-
-
-_Monomials = Sequence[tuple[tuple[str, ...], Any]]
 
 
 def _scaled(monomials: _Monomials, y: Any) -> str | None:
@@ -322,24 +340,23 @@ class Learner:
         rules = [rule for rule in fitted if rule is not None]
         rest = [sample for sample in rest if self._fitting(sample, rules) == {UNRESOLVED}]
         while rest:
-            context, group = max(self._contexts(rest).items(), key=_largest)
-            if context is None:
-                break
+            _, group = max(self._contexts(rest).items(), key=_largest)
             rule = self.fitter.fit(group, where) or self.fitter.fit(_usual(group), where)
-            if rule is None:
-                for feature in self.compared:
-                    parts = _parts(group, feature)
-                    fitted = [self.fitter.fit(part, where) for part in parts.values()] if len(parts) > 1 else []
-                    rules += [known for known in fitted if known is not None]
-                    if any(known is not None for known in fitted):
-                        break
-            else:
-                rules.append(rule)
+            rules += self._by_comparing(group, where) if rule is None else [rule]
             gone = {id(sample) for sample in group}
             rest = [
                 sample for sample in rest if id(sample) not in gone and self._fitting(sample, rules) == {UNRESOLVED}
             ]
         return list(dict.fromkeys(rules))
+
+    def _by_comparing(self, group: Sequence[Sample], where: Any) -> list[str]:
+        """Rules of parts of a group, by how two keys compare."""
+        for feature in self.compared:
+            parts = _parts(group, feature)
+            fitted = [self.fitter.fit(part, where) for part in parts.values()] if len(parts) > 1 else []
+            if known := [rule for rule in fitted if rule is not None]:
+                return known
+        return []
 
     def _contexts(self, samples: Sequence[Sample]) -> dict[tuple[str, ...], list[Sample]]:
         found: dict[tuple[str, ...], list[Sample]] = {}

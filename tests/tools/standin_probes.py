@@ -287,19 +287,8 @@ class Variants:
         kind = self.builder.types.get(path, "")
         if isinstance(now, bool):
             return [not now]
-        if isinstance(now, int):
-            more = [2 * now, 3 * now, now + 1, 1]
-            more += [0] if now <= _SMALL and not LAYERS.search(path) else []
-            more += [None] if "None" in kind else []
-            return [
-                value
-                for value in dict.fromkeys(more)
-                if value != now and (value is None or value > 0 or (value == 0 and 0 in more[4:]))
-            ]
-        if isinstance(now, float):
-            return [value for value in (2 * now, now / 2, 0.0, 1.0, now + 1) if value != now] + (
-                [None] if "None" in kind else []
-            )
+        if isinstance(now, int | float):
+            return self._numbers(path, now, [None] if "None" in kind else [])
         if isinstance(now, str):
             return [word for word in self.words[path] if word != now]
         if isinstance(now, list):
@@ -307,6 +296,18 @@ class Variants:
         if now is None:
             return self._instead_of_null(path, kind)
         return []
+
+    def _numbers(self, path: str, now: float, more: list[Any]) -> list[Any]:
+        """Other numbers, 0 among them where it is a count."""
+        if isinstance(now, float):
+            return [value for value in (2 * now, now / 2, 0.0, 1.0, now + 1) if value != now] + more
+        is_count = now <= _SMALL and not LAYERS.search(path)
+        others = [2 * now, 3 * now, now + 1, 1]
+        return (
+            [value for value in dict.fromkeys(others) if value not in (0, now)]
+            + ([0] if is_count and now else [])
+            + more
+        )
 
     def _lists(self, path: str, now: list[Any]) -> list[Any]:
         return [now[:-1], [*now, now[-1]]] if now else []

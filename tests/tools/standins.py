@@ -103,7 +103,11 @@ class Recorder:
         self.switches = self._of_each_effect(
             item for item in discrete if item[0] in mattering or not is_shapeless(item[0].rpartition(".")[2])
         )
-        contexts = self._of_each_effect(effective)
+        self._pairs(self._of_each_effect(effective))
+        self._together()
+
+    def _pairs(self, contexts: Sequence[tuple[str, Any]]) -> None:
+        """Probes each switch that matters together with every other, and with numbers."""
         for item in contexts:
             context = with_value(self.variants.base, *item)
             probe = self.builder.probe(context)
@@ -111,10 +115,14 @@ class Recorder:
                 if other[0] != item[0] and probe is not None:
                     self.add(with_value(context, *other))
             for path in self._idle() if probe is not None else ():
-                self.add(with_value(context, path, 2 * value_at(context, path)))
+                if number(now := value_at(context, path)):
+                    self.add(with_value(context, path, 2 * now))
             for _ in range(_IN_CONTEXT):
                 self.add(self.joint(context))
         self.say(f"{len(contexts)} switches in pairs")
+
+    def _together(self) -> None:
+        """Probes all numbers together, and configs as the class saves them."""
         for _ in range(_JOINT):
             self.add(self.joint(self.variants.base))
         self._equals()
@@ -308,29 +316,20 @@ class Recorder:
 
     def _mattering(self, probes: Sequence[Probe]) -> tuple[set[str], set[str]]:
         """Keys of which a change alone, as given, changed tensors somewhere; and all that changed with them."""
-        groups: dict[str, list[Probe]] = {}
         found: set[str] = set()
         direct: set[str] = set()
-        texts = {id(probe): {key: json.dumps(value) for key, value in probe.given.items()} for probe in probes}
-        hashes = {id(probe): {key: hash((key, text)) for key, text in texts[id(probe)].items()} for probe in probes}
-        sums = {id(probe): sum(hashes[id(probe)].values()) for probe in probes}
+        hashes = {
+            id(probe): {key: hash((key, json.dumps(value))) for key, value in probe.given.items()} for probe in probes
+        }
         tensors = {id(probe): hash(json.dumps(sorted((probe.tensors or {}).items()))) for probe in probes}
         for key in self.variants.paths:
-            groups = {}
+            groups: dict[int, list[Probe]] = {}
             for probe in probes:
-                own = [name for name in hashes[id(probe)] if name == key or name.startswith(f"{key}.")]
-                above = key.rpartition(".")[0] if key[-1].isdecimal() else ""
-                own += [above] if above in hashes[id(probe)] else []
-                rest = sums[id(probe)] - sum(hashes[id(probe)][name] for name in own)
-                groups.setdefault(str(rest), []).append(probe)
+                groups.setdefault(_rest(hashes[id(probe)], key), []).append(probe)
             for group in groups.values():
                 if len({tensors[id(probe)] for probe in group}) > 1:
                     direct.add(key)
-                    found |= {
-                        name
-                        for name in group[0].taken
-                        if len({json.dumps(probe.taken.get(name)) for probe in group}) > 1
-                    }
+                    found |= _differing(group)
         return direct, found
 
     def _features(self, probes: Sequence[Probe], matters: set[str]) -> list[str]:
@@ -398,6 +397,21 @@ class Recorder:
                 if made := self.builder.settings(values):
                     found.append(made)
         return found
+
+
+def _rest(hashes: dict[str, int], key: str) -> int:
+    """A number that stands for all that a config holds but for a key, and for the list that it is a place of."""
+    above = key.rpartition(".")[0] if key[-1].isdecimal() else ""
+    return sum(
+        value
+        for name, value in hashes.items()
+        if not (name == key or name.startswith(f"{key}.") or (above and name == above))
+    )
+
+
+def _differing(group: Sequence[Probe]) -> set[str]:
+    """The keys that a class takes otherwise in some probes than in others."""
+    return {name for name in group[0].taken if len({json.dumps(probe.taken.get(name)) for probe in group}) > 1}
 
 
 def predicted(known: StandIn, values: Json) -> Observed:
