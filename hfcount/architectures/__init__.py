@@ -22,6 +22,8 @@ blueprint`), and the classes of sizes of its parts. Optionally it has
   that may be stored instead (or the reverse): joined along their first dimension, and stacked where there is a `*`;
 - `CONVERTED`: the types that these conversions apply to, if not to all;
 - `TRANSPOSED`: ends of the names of tensors that the reference loads with their last two dimensions swapped;
+- `ALLOTTED`: ends of the names of tensors that the reference joins along their first dimension, so that each may have
+  any of the rows that they have together;
 - `REPLACES_PLACEHOLDERS`: whether the reference replaces the id of an image, video or audio before it looks up the
   embedding, which then needs no row for it.
 

@@ -206,12 +206,13 @@ def tower(s: Spec, name: Literal["vision", "audio"]) -> Block:
 
 
 class Conversions(NamedTuple):
-    """Conversions of the reference when it loads a model: SPELLINGS, WITHIN, MERGED and TRANSPOSED of its files."""
+    """What the reference converts when it loads: SPELLINGS, WITHIN, MERGED, TRANSPOSED and ALLOTTED of its files."""
 
     spellings: Mapping[str, str]
     within: tuple[str, str] | None
     merged: Mapping[str, tuple[str, ...]]
     transposed: tuple[str, ...]
+    allotted: tuple[tuple[str, ...], ...] = ()
 
 
 def conversions(s: Spec) -> Conversions:
@@ -219,15 +220,18 @@ def conversions(s: Spec) -> Conversions:
     family = find(s.family)
     assert family is not None, f"{s.family} was read by no family"
     spellings, within, merged, transposed = dict[str, str](), None, dict[str, tuple[str, ...]](), tuple[str, ...]()
+    allotted: tuple[tuple[str, ...], ...] = ()
     if family.converted is None or s.family in family.converted:
         spellings = {**family.headed.get(s.head, {}), **family.spellings}
         within, merged, transposed = family.within.get(s.family), dict(family.merged), family.transposed
+        allotted = family.allotted
     for part in s.parts.values():
         if part.family != s.family:
             inner = conversions(part)
             spellings |= {rule: name for rule, name in inner.spellings.items() if not rule.startswith("^")}
             merged, transposed = {**inner.merged, **merged}, transposed + inner.transposed
-    return Conversions(spellings, within, merged, transposed)
+            allotted += inner.allotted
+    return Conversions(spellings, within, merged, transposed, allotted)
 
 
 def replaces_placeholders(s: Spec) -> bool:

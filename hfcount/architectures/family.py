@@ -28,6 +28,7 @@ class Family(NamedTuple):
     merged: Mapping[str, tuple[str, ...]] = {}
     converted: tuple[str, ...] | None = None
     transposed: tuple[str, ...] = ()
+    allotted: tuple[tuple[str, ...], ...] = ()
     replaces_placeholders: bool = False
     package: str = ""
 
@@ -47,6 +48,7 @@ _OPTIONAL = (
     "MERGED",
     "CONVERTED",
     "TRANSPOSED",
+    "ALLOTTED",
     "REPLACES_PLACEHOLDERS",
 )
 

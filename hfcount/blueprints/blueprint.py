@@ -202,7 +202,7 @@ class Blueprint(Record, kw_only=False):
         rules = Spellings(compiled({**within, **known.spellings}))
         named = prefix(self.spec.architecture, self.spec.family)
         base = self._base_name(rules.common) if named is None else f"{named}." if named else ""
-        return replace(rules, prefix=base, merged=known.merged, transposed=known.transposed)
+        return replace(rules, prefix=base, merged=known.merged, transposed=known.transposed, allotted=known.allotted)
 
     def _base_name(self, common: Callable[[str], str]) -> str:
         """The prefix of the base model in classes with a head; "" if it is not the name of one attribute."""

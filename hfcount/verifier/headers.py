@@ -1,6 +1,6 @@
 """Checks safetensors headers: files, layout, shapes, dtypes, bytes."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from math import prod
 from typing import Any
 
@@ -109,15 +109,32 @@ def check_tensors(c: Comparison, outcome: Outcome) -> None:
 
 
 def _check_shapes(c: Comparison, compared: int, misshapen: Sequence[_Misshapen], outcome: Outcome) -> None:
+    allotted = set(_allotted(c, misshapen)) if misshapen else set[str]()
+    misshapen = [tensor for tensor in misshapen if tensor[1] not in allotted]
     turned = [tensor for tensor in misshapen if _is_turned(c, tensor[0], tensor[2])]
     wrong = [tensor for tensor in misshapen if not _is_turned(c, tensor[0], tensor[2])]
     if compared:
         text = f"{plural(len(turned), 'tensor')} transposed" if turned else ""
+        text = text or (f"{plural(len(allotted), 'tensor')} joined when they are loaded" if allotted else "")
         outcome.checks.append(Check("shapes", compared, compared - len(wrong), text))
     if wrong:
         _report_shapes(c, wrong, outcome)
     if turned:
         _report_turned(c, [(leaf, name) for leaf, name, _ in turned], outcome)
+
+
+def _allotted(c: Comparison, misshapen: Sequence[_Misshapen]) -> Iterator[str]:
+    """The tensors that the reference joins, and that have the right number of rows together."""
+    stored = {name: (tuple(map(int, leaf.shape)), shape) for leaf, name, shape in misshapen}
+    for ends in c.blueprint.spellings.allotted:
+        for name in stored:
+            group = [name.removesuffix(ends[0]) + end for end in ends] if name.endswith(f".{ends[0]}") else []
+            if not group or any(other not in stored for other in group):
+                continue
+            rows = [sum(shapes[place][0] for shapes in map(stored.__getitem__, group)) for place in (0, 1)]
+            widths = {shape[1:] for other in group for shape in stored[other]}
+            if rows[0] == rows[1] and len(widths) == 1:
+                yield from group
 
 
 def _is_single(c: Comparison, leaf: Leaf, shape: tuple[int, ...]) -> bool:

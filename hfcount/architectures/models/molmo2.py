@@ -31,6 +31,7 @@ SPELLINGS = {
     r"\.attn_out\.": ".o_proj.",
     r"\.mlp\.ff_out\.": ".mlp.down_proj.",
 }
+ALLOTTED = (("wte.embedding", "wte.new_embedding"),)  # which transformers 5.24 saves as two equal parts
 REPLACES_PLACEHOLDERS = True
 
 
@@ -174,7 +175,7 @@ def adapter_blueprint(s: Spec[Molmo2Adapter]) -> Block:
 
 
 PARTS = (
-    families.Family(("molmo2_text",), text_spec, text_blueprint, ignored=("rope_scaling_layers",)),
+    families.Family(("molmo2_text",), text_spec, text_blueprint, ignored=("rope_scaling_layers",), allotted=ALLOTTED),
     families.Family(("molmo2_vision",), vision_spec, vision_blueprint),
     families.Family(("molmo2_adapter",), adapter_spec, adapter_blueprint),
 )

@@ -37,12 +37,14 @@ class Spellings:
         prefix: the base model's name inside classes with a head, after the rules, with a final dot; "" if it has none.
         merged: tensors stored as one, by the end of its name: the ends of theirs, with `*` for an expert's number.
         transposed: ends of the names of tensors whose last two dimensions may be swapped.
+        allotted: ends of the names of tensors that are joined along their first dimension, each with any of its rows.
     """
 
     rules: Rules = ()
     prefix: str = ""
     merged: Mapping[str, tuple[str, ...]] | None = None
     transposed: tuple[str, ...] = ()
+    allotted: tuple[tuple[str, ...], ...] = ()
 
     def common(self, name: str) -> str:
         """The name that all spellings of it have in common, but for the base model's prefix."""
