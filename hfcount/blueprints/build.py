@@ -127,7 +127,7 @@ def _tensors(config: Config, named: Naming) -> tuple[Config, Spec, Block]:
             spec = families.read(config)
         tree = families.tree(spec)
     except ZeroDivisionError:
-        zeros = [problem for problem in config.problems if problem.observed == 0]
+        zeros = [problem for problem in config.problems if type(problem.observed) is int and problem.observed <= 0]
         raise (
             zeros[0] if zeros else ConfigError(f"{config.where}: a size of 0 is to be shared.", variant="not-divisible")
         ) from None

@@ -55,9 +55,11 @@ def naming(c: Config) -> Naming:
         raise _unreadable_class_error(c, named)
     if first is None:
         return Naming()
-    if _is_of_type(first, model_type) or families.described(first):
-        if class_ := _respelled(c, first, model_type):
-            raise _respelled_class_error(c, first, class_)
+    of_type, other = _is_of_type(first, model_type) or families.described(first), known(first)
+    of_it = other is not None and model_type in other.types
+    if (of_type or of_it) and (class_ := _respelled(c, first, model_type)):
+        raise _respelled_class_error(c, first, class_)
+    if of_type:
         return Naming(first)
     if class_ := known(first):
         types = sorted(class_.types, key=lambda kind: plain(kind) != stem(class_.name))  # the others only share it

@@ -72,6 +72,7 @@ def test_a_class_of_another_type(name: str) -> None:
 
 NOBODY = [
     ("llama", "lLamaForCausalLM"),
+    ("vision-text-dual-encoder", "visiontextdualencodermodel"),
     ("llama", "llamaForCausalLM"),
     ("llama", "Llama_ForCausalLM"),
     ("llama", "FooForCausalLM"),
