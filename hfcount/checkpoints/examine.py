@@ -27,12 +27,13 @@ from hfcount.mapper.context_length import Length
 from hfcount.mapper.quantization_config import SIDE_FILES, Announcement, announcements
 from hfcount.mapper.whatif import Changes, changed, check_known, written
 from hfcount.report.figures import Failure
-from hfcount.text import printable
+from hfcount.text import printable, shown
 from hfcount.verifier import explain, verify
 from hfcount.verifier.finding import Finding
 from hfcount.verifier.findings import DIFFERING, Outcome, finding_of
 
 _NO_CONFIG = "{} has no config.json, which --set and --quantize need. Name a model that has one."
+ARCHITECTURES = "architectures"
 _SEARCH = 300.0  # seconds of a search for causes in documents that are at hand
 
 
@@ -119,7 +120,19 @@ def examine(documents: Documents, options: Options, changes: Changes | None = No
     return _inspect_model(documents, options, changes or {})
 
 
-def _inspect_model(documents: Documents, options: Options, changes: Changes, trying: bool = False) -> Inspection:
+def _inspect_model(documents: Documents, options: Options, changes: Changes) -> Inspection:
+    """Inspects a model by its own config, as that of the class which is stored where the config names none."""
+    inspection = _inspect_as_named(documents, options, changes)
+    if inspection.blueprint is None and inspection.outcome.has("HF109"):
+        values = changed(parse_object(documents.config, endless=True), changes)
+        if named := _unreadable(values):
+            return _of_class(documents, options, changes, named, shown(values[ARCHITECTURES]))
+    elif named := _unnamed(inspection.outcome):
+        return _of_class(documents, options, changes, named)
+    return inspection
+
+
+def _inspect_as_named(documents: Documents, options: Options, changes: Changes, trying: bool = False) -> Inspection:
     """Inspects a model by its own config; `trying` says that the changes are tried, and not asked for."""
     document, until = documents.config, options.until or monotonic() + _SEARCH
     announced: Sequence[Announcement] = ()
@@ -140,20 +153,19 @@ def _inspect_model(documents: Documents, options: Options, changes: Changes, try
             doubt, blueprint, outcome = blueprint.custom_code, None, Outcome()  # nothing that was read is as it says
             raise doubt
         evidence = _beside(documents, model, evidence, outcome, options)
-        if not (blueprint.derived_with or library):  # causes are proven by blueprints of other configs
-            explain(outcome, values, blueprint, evidence.fitting_index, evidence.shards, announced, until=until)
+        _explain(None if library else blueprint, outcome, values, evidence, (announced, until))
         _check_endless(documents, published, outcome)
         limit = _limit(options, blueprint, values)
         outcome.errors_first()  # the cause is an error, a note never
     except (DocumentError, ConfigError, UnknownClass) as error:
         if blueprint and isinstance(error, DocumentError):  # of the index: what the config alone says stays
             outcome = verify(blueprint)
-        evidence = evidence.replace(unseen=_unseen(error) or evidence.unseen)
-        name = Path(document.where).name if documents.alone else INDEX if blueprint else CONFIG
-        finding = finding_of(error, name)
-        if not trying:
-            finding = _with_length(documents, options, changes, finding, error.variant if blueprint is None else None)
-        outcome.report(finding)
+        name = _culprit(documents, blueprint)
+        refused = [] if blueprint else _refused(document, changes, error)
+        evidence = evidence.replace(unseen=evidence.unseen if refused else _unseen(error) or evidence.unseen)
+        variant = None if blueprint or trying else error.variant
+        finding = _with_length(documents, options, changes, finding_of(error, name), variant)
+        outcome.findings += _in_place_of(finding, refused, name)
     except UnknownArchitecture as error:
         if changes or not options.loaders:
             raise
@@ -170,6 +182,74 @@ def _inspect_model(documents: Documents, options: Options, changes: Changes, try
         outcome=outcome,
         limit=limit,
     )
+
+
+def _explain(
+    blueprint: Blueprint | None,
+    outcome: Outcome,
+    values: Mapping[str, Any],
+    evidence: Evidence,
+    further: tuple[Sequence[Announcement], float],
+) -> None:
+    """Looks for the causes of what differs, which are proven by blueprints of other configs, where a family makes them.
+
+    Args:
+        further: what announces a quantisation, and the deadline of the search.
+    """
+    announced, until = further
+    if blueprint and not blueprint.derived_with:
+        explain(outcome, values, blueprint, evidence.fitting_index, evidence.shards, announced, until=until)
+
+
+def _culprit(documents: Documents, blueprint: Blueprint | None) -> str:
+    """The file that an error is in."""
+    return Path(documents.config.where).name if documents.alone else INDEX if blueprint else CONFIG
+
+
+def _refused(
+    document: Document, changes: Changes, error: DocumentError | ConfigError | UnknownClass
+) -> list[ConfigError]:
+    """What transformers is known to refuse in a config that hfcount cannot read, though a model may be built of it."""
+    if not isinstance(error, ConfigError) or not error.built:
+        return []
+    values = changed(parse_object(document, endless=True), changes)
+    problems = Config(values, where=_where(document, changes), chosen=changes).refused
+    return [problem for problem in problems if not problem.built]
+
+
+def _in_place_of(finding: Finding, refused: Sequence[ConfigError], name: str) -> list[Finding]:
+    """What is known to be refused, in place of the finding that nothing could be read; or else that."""
+    return [finding_of(problem, name) for problem in refused] or [finding]
+
+
+def _unnamed(outcome: Outcome) -> Changes | None:
+    """The class that all that is stored is of, where the config names none; None if that is not proven."""
+    changes = next((finding.changes for finding in outcome.findings if ARCHITECTURES in finding.changes), None)
+    return changes if changes and changes.keys() == {ARCHITECTURES} else None
+
+
+def _unreadable(values: Mapping[str, Any]) -> Changes | None:
+    """What is read in place of an `architectures` that is no list of names; None if it is one, or absent."""
+    given = values.get(ARCHITECTURES)
+    if given is None or (isinstance(given, list) and (not given or isinstance(given[0], str))):
+        return None
+    return {ARCHITECTURES: [given] if isinstance(given, str) and given else None}
+
+
+def _of_class(documents: Documents, options: Options, changes: Changes, named: Changes, given: str = "") -> Inspection:
+    """The inspection of a checkpoint as that of a class that its config does not name, with HF116 if all agrees."""
+    inspect_named = partial(_inspect_as_named, trying=True) if named[ARCHITECTURES] else _inspect_model
+    inspection = inspect_named(documents, options, {**changes, **named})
+    outcome, name = inspection.outcome, (named[ARCHITECTURES] or [""])[0]
+    if inspection.blueprint and not any(finding.blocks for finding in outcome.findings) and not outcome.has("HF116"):
+        from hfcount.verifier.rules.hf116_class_not_named import ClassNotNamed
+
+        family = inspection.blueprint.spec.family
+        fix = f"Set {ARCHITECTURES} to [{printable(name, 60)}]." if name else ClassNotNamed.remedy
+        note = ClassNotNamed(observed=name, family=family, given=given, key=ARCHITECTURES, file=CONFIG, fix=fix)
+        outcome.report(note)
+        outcome.rename_file(CONFIG, documents.layout.config)
+    return inspection._replace(changes=changes)
 
 
 def _as_read(documents: Documents, values: dict[str, Any]) -> tuple[Library | None, Documents, dict[str, Any]]:
@@ -211,7 +291,7 @@ def _with_length(
     fits: list[Changes] = []
     for more in fitted(values, finding.key or "", finding.expected) if finding.key else ():
         with suppress(FetchError, UnknownArchitecture, BadSetting):
-            tried = _inspect_model(documents, options, {**changes, **more}, trying=True)
+            tried = _inspect_as_named(documents, options, {**changes, **more}, trying=True)
             is_compared = tried.blueprint is not None and (tried.outcome.match or tried.outcome.packed)
             if is_compared and not any(other.severity == "error" for other in tried.outcome.findings):
                 fits.append(more)

@@ -1570,6 +1570,12 @@ CASES: dict[str, Case] = {
         ("configuration_own.OwnConfig",),
         spoil=says(model_type=None, auto_map={"AutoConfig": "configuration_own.OwnConfig"}),
     ),
+    "a class that no list names": Case(
+        "explained",
+        "HF116",
+        ('architectures is "LlamaForCausalLM"', "all those of LlamaForCausalLM", "Set architectures to"),
+        spoil=says(architectures="LlamaForCausalLM"),
+    ),
     "a class that nobody has": Case(
         "unverified",
         "HF109",
