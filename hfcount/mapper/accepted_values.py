@@ -37,6 +37,8 @@ class AcceptedValues(NamedTuple):
         words: the words that a key may hold, by key.
         alike: keys with lists that are all of one length, which one of them may give as a number.
         divided: keys with a number that has to be divided by that of another key, or by a number.
+        counted: keys with lists that need as many entries as there are layers.
+        stages: the key that says how many stages there are, which a config may name; empty if it may not.
     """
 
     types: Mapping[str, str] = {}
@@ -53,6 +55,8 @@ class AcceptedValues(NamedTuple):
     words: Mapping[str, tuple[str, ...]] = {}
     alike: tuple[tuple[str, ...], ...] = ()
     divided: tuple[tuple[str, str], ...] = ()
+    counted: frozenset[str] = frozenset()
+    stages: str = ""
 
 
 @lru_cache(64)
@@ -83,6 +87,8 @@ def accepted_values(kind: str) -> AcceptedValues | None:
         words={key: tuple(text.split()) for key, text in row.get("words", {}).items()},
         alike=tuple(tuple(text.split()) for text in row.get("alike", ())),
         divided=tuple((dividend, part) for dividend, part in map(str.split, row.get("divided", ()))),
+        counted=names("counted"),
+        stages=row.get("stages", ""),
     )
 
 

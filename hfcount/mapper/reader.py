@@ -9,6 +9,7 @@ from typing import Any, Self, TypeAlias, TypeVar, cast
 from hfcount.errors import ConfigError
 from hfcount.formats.dtypes import MODELS, is_of_torch
 from hfcount.mapper.accepted_values import ABSENT, accepted_values
+from hfcount.mapper.built_values import BuiltValues, built_values
 from hfcount.mapper.class_defaults import version
 from hfcount.mapper.loader_differences import MovedSizes, RotaryDifference, TieDifference, moved, rotary, ties
 from hfcount.mapper.refusals import Refusal, read_by_own_code, refusals
@@ -68,6 +69,9 @@ class Config(Tracked):
             raise self._misfit(name, value, "a whole number", "HF001")
         least = 1 if minimum is None else minimum
         if not least <= value <= maximum:
+            if value < 0 and minimum is None and self._bears_on_nothing(name, value):
+                self._note(self._misfit(name, value, f"{shown(least)} to {shown(maximum)}", built=True))
+                return Dim.named(name, 1, self.source(name))
             if value > 0 or minimum is not None or (value and maximum != MAX_LAYERS):
                 # What is divided by a number below 0, or counted up to it, is built all the same.
                 built = value < least and not self._is_never_built(name, value)
@@ -282,6 +286,9 @@ class Config(Tracked):
         """Whether no model is built with a size below 1: some tensor has a negative extent, or it is divided by 0."""
         if self._path.count(".") > 1:  # further parts may be replaced, and are never built then
             return False
+        built = self._built_values()
+        if built and built.needed(self._declared().names.get(name, name), value):
+            return True
         known = {*self._declared().keys, *self._values}
         other = any(word in key for key in known for word in _OTHER_MIXERS)
         if name in _HEADS:
@@ -292,6 +299,15 @@ class Config(Tracked):
             return not any("expert" in key for key in known)
         main = name == "hidden_size" or (name == "vocab_size" and self._path in ("", "text_config."))
         return main and self.given("num_hidden_layers")
+
+    def _built_values(self) -> BuiltValues | None:
+        """What the reference builds of values of this type's keys; None where that is not recorded."""
+        return built_values(self.kind, version()) if isinstance(self.kind, str) else None
+
+    def _bears_on_nothing(self, name: Str, value: Int) -> Bool:
+        """Whether a model is built with a size below 1, and has the tensors that it has with another."""
+        built = self._built_values()
+        return built is not None and built.bears_on_nothing(self._declared().names.get(name, name), value)
 
     def _divides_by_none(self, name: Str) -> Bool:
         """Whether something is divided by this number of heads, be it only to check it."""

@@ -5,9 +5,11 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from hfcount.mapper.accepted_values import ABSENT, AcceptedValues, Limits, Problem, accepted_values, renamed, shared
-from hfcount.mapper.class_defaults import Declared, declared
+from hfcount.mapper.built_values import BuiltValues, built_values
+from hfcount.mapper.class_defaults import Declared, declared, version
 from hfcount.mapper.quantization_config import announcements
 from hfcount.mapper.rotary import by_kind, rope
+from hfcount.mapper.stages import stages
 from hfcount.mapper.value_types import fits, meaning
 from hfcount.text import shown
 
@@ -58,34 +60,63 @@ def refusals(values: Mapping[str, Any], kind: Any, path: str = "") -> Iterator[R
     accepted = accepted_values(kind) if isinstance(kind, str) else None
     if accepted is None or (not path and _has_own_code(values)):
         return
+    known, built = declared(kind), built_values(kind, version())
+    alone = set[str]()  # what is refused whatever the other keys are
     for name, value in values.items():
         if path and name in _ATTENTION:  # overwritten by that of the whole (5.24.0, configuration_utils.py:599)
             continue
-        if needed := _needed(accepted, name, _number(value)):
+        if needed := _of_key(accepted, built, name, known.names.get(name, name), value):
+            alone.add(name)
             yield Refusal(f"{path}{name}", value, needed)
         elif isinstance(value, list) and (needed := _short(accepted, name, value, _depth(values, kind))):
             yield Refusal(f"{path}{name}", value, needed, sure=False)
     further = (
         *_labels(values),
-        *_kinds(accepted, values),
-        *rope(accepted, values, kind, _turns(values, kind)),
+        *_kinds(accepted, values, kind),
+        *stages(accepted, values, known.keys),
+        *rope(accepted, values, kind, _turns(values, kind), built),
         *by_kind(accepted, values),
-        *_quantised(values, declared(kind), path),
+        *_quantised(values, known, path),
         *_within_itself(accepted, values),
         *_uneven(accepted, values, kind),
         *_undivided(accepted, values, kind),
+        *_unevenly(accepted, values, kind, built),
     )
     for name, value, needed in further:
+        if name in alone:
+            continue
         inside = isinstance(values.get(name), list) and values[name] is not value
         yield Refusal(f"{path}{name}", value, needed, inside=inside)
-    known = declared(kind)
-    for name, inner in values.items():
-        if name in known.parts and isinstance(inner, dict):
-            yield from refusals(inner, known.part(name, inner).kind, f"{path}{name}.")
+    for name in known.parts:
+        if isinstance(values.get(name), dict):
+            yield from _of_part(values, kind, name, path)
+
+
+def _of_key(accepted: AcceptedValues, built: BuiltValues | None, name: str, key: str, value: Any) -> str | None:
+    """What a key has to hold in place of a value that the class refuses, or with which no model is built.
+
+    Args:
+        name: the key, and `key` what the class calls it.
+    """
+    words = built is not None and name in accepted.activations and built.takes("word", key)
+    if words and isinstance(value, str):
+        return None
+    return _needed(accepted, name, _number(value)) or (built.needed(key, value) if built else None)
+
+
+def _of_part(values: Mapping[str, Any], kind: str, name: str, path: str) -> Iterator[Refusal]:
+    """What is refused in a nested config, or its type, where that is the type of the whole."""
+    inner, built = values[name], built_values(kind, version())
+    if built and inner.get("model_type") == kind and built.refuses("own", name):
+        yield Refusal(f"{path}{name}.model_type", kind, "the type of a model within this one")
+    else:
+        yield from refusals(inner, declared(kind).part(name, inner).kind, f"{path}{name}.")
 
 
 def _short(accepted: AcceptedValues, name: str, value: list[Any], depth: int) -> str | None:
     """What a list has to hold of which models of the type take more entries than there are."""
+    if name in accepted.counted:  # it is refused if it is not as long
+        return None
     if name in accepted.kinds and len(value) < depth:
         return f"a list with an entry for each of the {depth} layers"
     if name in accepted.filled and not value:
@@ -233,26 +264,31 @@ def _within_itself(accepted: AcceptedValues, values: Mapping[str, Any]) -> Itera
                 yield name, given, "absent: this type has no such part"
 
 
-def _kinds(accepted: AcceptedValues, values: Mapping[str, Any]) -> Iterator[Problem]:
-    """Kinds of layers that transformers does not name; and as many as there are layers."""
-    for name in sorted(accepted.kinds & values.keys()):
-        given, words = values[name], {*shared(name), *renamed()}
+def _kinds(accepted: AcceptedValues, values: Mapping[str, Any], kind: str) -> Iterator[Problem]:
+    """Lists with kinds of layers that transformers does not name, or with more or fewer than there are layers."""
+    known = declared(kind)
+    for listed in sorted(accepted.kinds):
+        words = {*shared(listed), *renamed()}
+        name = known.names.get(listed, listed) if listed in accepted.counted else listed
+        given = values.get(name)
         if given is None or (name in accepted.types and not fits(given, accepted.types[name])):
             continue
         if not isinstance(given, list) or not all(isinstance(item, str) and item in words for item in given):
-            yield name, _odd(given, words), f"a list of {_listed(shared(name))}"
+            yield name, _odd(given, words), f"a list of {_listed(shared(listed))}"
+        elif listed in accepted.counted and len(given) != (depth := _depth(values, kind)) and depth:
+            yield name, given, f"a list with an entry for each of the {depth} layers"
 
 
 def _uneven(accepted: AcceptedValues, values: Mapping[str, Any], kind: str) -> Iterator[Problem]:
     """Lists that are not as long as others that they belong to."""
     usual = declared(kind).keys
     for names in accepted.alike:
-        given = {name: values.get(name, usual.get(name)) for name in names}
+        given = {name: values.get(name, usual.get(name)) for name in names if name in values or name in usual}
         sizes = {name: len(value) if isinstance(value, list) else value for name, value in given.items()}
         if all(type(size) is int for size in sizes.values()) and len({*sizes.values()}) > 1:
             common = max(sizes.values(), key=[*sizes.values()].count)
-            odd = next((name for name in names if sizes[name] != common and name in values), names[0])
-            others = " and ".join(f"{name}, {sizes[name]}" for name in names if name != odd)
+            odd = next((name for name in given if sizes[name] != common and name in values), names[0])
+            others = " and ".join(f"{name}, {sizes[name]}" for name in given if name != odd)
             yield odd, given[odd], f"a list as long as {others}" if isinstance(given[odd], list) else f"as {others}"
 
 
@@ -267,6 +303,16 @@ def _undivided(accepted: AcceptedValues, values: Mapping[str, Any], kind: str) -
                 yield by, count, f"a divisor of {name}, {size}"
             elif name in values:
                 yield name, size, f"a multiple of {by}" + ("" if by == part == str(count) else f", {count}")
+
+
+def _unevenly(
+    accepted: AcceptedValues, values: Mapping[str, Any], kind: str, built: BuiltValues | None
+) -> Iterator[Problem]:
+    """Numbers of heads that do not divide a size, with which no model is built though the class takes them."""
+    checked = {part for _, part in accepted.divided}
+    for key, other, size in built.undivided(values, declared(kind).keys) if built else ():
+        if key not in checked:
+            yield key, values[key], f"a divisor of {other}, {size}"
 
 
 def _held(values: Mapping[str, Any], known: Declared, key: str) -> tuple[str, Any]:

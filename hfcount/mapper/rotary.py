@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from hfcount.mapper.accepted_values import ABSENT, AcceptedValues, Problem, renamed, shared
+from hfcount.mapper.built_values import BuiltValues
 from hfcount.mapper.class_defaults import version
 from hfcount.mapper.rotary_tables import kindless, rotary_tables
 
@@ -18,14 +19,20 @@ _NEEDED: Mapping[str, tuple[str, ...]] = {
     "llama3": ("factor", "low_freq_factor", "high_freq_factor"),
 }
 _LISTS = ("short_factor", "long_factor")
-_READ = ("rope_theta", "partial_rotary_factor")
+_SHARE, _SETTINGS = "partial_rotary_factor", "rope_parameters"
+_READ = ("rope_theta", _SHARE)
+_TEXTS = {"rope_theta": "theta_text", _SHARE: "share_text"}
+"""The forms of built.json with a text for one of these keys."""
+
 _OPTIONAL: Mapping[str, tuple[str, ...]] = {
     "yarn": ("original_max_position_embeddings", "beta_fast", "beta_slow", "mscale", "mscale_all_dim"),
     "llama3": ("original_max_position_embeddings",),
 }
 
 
-def rope(accepted: AcceptedValues, values: Mapping[str, Any], kind: str, turns: bool) -> Iterator[Problem]:
+def rope(
+    accepted: AcceptedValues, values: Mapping[str, Any], kind: str, turns: bool, built: BuiltValues | None = None
+) -> Iterator[Problem]:
     """What is wrong with a config's rotary positions.
 
     Args:
@@ -33,20 +40,29 @@ def rope(accepted: AcceptedValues, values: Mapping[str, Any], kind: str, turns: 
         values: the config.
         kind: the model_type, or name, of its class.
         turns: whether a model of it has rotary positions.
+        built: what is built of values of its keys; None where that is not recorded.
     """
     name = "rope_scaling" if values.get("rope_scaling") else "rope_parameters"
     given = values.get(name)
     turns = turns and accepted.rope and bool(accepted.rotates)
     if turns and _lacks_theta(given):
-        yield from _numbers(values, "", [key for key in _READ if key in values and key not in accepted.types])
+        read = [key for key in _READ if key in values and key not in accepted.types]
+        yield from _numbers(values, "", [key for key in read if not _is_unread(built, key)])
     without, tables = kindless(values, older=False), rotary_tables(kind, version())
     if turns and without and tables.kindless is not None and not tables.refuses(without):
         return
     if given and (accepted.rope or name == "rope_scaling"):
-        yield from _given(accepted, name, given, turns)
+        yield from _given(accepted, name, given, turns, built)
 
 
-def _given(accepted: AcceptedValues, name: str, given: Any, turns: bool) -> Iterator[Problem]:
+def _is_unread(built: BuiltValues | None, key: str) -> bool:
+    """Whether a model is built whatever a key of rotary positions that are not scaled holds."""
+    return built is not None and built.takes(_TEXTS[key], _SETTINGS)
+
+
+def _given(
+    accepted: AcceptedValues, name: str, given: Any, turns: bool, built: BuiltValues | None
+) -> Iterator[Problem]:
     """What is wrong with the object that describes them, or with those that it has for kinds of layers."""
     if not isinstance(given, dict):
         if name not in accepted.types:
@@ -56,7 +72,7 @@ def _given(accepted: AcceptedValues, name: str, given: Any, turns: bool) -> Iter
     for place in nested or [""]:
         path, inner = (f"{name}.{place}", given[place]) if place else (name, given)
         if isinstance(inner, dict):
-            yield from _checked(accepted, inner, f"{path}.", turns)
+            yield from _checked(accepted, inner, f"{path}.", turns, built)
         else:
             yield path, inner, "an object or null"
 
@@ -94,7 +110,9 @@ def _lacks_theta(given: Any) -> bool:
     return not given or (isinstance(given, dict) and "rope_theta" not in given)
 
 
-def _checked(accepted: AcceptedValues, given: Mapping[str, Any], path: str, turns: bool) -> Iterator[Problem]:
+def _checked(
+    accepted: AcceptedValues, given: Mapping[str, Any], path: str, turns: bool, built: BuiltValues | None
+) -> Iterator[Problem]:
     key = "rope_type" if "rope_type" in given else "type"
     kind = given.get(key, "default")
     known = (*shared("rope_types"), *sorted(accepted.rotates - {"default"}))
@@ -106,9 +124,18 @@ def _checked(accepted: AcceptedValues, given: Mapping[str, Any], path: str, turn
         if name not in given:
             yield f"{path}{name}", ABSENT, f'{key} "{kind}" needs it'
     if turns:
-        read = (*_READ, *_NEEDED.get(kind, ()))
+        read = (*(name for name in _READ if kind != "default" or not _is_unread(built, name)), *_NEEDED.get(kind, ()))
         yield from _numbers(given, path, [name for name in read if name in given])
+        yield from _shares(given, path, built) if kind == "default" else ()
         yield from _numbers(given, path, [name for name in _OPTIONAL.get(kind, ()) if given.get(name) is not None])
+
+
+def _shares(given: Mapping[str, Any], path: str, built: BuiltValues | None) -> Iterator[Problem]:
+    """A negative share of the features that are turned, where no model is built with one."""
+    share = given.get(_SHARE)
+    below = isinstance(share, int | float) and share < 0
+    if below and built and built.refuses("share_below", _SETTINGS):
+        yield f"{path}{_SHARE}", share, "at least 0"
 
 
 def _numbers(given: Mapping[str, Any], path: str, names: list[str]) -> Iterator[Problem]:

@@ -146,7 +146,9 @@ def rotary_forms(values: Values, usual: Values, older: bool) -> Iterator[tuple[s
     kind = inner.get("rope_type", inner.get("type", "default"))
     if not isinstance(kind, str):
         return
-    if old:
+    if old and inner is not settings:
+        yield "nested_scaling", kind
+    elif old:
         form = "type" if "type" in old and "rope_type" not in old else "rope_scaling"
         yield ("both" if new and form == "rope_scaling" else form), kind
     else:

@@ -71,6 +71,8 @@ TYPE = {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq
 
 FLAT = {"rope_type": "default", "rope_theta": 10000.0}
 
+VISION_LAYERS = "vision_config.layer_types"
+
 # A type, a change to its config, and the key that transformers then refuses, if it does.
 CHANGES: list[tuple[str, Json, str | None]] = [
     ("llama", {}, None),
@@ -183,6 +185,23 @@ CHANGES: list[tuple[str, Json, str | None]] = [
     ("mistral", {"hidden_size": 64, "num_attention_heads": 6, "num_key_value_heads": 3, "head_dim": 16}, None),
     ("lightglue", {"num_attention_heads": 3}, "num_attention_heads"),
     ("step3p5", {"layer_types": ["full_attention", "sliding_attention", "conv", "full_attention"]}, None),
+    ("llama", {"layer_types": ["full_attention"] * 4}, "layer_types"),  # and three layers
+    ("zamba", {"layers_block_type": ["none such"] * 8}, "layers_block_type"),  # its name for layer_types
+    (
+        "muse_glimmer",
+        {"vision_config": {"num_hidden_layers": 1, "layer_types": ["window_attention"] * 2}},
+        VISION_LAYERS,
+    ),
+    ("hubert", {"num_feat_extract_layers": -1}, "num_feat_extract_layers"),
+    ("hubert", {"num_feat_extract_layers": 7}, None),
+    ("swin", {"out_features": ["STAGE4"], "out_indices": None}, "out_features"),
+    ("swin", {"out_features": ["stage2", "stage1"], "out_indices": None}, "out_features"),
+    ("swin", {"out_features": ["stage1", "stage1"], "out_indices": None}, "out_features"),
+    ("swin", {"out_features": ["stem", "stage1"], "out_indices": [0, -4]}, None),
+    ("swin", {"out_features": ["stage1"], "out_indices": [1, 2]}, "out_features"),
+    ("swin", {"out_features": None, "out_indices": [5]}, "out_indices"),
+    ("swin", {"out_features": None, "out_indices": [3, -3]}, "out_indices"),
+    ("dinov2", {"out_features": ["stage99"], "out_indices": None}, "out_features"),
 ]
 
 

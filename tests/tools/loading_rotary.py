@@ -1,8 +1,9 @@
 """Finds the forms of the settings of rotary positions that a config class of transformers refuses.
 
 A form is PLACE/KIND: rope_parameters, as version 5 writes them; nested, the same for each kind of layers, by the names
-that the class itself gives them; rope_scaling, as version 4 writes them, beside rope_theta; both, these two; type,
-rope_scaling whose kind is called so; and headless, rope_scaling where head_dim is null.
+that the class itself gives them; rope_scaling, as version 4 writes them, beside rope_theta; nested_scaling, the same
+for each kind of layers; both, rope_scaling and rope_parameters; type, rope_scaling whose kind is called so; and
+headless, rope_scaling where head_dim is null.
 """
 
 import sys
@@ -108,6 +109,7 @@ def _forms(usual: Any) -> Iterator[tuple[str, Json]]:
         yield f"rope_parameters/{kind}", {"rope_parameters": new, **head}
         yield f"nested/{kind}", {"rope_parameters": by_layer, **head}
         yield f"rope_scaling/{kind}", {"rope_theta": _BASE, "rope_scaling": old, **head}
+        yield f"nested_scaling/{kind}", {"rope_theta": _BASE, "rope_scaling": by_layer, **head}
         yield f"type/{kind}", {"rope_theta": _BASE, "rope_scaling": {"type": kind, **filled}, **head}
         yield f"both/{kind}", {"rope_theta": _BASE, "rope_scaling": old, "rope_parameters": new, **head}
         if known:

@@ -37,8 +37,16 @@ def alike(kind: Any) -> list[str]:
                 own = {str(one) for one in sides}
                 near = [one for one in groups if one & own]
                 groups = [one for one in groups if not one & own] + [own.union(*near)]
-    declared = set(getattr(kind, "__dataclass_fields__", ()))
+    declared = {*getattr(kind, "__dataclass_fields__", ()), *_computed(kind)}
     return sorted(" ".join(sorted(one & declared)) for one in groups if len(one & declared) > 1)
+
+
+def _computed(kind: Any) -> set[str]:
+    """What the class sets by itself beside the keys that it declares."""
+    try:
+        return set(vars(kind()))
+    except Exception:  # a class that needs more
+        return set()
 
 
 def divided(kind: Any) -> list[str]:

@@ -103,6 +103,8 @@ def described(kind: Any) -> Json:
         "words": validators.words(kind),
         "alike": validators.alike(kind),
         "divided": validators.divided(kind),
+        "counted": " ".join(name for name in ("layer_types", "mlp_layer_types") if _is_counted(kind, name)),
+        "stages": _stages(kind),
     }
     return {name: value for name, value in whole.items() if value}
 
@@ -283,6 +285,44 @@ def _checks_kinds(kind: Any, name: str) -> bool:
     given = known if isinstance(known, list) and len(known) == count else ["full_attention"] * count
     good = {"layer_types": given} | ({name: ["dense"] * count} if name != "layer_types" else {})
     return count > 0 and not _refuses(kind, good) and _refuses(kind, {**good, name: ["none such"] * count})
+
+
+def _is_counted(kind: Any, name: str) -> bool:
+    """Whether the class refuses a list of kinds of layers that has more or fewer entries than there are layers."""
+    try:
+        made = kind()
+        count, given = made.num_hidden_layers, getattr(made, name, None)
+    except Exception:  # a class without, or one that needs more
+        return False
+    if not isinstance(count, int) or count < 2:
+        return False
+    word = "full_attention" if name == "layer_types" else "dense"
+    usual = given if isinstance(given, list) and len(given) == count else [word] * count
+    before = {"layer_types": getattr(made, "layer_types", None) or ["full_attention"] * count}  # looked at first
+    lists = ([*usual, usual[-1]], usual[:-1])
+    return not _refuses(kind, {**before, name: usual}) and all(_refuses(kind, {**before, name: one}) for one in lists)
+
+
+def _stages(kind: Any) -> str:
+    """The key that says how many stages the class has by name; empty if it names none, or takes any name."""
+    try:
+        names = kind().stage_names
+    except Exception:  # a class without
+        return ""
+    usual = ["stem", *(f"stage{number}" for number in range(1, len(names)))]
+    if names != usual or not _refuses(kind, {"out_features": ["none such"]}):
+        return ""
+    for name, value in _defaults(kind):
+        listed = isinstance(value, list | tuple) and bool(value)
+        if (len(value) if listed else value) != len(names) - 1 or isinstance(value, float):
+            continue
+        try:
+            longer = kind(**{name: [*value, value[-1]] if listed else value + 1})
+        except Exception:  # what belongs to it is not as long
+            continue
+        if len(longer.stage_names) == len(names) + 1:
+            return name
+    return ""
 
 
 def _refuses(kind: Any, values: Json) -> bool:

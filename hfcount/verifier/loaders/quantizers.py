@@ -5,9 +5,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from hfcount.formats.safetensors import Entry
 from hfcount.mapper import json_lines
 from hfcount.text import shown
 from hfcount.verifier.loaders.loader import Checkpoint, ReadingOutcome
+
+_FLOATS = ("F64", "F32", "F16", "BF16")
+"""The dtypes of weights that are not packed."""
 
 
 class Unread(NamedTuple):
@@ -59,6 +63,21 @@ def _has_plain_names(checkpoint: Checkpoint) -> bool:
     )
 
 
+def _is_plain(checkpoint: Checkpoint) -> bool:
+    """Whether it holds the very tensors that its config describes without a quantisation, in their shapes and dtype."""
+    if checkpoint.shards is None or checkpoint.blueprint is None or not _has_plain_names(checkpoint):
+        return False
+    stored: dict[str, Entry] = {}
+    for shard in checkpoint.shards.values():
+        stored |= shard.header.tensors if shard.header else {}
+    required = [leaf for leaf in checkpoint.blueprint.leaves if leaf.presence == "required" and not leaf.tied_to]
+    return all(
+        stored[name].shape == tuple(map(int, leaf.shape)) and (leaf.whole or stored[name].dtype in _FLOATS)
+        for leaf in required
+        for name in leaf.names()
+    )
+
+
 def _of_settings(known: _Quantizers, settings: Mapping[str, Any], checkpoint: Checkpoint) -> Iterator[Unread]:
     method = settings.get("quant_method")
     if settings.get("load_in_8bit") or settings.get("load_in_4bit"):
@@ -67,6 +86,9 @@ def _of_settings(known: _Quantizers, settings: Mapping[str, Any], checkpoint: Ch
         yield Unread("refuses", "refuses a quantization_config without quant_method", known.unnamed)
     elif isinstance(method, list | dict):  # which it looks up in a dict (TypeError: unhashable type)
         yield Unread("refuses", f"refuses a quantization_config whose quant_method is {shown(method)}", known.unknown)
+    elif method not in known.methods and method != "bitsandbytes" and _is_plain(checkpoint):
+        says = f"has no quantisation method {method}, passes over it, and loads the weights, which are not packed"
+        yield Unread("whole", says, known.unknown)
     elif method not in known.methods and method != "bitsandbytes" and _has_plain_names(checkpoint):
         says = f"has no quantisation method {method}, and whether the weights are packed is not known here"
         yield Unread("unknown", says, known.unknown)

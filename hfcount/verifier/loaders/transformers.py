@@ -16,7 +16,7 @@ from hfcount.spec.tree.leaves import Leaf
 from hfcount.text import shown
 from hfcount.verifier.finding import Finding
 from hfcount.verifier.joined import stored_in_part
-from hfcount.verifier.loaders import config_values
+from hfcount.verifier.loaders import built, config_values
 from hfcount.verifier.loaders.by_findings import by_findings, errors_of
 from hfcount.verifier.loaders.config_values import ABSENT, value_at
 from hfcount.verifier.loaders.facts import LIBRARY, Facts, Size, facts, versions
@@ -24,6 +24,9 @@ from hfcount.verifier.loaders.loader import Basis, Checkpoint, Loader, Reading, 
 
 _OF_INDEX = frozenset({"HF205"})
 """Findings of an index that does not say what its files hold."""
+
+_STALE = "HF504"
+"""The finding of a quantisation that no tensor is stored by."""
 
 _REFUSED_BY_4 = ("HF303",)
 """Findings of what version 4 refuses, and version 5 converts."""
@@ -83,13 +86,18 @@ def read(loader: Loader, checkpoint: Checkpoint) -> Reading:
     lacks = f"has no model_type {kind}" if recorded is None else _lacks(version, recorded, checkpoint, kind)
     if recorded is None or lacks:
         return Reading(loader, "refuses", lacks, source=source)
-    if checkpoint.is_announced and (otherwise := _of_settings(loader, checkpoint)):
-        return otherwise
+    unread = _of_settings(loader, checkpoint) if checkpoint.is_announced else None
+    if unread and unread.outcome != "whole":
+        refused = _as_compared(loader, recorded, checkpoint) if unread.outcome == "unknown" else unread
+        return refused if refused.outcome == "refuses" else unread
     if difference := next(_differences(version, recorded, checkpoint), None):
         outcome, says, codes = difference
         basis: Basis = "none" if outcome == "unknown" else "run"
         return Reading(loader, outcome, says, codes, basis, "" if outcome == "unknown" else source)
-    return _as_compared(loader, recorded, checkpoint)
+    compared = _as_compared(loader, recorded, checkpoint)
+    if unread and (compared.outcome == "unknown" or set(compared.findings) == {_STALE}):
+        return unread
+    return compared
 
 
 def facts_of(version: str, checkpoint: Checkpoint) -> Facts | None:
@@ -184,6 +192,10 @@ def _is_taken(version: str, recorded: Facts, checkpoint: Checkpoint, finding: Fi
     if finding.codes == _OF_INDEX and not getattr(finding, "gone", True):
         # The index says which files there are: version 5 reads all that they hold, and version 4 what is listed.
         return not version.startswith("4.") or not getattr(finding, "omitted", True)
+    if finding.code in ("HF103", "HF110") and finding.key and version != versions()[-1]:
+        parts = _parts(checkpoint.values, _kind(checkpoint))
+        if built.is_built(version, versions()[-1], parts, finding.key):
+            return True
     return version.startswith("4.") and _is_taken_by_4(version, recorded, checkpoint, finding)
 
 
@@ -248,6 +260,8 @@ def _differences(version: str, recorded: Facts, checkpoint: Checkpoint) -> Itera
             if width := tables.odd_width(part, declared(kind).keys):
                 yield "refuses", f"refuses {at}head_dim {width}: rotary positions need an even width", ()
             yield from _unnamed(inner, part, kind, at)
+    for says in built.uneven(version, _parts(values, _kind(checkpoint))):
+        yield "refuses", says, ()
     yield from _of_attention(version, values, _kind(checkpoint))
     if _has_generation_settings(checkpoint):
         from hfcount.verifier.loaders import generation  # many have none
