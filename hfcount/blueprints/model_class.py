@@ -53,8 +53,11 @@ def naming(c: Config) -> Naming:
         return Naming()
     if first is None and named not in (None, []):
         raise _unreadable_class_error(c, named)
-    if first is None:
-        return Naming()
+    return Naming() if first is None else _of_class(c, first, model_type)
+
+
+def _of_class(c: Config, first: str, model_type: str) -> Naming:
+    """What the first class of a config with a known model_type is; raises UnknownClass."""
     of_type, other = _is_of_type(first, model_type) or families.described(first), known(first)
     of_it = other is not None and model_type in other.types
     if (of_type or of_it) and (class_ := _respelled(c, first, model_type)):
