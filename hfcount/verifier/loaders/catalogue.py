@@ -220,9 +220,13 @@ def _of_scheme(announced: Announcement) -> tuple[Loader, ...]:
 
 
 def _is_of_vllm(checkpoint: Checkpoint) -> bool:
-    """Whether vLLM registers its class, and no recorded version of transformers has the type."""
+    """Whether vLLM registers its class, and transformers has no such type, or builds another model by it."""
+    from hfcount.verifier.loaders import transformers  # not needed to list the loaders
+
     kind = checkpoint.model_type
-    if not kind or facts(versions()[-1], kind) or "auto_map" in checkpoint.values:
+    if not kind or "auto_map" in checkpoint.values:
+        return False
+    if not transformers.is_taken_for_another(checkpoint) and any(facts(version, kind) for version in versions()[::-1]):
         return False
     row = engine_facts.engine(loader("vllm")).registered(checkpoint.class_name)
-    return row is not None and row.is_there and not any(facts(version, kind) for version in versions())
+    return row is not None and row.is_there

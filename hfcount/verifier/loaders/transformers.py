@@ -86,6 +86,9 @@ def read(loader: Loader, checkpoint: Checkpoint) -> Reading:
     lacks = f"has no model_type {kind}" if recorded is None else _lacks(version, recorded, checkpoint, kind)
     if recorded is None or lacks:
         return Reading(loader, "refuses", lacks, source=source)
+    if is_taken_for_another(checkpoint):
+        says = f"builds a {kind} model by its model_type and has no class {checkpoint.class_name}"
+        return Reading(loader, "unknown", f"{says}: what it makes of these tensors is not known here", evidence="none")
     unread = _of_settings(loader, checkpoint) if checkpoint.is_announced else None
     if unread and unread.outcome != "whole":
         refused = _as_compared(loader, recorded, checkpoint) if unread.outcome == "unknown" else unread
@@ -98,6 +101,19 @@ def read(loader: Loader, checkpoint: Checkpoint) -> Reading:
     if unread and (compared.outcome == "unknown" or set(compared.findings) == {_STALE}):
         return unread
     return compared
+
+
+def is_taken_for_another(checkpoint: Checkpoint) -> bool:
+    """Whether no version has the architecture that a checkpoint was compared with, but one has its model_type.
+
+    Drafts are such: the class says that they are none of the models of their model_type, which the auto classes build.
+    """
+    kind, blueprint = _kind(checkpoint), checkpoint.blueprint
+    if blueprint is None or blueprint.spec.family == kind or "auto_map" in checkpoint.values:
+        return False
+    names = registry.together(kind) if registry.find(kind) else ()
+    family = blueprint.spec.family
+    return family not in names and not any(facts(version, family) for version in versions())
 
 
 def facts_of(version: str, checkpoint: Checkpoint) -> Facts | None:
