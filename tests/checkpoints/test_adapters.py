@@ -453,6 +453,43 @@ def test_an_adapter_of_a_billion_layers_is_not_enumerated() -> None:
     assert codes(held({"r": 2**62}, layered(PAIR), LLAMA)) == ["HF723"]
 
 
+# A of another rank, B of another rank, inputs of another width, outputs of another width, both at once
+OTHER_EXTENTS: list[tuple[tuple[int, int], tuple[int, int], list[str]]] = [
+    ((4, 12), (24, 4), ["HF723"]),
+    ((2, 24), (24, 2), ["HF725"]),
+    ((2, 12), (48, 2), ["HF725"]),
+    ((2, 6), (12, 2), ["HF725"]),
+    ((4, 24), (48, 4), ["HF725"]),
+    ((4, 12), (48, 2), ["HF723", "HF725"]),
+]
+
+
+@over("row", OTHER_EXTENTS)
+def test_a_width_that_is_a_multiple_of_the_rank_is_no_rank(
+    row: tuple[tuple[int, int], tuple[int, int], list[str]],
+) -> None:
+    first, second, expected = row
+    stored = layered({f"{Q}.lora_A.weight": first, f"{Q}.lora_B.weight": second})
+    assert codes(held({}, stored, LLAMA)) == expected
+
+
+def test_experts_of_another_rank_and_of_another_width() -> None:
+    settings = {"target_modules": [], "target_parameters": ["mlp.experts.down_proj"]}
+    experts, inner, hidden, rank = 8, 10, 12, 2
+
+    def stored(rank: int, inner: int) -> Shapes:
+        end = "mlp.experts"
+        halves = {
+            f"{end}.lora_A.weight": (rank * experts, inner),
+            f"{end}.lora_B.weight": (hidden, rank * experts),
+        }
+        return layered(halves)
+
+    assert codes(held(settings, stored(rank, inner), MOE)) == []
+    assert codes(held(settings, stored(2 * rank, inner), MOE)) == ["HF723"]
+    assert codes(held(settings, stored(rank, 2 * inner), MOE)) == ["HF725"]
+
+
 def without_base(folder: Path, **settings: Any) -> Any:
     """The report of an adapter alone in a folder."""
     made = adapter(**settings)

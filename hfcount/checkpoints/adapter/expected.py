@@ -1,7 +1,8 @@
 """The expected tensors of an adapter, by its settings and the modules of its base."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from hfcount.checkpoints.adapter.methods import METHODS, VARIANTS, AdaptedModule, Method, Shape
@@ -38,6 +39,7 @@ class ExpectedAdapter:
         optional: shapes of what may be there besides.
         turned: shapes of what may be there as it is for experts that are stored as inputs by outputs.
         ranks: the rank of each module, by its path.
+        at_rank: gives the shapes of a module's tensors at a rank, by the module's path.
         heads: names of tensors of a head, whose rows are the labels of the task.
         roots: the paths of modules that are stored whole.
         unmatched: names in the settings that are nothing in the base.
@@ -49,6 +51,7 @@ class ExpectedAdapter:
     optional: dict[str, Shape] = field(default_factory=dict)
     turned: dict[str, Shape] = field(default_factory=dict)
     ranks: dict[str, int] = field(default_factory=dict)
+    at_rank: dict[str, Callable[[int], Mapping[str, Shape]]] = field(default_factory=dict)
     heads: set[str] = field(default_factory=set)
     roots: set[str] = field(default_factory=set)
     unmatched: tuple[str, ...] = ()
@@ -97,6 +100,11 @@ def _check_variants(settings: Settings) -> None:
             raise Unread(f"{settings.where} sets {key}, and hfcount does not know what tensors that adds")
 
 
+def _of_experts(experts: int, inputs: int, outputs: int, rank: int) -> Mapping[str, Shape]:
+    """The shapes of a LoRA of a parameter that stacks experts, or of a matrix as one expert."""
+    return {"lora_A.weight": (rank * experts, inputs), "lora_B.weight": (outputs, rank * experts)}
+
+
 @dataclass(frozen=True, slots=True)
 class _Work:
     settings: Settings
@@ -114,8 +122,7 @@ class _Work:
             rank = self._rank(target.path)
             if target.module.kind not in self.method.kinds:
                 raise Refused(_unsupported(target))
-            shapes = self.method.tensors(AdaptedModule(target.path, target.module, self.settings, rank, self.patterns))
-            self._add(target.path, shapes, rank)
+            shapes = self._add(target.path, partial(self._shapes, target), rank)
             adapted.append(target.module)
             if "trainable_tokens_delta" in shapes:
                 self._share(target.module, "trainable_tokens_delta", shapes["trainable_tokens_delta"])
@@ -138,12 +145,18 @@ class _Work:
             return self.settings.number(key, default, least=0)
         return self.ranks.of(path, self.settings.number(key, default))
 
-    def _add(self, path: str, shapes: Mapping[str, Shape], rank: int) -> None:
+    def _shapes(self, target: Target, rank: int) -> Mapping[str, Shape]:
+        return self.method.tensors(AdaptedModule(target.path, target.module, self.settings, rank, self.patterns))
+
+    def _add(self, path: str, at_rank: Callable[[int], Mapping[str, Shape]], rank: int) -> Mapping[str, Shape]:
+        shapes = at_rank(rank)
         self.expected.adapted += 1
         self.expected.ranks[path] = rank
+        self.expected.at_rank[path] = at_rank
         self.expected.tensors.update({f"{path}.{end}": shape for end, shape in shapes.items()})
         if len(self.expected.tensors) > _MANY:
             raise Unread(f"the settings name more than {_MANY:,} tensors")
+        return shapes
 
     def _add_parameter(self, parameter: Parameter) -> None:
         shape, path = parameter.shape, f"{parameter.path}.{parameter.inside}".removesuffix(".")
@@ -154,15 +167,12 @@ class _Work:
             )
         rank = self.ranks.of(f"{parameter.path}.{parameter.name}", self.settings.number("r", 8))
         experts = shape[0] if len(shape) == 3 else 1
-        ways = [
-            {"lora_A.weight": (rank * experts, inputs), "lora_B.weight": (outputs, rank * experts)}
-            for inputs, outputs in ((shape[-1], shape[-2]), (shape[-2], shape[-1]))
-        ]
+        ways = [partial(_of_experts, experts, *sides) for sides in ((shape[-1], shape[-2]), (shape[-2], shape[-1]))]
         if parameter.bias == shape[-1]:  # experts as inputs by outputs
             ways.reverse()
         self._add(path, ways[0], rank)
         if len(shape) == 3 and parameter.bias is None:
-            self.expected.turned.update({f"{path}.{name}": way for name, way in ways[1].items()})
+            self.expected.turned.update({f"{path}.{name}": way for name, way in ways[1](rank).items()})
 
     def tokens(self, vocab: int) -> None:
         """Rows of embeddings that are trained beside LoRA."""

@@ -108,18 +108,22 @@ class Differences:
             self.labels.append(other)
         elif self._is_of_vocabulary(name) and _only(other, self.vocab):
             self.resized.append(other)
-        elif _is_rank(other, self._rank(name)):
+        elif self._is_of_other_rank(name, other):
             self.ranks.append(other)
         else:
             self.shapes.append(other)
 
-    def _rank(self, name: str) -> int:
-        path = name
-        while path and path not in self.expected.ranks:
-            path = path.rpartition(".")[0]
-        rank = self.expected.ranks.get(path, 0)
-        method = METHODS.get(self.settings.method)
-        return rank if method and method.rank[1] else 0
+    def _is_of_other_rank(self, name: str, other: ShapeDifference) -> bool:
+        """Whether the method gives the tensor the stored shape at another rank of its module.
+
+        A width is mostly a multiple of the rank, so that extents alone do not tell a rank from a width.
+        """
+        path = next((path for path in _parents(name) if path in self.expected.ranks), "")
+        rank, method = self.expected.ranks.get(path, 0), METHODS.get(self.settings.method)
+        if not rank or method is None or not method.rank[1]:
+            return False
+        at_rank, end = self.expected.at_rank[path], name.removeprefix(f"{path}.")
+        return any(at_rank(known).get(end) == other.observed for known in _ranks(other, rank))
 
     def _is_of_vocabulary(self, name: str) -> bool:
         tables = (embedding(self.modules, self.vocab), output(self.modules))
@@ -157,12 +161,14 @@ def _only(other: ShapeDifference, size: int) -> bool:
     )
 
 
-def _is_rank(other: ShapeDifference, rank: int) -> bool:
-    """Whether only extents that are a multiple of the rank differ, and are one of another rank."""
-    if not rank or len(other.expected) != len(other.observed):
-        return False
-    pairs = [(a, b) for a, b in zip(other.expected, other.observed, strict=True) if a != b]
-    return len(pairs) == 1 and pairs[0][0] % rank == 0 and pairs[0][1] % (pairs[0][0] // rank) == 0
+def _ranks(other: ShapeDifference, rank: int) -> set[int]:
+    """The ranks that the stored extents may be of, where those expected are multiples of `rank`."""
+    pairs = zip(other.expected, other.observed, strict=False)
+    return {
+        observed // (expected // rank)
+        for expected, observed in pairs
+        if expected != observed and expected >= rank and expected % rank == 0
+    }
 
 
 def report(differences: Differences) -> list[Finding]:
