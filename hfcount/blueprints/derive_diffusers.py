@@ -30,12 +30,15 @@ def derive(values: Mapping[str, Any], where: str) -> Derived:
     """
     if not (find_spec("diffusers") and find_spec("torch")):
         needed = f"diffusers, which could, is not installed: {install('diffusers', 'torch')}"
-        raise UnknownArchitecture(f"{where}: no family describes it, and {needed}")
+        raise UnknownArchitecture(f"{where}: hfcount does not know it, and {needed}")
     diffusers, name = import_module("diffusers"), values.get("model_type")
     by = f"diffusers {diffusers.__version__}"
     kind: Any = getattr(diffusers, name, None) if isinstance(name, str) else None
     if not hasattr(kind, "extract_init_dict") or not issubclass(kind, diffusers.ModelMixin):
-        raise UnknownArchitecture(f"{where}: {by} has no model class {printable(str(name), 60)}, and no family has it.")
+        raise UnknownArchitecture(
+            f"{where}: neither hfcount nor {by} knows model class {printable(str(name), 60)}."
+            " Upgrade diffusers, if the model is newer."
+        )
     check_sizes(values, where)
     given = {key: value for key, value in values.items() if key != "model_type"}
     diffusers.utils.logging.set_verbosity_error()

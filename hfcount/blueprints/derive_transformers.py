@@ -72,11 +72,14 @@ def derive(values: Mapping[str, Any], where: str) -> Derived:
     """
     if not (find_spec("transformers") and find_spec("torch")):
         needed = f"transformers, which could, is not installed: {install('transformers', 'torch')}"
-        raise UnknownArchitecture(f"{where}: no family describes it, and {needed}")
+        raise UnknownArchitecture(f"{where}: hfcount does not know it, and {needed}")
     transformers = import_module("transformers")
     by, name = f"transformers {transformers.__version__}", values.get("model_type")
     if not isinstance(name, str) or name not in transformers.CONFIG_MAPPING:
-        raise UnknownArchitecture(f"{where}: {by} has no model_type {printable(str(name), 60)}, and no family has it.")
+        raise UnknownArchitecture(
+            f"{where}: neither hfcount nor {by} knows model_type {printable(str(name), 60)}."
+            " Upgrade transformers, if the model is newer."
+        )
     check_sizes(values, where)
     with _quiet(), module_limit(where):
         try:

@@ -11,6 +11,7 @@ from hfcount.fetcher.interface import Documents
 from hfcount.fetcher.unread_files import CODE, ORIGINALS, beside, code, originals
 from hfcount.fetcher.weights import Weights
 from hfcount.formats.json import parse_object
+from hfcount.formats.safetensors import Shard
 from hfcount.report.model import Beside, Evidence, Files, ReportedCheck
 from hfcount.text import plural, printable
 from hfcount.verifier.finding import Finding
@@ -53,11 +54,23 @@ def _files(inspection: Inspection, weights: Weights) -> Files:
     )
 
 
-def file_checks(evidence: Evidence | None, findings: Sequence[Finding]) -> Iterator[ReportedCheck]:
-    """Rows for what is wrong with files, which no other row shows: how many are there, and their bytes."""
+def file_checks(
+    evidence: Evidence | None, headers: Mapping[str, Shard], findings: Sequence[Finding]
+) -> Iterator[ReportedCheck]:
+    """Rows for what is wrong with files, which no other row shows: how many can be read, and their bytes.
+
+    Args:
+        headers: of the weight files that were opened.
+    """
     files, codes = evidence.files if evidence else None, {finding.code for finding in findings}
-    if files and files.found is not None and files.found < files.named and "HF005" in codes:
-        yield ReportedCheck(name="files", expected=files.named, observed=files.found, agrees=False, text="")
+    if files and files.found is not None:
+        named = {finding.file for finding in findings if finding.code == "HF003"}  # the first of several alike
+        problems = {file for file, shard in headers.items() if shard.problem is not None}
+        broken = len(named | problems) if named else 0
+        readable = files.found - min(broken, files.found)
+        if broken or (readable < files.named and "HF005" in codes):
+            text = f"{broken:,} cannot be read" if broken else ""
+            yield ReportedCheck(name="files", expected=files.named, observed=readable, agrees=False, text=text)
     cut = [finding for finding in findings if finding.code == "HF004" and finding.severity == "error"]
     sizes = [(finding.expected, finding.observed) for finding in cut]
     known = [(needed, size) for needed, size in sizes if isinstance(needed, int) and isinstance(size, int)]

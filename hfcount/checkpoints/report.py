@@ -58,7 +58,7 @@ def report_of(inspection: Inspection) -> Report:
         depth=evidence.depth,
         depth_reason=evidence.depth_reason,
         verdict=verdict(findings, policy, compared, proven),
-        checks=(*file_checks(files, findings), *map(_check, outcome.checks)),
+        checks=(*file_checks(files, evidence.headers or {}, findings), *map(_check, outcome.checks)),
         findings=reported(findings, policy, documents),
         allowed=waived(findings, policy),
         loaders=tuple(map(_loader, read_by)),
@@ -181,7 +181,9 @@ def _waived(waiver: "Waiver | None") -> Waived | None:
 
 
 def _finding(finding: Finding, policy: Policy, location: Location) -> ReportedFinding:
-    """A finding as a report has it."""
+    """A finding as a report has it; an error whose sentences do not say what to do says what its rule advises."""
+    if finding.advises and finding.severity == "error" and finding.fix is None and finding.cause is None:
+        finding = finding.replace(fix=finding.remedy)
     return ReportedFinding(
         code=finding.code,
         name=finding.name,

@@ -181,7 +181,8 @@ def schemes(_context: click.Context, _option: click.Parameter, values: Sequence[
         if name not in PRESETS:
             from hfcount.cli.foreign_options import scheme  # only where one is
 
-            raise click.BadParameter(f"{scheme(name)} {name or 'nothing'} is not among {', '.join(PRESETS)}.".lstrip())
+            problem = scheme(name) or f"there is no preset {name or 'without a name'}."
+            raise click.BadParameter(f"{problem} Presets are {', '.join(PRESETS)}.")
     return [{QUANTIZATION: dict(PRESETS[name])} for name in dict.fromkeys(names)]
 
 

@@ -17,7 +17,7 @@ _ARCHIVES = (".zip", ".tar", ".tgz", ".gz", ".bz2", ".xz", ".zst", ".7z", ".rar"
 _NEAR = 0.7
 _MANY, _NAMED = 10_000, 3  # entries of a folder that are looked at; those that are named
 _OF_MODELS = "models--"
-_WEIGHTS = re.compile(r"[^/]+\.safetensors|pytorch_model[^/]*\.bin")
+_WEIGHTS = re.compile(r"[^/]+\.(safetensors|bin|pt|pth|ckpt)")
 _DIALECTS = {
     "GGUF": "which --set, --quantize and `hfcount fix` do not take: name the model that it was converted from",
     "GGML": "the format before GGUF, which llama.cpp no longer reads: convert the model again, or look for its GGUF",
@@ -59,6 +59,8 @@ def _near(path: Path, model: str) -> str:
     if above is None or str(above) in (".", "/"):
         return f"Check the path.{meant}"
     near, names = _nearest(path.name, above)
+    if len(near) == 1:
+        return f"Did you mean {command(os.path.join(above, near[0]))}?{meant}"
     return f"{printable(str(above))} has {_some(near or names) or 'nothing in it'}.{meant}"
 
 

@@ -105,10 +105,14 @@ def _has_more(raw: bytes, many: int) -> bool:
     return left < 0
 
 
+_POINTER = "In a clone, run `git lfs pull`. In a repo on the Hub, upload the file itself."
+"""What to do about a Git LFS pointer in place of a file."""
+
+
 def check_substitute(where: str, raw: bytes, code: str) -> None:
     """Raises DocumentError, with this code, for a Git LFS pointer or an HTML page in place of the file."""
     if raw.startswith(b"version https://git-lfs"):
-        raise DocumentError(f"{where} is a Git LFS pointer, not the file itself.", code, fix="Run `git lfs pull`.")
+        raise DocumentError(f"{where} is a Git LFS pointer, not the file itself.", code, fix=_POINTER)
     if raw.lstrip()[:15].lower().startswith((b"<!doctype", b"<html")):
         raise DocumentError(f"{where} is an HTML page, probably a server's error page.", code, fix="Download it again.")
 

@@ -9,6 +9,7 @@ from hfcount.mapper.reader import Config
 from hfcount.text import printable
 
 _LISTS = "`hfcount architectures` lists the known types."
+_NEWER = "If the installed transformers has it, --derive-with transformers takes names and shapes from there."
 _CTRANSLATE2 = (
     "a model that CTranslate2 converted, whose model.bin has its own format and is not read: name the model that it"
     " was converted from (see its card)"
@@ -53,9 +54,17 @@ def unknown_type(model_type: str, types: Collection[str]) -> str:
     if re.fullmatch(r"[A-Z]\w*[a-z][A-Z]\w*", model_type):
         return f"{text} It looks like a class name, but no known model has that class. {_LISTS}"
     # A type that is several times as long as any other is near to none.
-    near = get_close_matches(model_type[:200].lower(), sorted(types), n=3, cutoff=_NEAR)
+    name = model_type[:200].lower()
+    versions = [known for known in sorted(types) if _letters(known) == _letters(name)]
+    alike = get_close_matches(name, sorted(types), n=3, cutoff=_NEAR)
+    near = list(dict.fromkeys([*alike, *get_close_matches(name, versions, n=3, cutoff=0)]))[:3]
     text += f" Nearest known: {', '.join(near)}." if near else f" {_LISTS}"
-    return f"{text}{_by_transformers(model_type)}"
+    return f"{text}{_by_transformers(model_type) or f' {_NEWER}'}"
+
+
+def _letters(model_type: str) -> str:
+    """A type without the numbers of its version."""
+    return re.sub(r"[\W\d_]+", "", model_type)
 
 
 def _by_transformers(model_type: str) -> str:

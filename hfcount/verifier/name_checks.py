@@ -91,7 +91,13 @@ def _beyond_statistics(c: Comparison, outcome: Outcome) -> Sequence[str]:
         beside = set(PROCESSORS) <= set(c.weights.files)
         level: Severity = "note" if beside else "error"
         outcome.report(
-            NormalizationDropped(severity=level, tensors=tuple(fold(statistics)), count=len(statistics), beside=beside)
+            NormalizationDropped(
+                severity=level,
+                fix=None if beside else NormalizationDropped.remedy,
+                tensors=tuple(fold(statistics)),
+                count=len(statistics),
+                beside=beside,
+            )
         )
     return [name for name in names if name not in statistics]
 

@@ -191,7 +191,7 @@ def check_tensors(c: Comparison, outcome: Outcome) -> None:
                 first = first or (shape, entry[1])
             if entry[0] not in allowed:
                 retyped.setdefault(leaf.dtypes or (c.declared or "floating-point numbers",), []).append(name)
-    subject = f"{c.packing.name} of {c.subject}"
+    subject = f"{c.subject} in {c.packing.name}"
     _check_shapes(c, outcome, compared, misshapen, first, subject)
     for dtypes, names in retyped.items():
         from hfcount.verifier.rules.hf303_dtype_class import DtypeClass

@@ -13,6 +13,7 @@ from hfcount.verifier.comparison import Comparison
 from hfcount.verifier.file_sizes import Extent, extents
 from hfcount.verifier.findings import Outcome
 from hfcount.verifier.folded_names import fold
+from hfcount.verifier.wording import agree
 
 if TYPE_CHECKING:
     from hfcount.verifier.rules.hf005_missing_shard import MissingByIndex
@@ -123,11 +124,12 @@ class _File(NamedTuple):
     @property
     def doubt(self) -> str:
         """Why its headers have to tell."""
-        name, need = printable(self.name, 100), self.need
+        name, need, tensors = printable(self.name, 100), self.need, self.need.tensors
         if self.size is None:
             return f"the size of {name} is not known"
         bound = f"at least {need.least:,}" if self.size < need.least else f"at most {need.greatest:,}"
-        return f"{name} has {self.size:,} bytes, and {plural(need.tensors, 'tensor')} of that size need {bound}"
+        needs = f"{plural(tensors, 'tensor')} {agree(tensors, 'needs', 'need')} {bound}"
+        return f"{name} has {self.size:,} bytes, and its {needs}"
 
 
 def _report_short(file: _File, size: int, outcome: Outcome) -> None:

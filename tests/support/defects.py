@@ -1209,7 +1209,7 @@ CASES: dict[str, Case] = {
     "rotary frequencies of the whole model": Case(
         "explained",
         "HF204",
-        ("model.rotary_emb.inv_freq", "which transformers 5.24 skips"),
+        ("model.rotary_emb.inv_freq", "transformers 5.24 skips 1 tensor"),
         spoil=lambda checkpoint: checkpoint.add({"model.rotary_emb.inv_freq": ("F32", (3,))}),
     ),
     "rotary frequencies": Case("explained", "HF204", ("inv_freq",), spoil=frequencies("F32")),
@@ -1709,7 +1709,7 @@ CASES: dict[str, Case] = {
     "half an adapter": Case(
         "mismatch",
         "HF724",
-        ("for 1 of them other tensors", "layers.1.self_attn.q_proj.lora_B"),
+        ("though other tensors of its module are", "layers.1.self_attn.q_proj.lora_B"),
         make=adapter,
         spoil=without(f"base_model.model.{LAYER}self_attn.q_proj.lora_B"),
     ),

@@ -137,8 +137,11 @@ VALUES: dict[str, dict[str, Any]] = {
     "a key that nobody reads": {"observed": ("num_towers",), "key": "num_towers", "file": "config.json", "fix": None},
     "truncated": {"key": None, "file": SECOND, "fix": "Upload or download it again."},
     "a shard is missing": {"expected": 3, "observed": 2, "key": None, "file": SECOND},
-    "Git LFS pointer": {**FIRST_HEADER, "fix": "Run `git lfs pull`."},
-    "a hole": {**FIRST_HEADER, "fix": None},
+    "Git LFS pointer": {
+        **FIRST_HEADER,
+        "fix": "In a clone, run `git lfs pull`. In a repo on the Hub, upload the file itself.",
+    },
+    "a hole": {**FIRST_HEADER, "fix": "Write or download the file again."},
     "a file outside the repo": {"key": "weight_map", "file": INDEX, "fix": "Write the index again."},
     "several files without an index": {"key": None, "file": INDEX, "fix": "Write the index from the files."},
     "a tensor is missing": {"expected": 30, "observed": 29, "key": None, "file": None},

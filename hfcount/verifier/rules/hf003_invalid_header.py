@@ -10,4 +10,4 @@ class InvalidHeader(Statement):
     name = "invalid-header"
     level = "error"
     why = "A broken writer, or a Git LFS pointer or an error page in place of the file."
-    remedy = "Write or download the shard again."
+    remedy = "Write or download the file again."

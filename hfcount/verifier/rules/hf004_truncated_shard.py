@@ -62,7 +62,8 @@ class OtherSize(TruncatedShard):
             share = f". The file has {self.narrower} of their data"
             after += f"{share}: they may be stored in another dtype than the index assumes"
         if self.observed > self.expected:
-            differs = f"{self.observed - self.expected:,} bytes too many"
+            differs = f"{plural(self.observed - self.expected, 'byte')} too many"
         else:
-            differs = f"{self.expected - self.observed:,} bytes are missing"
+            short = self.expected - self.observed
+            differs = f"{plural(short, 'byte')} {agree(short, 'is', 'are')} missing"
         return f"{printable(self.file)} has {self.observed:,} bytes and {needed}: {differs}{after}."

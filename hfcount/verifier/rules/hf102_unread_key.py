@@ -2,7 +2,7 @@
 
 from hfcount.text import printable
 from hfcount.verifier.finding import Finding
-from hfcount.verifier.wording import listed
+from hfcount.verifier.wording import agree, listed
 
 
 class UnreadKey(Finding):
@@ -20,8 +20,8 @@ class UnreadKey(Finding):
 
     @property
     def text(self) -> str:
-        keys = listed(self.observed)
+        which = agree(len(self.observed), "it", "one of them")
         return (
-            f"hfcount does not read {keys} for {printable(self.subject)}. If one of them changes the model, the"
-            " count is wrong."
+            f"hfcount does not read {listed(self.observed)} for {printable(self.subject)}. If {which} changes the"
+            " model, the count is wrong."
         )

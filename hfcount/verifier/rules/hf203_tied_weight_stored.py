@@ -2,7 +2,7 @@
 
 from hfcount.text import plural, printable
 from hfcount.verifier.finding import Finding
-from hfcount.verifier.wording import short
+from hfcount.verifier.wording import agree, short
 
 
 class TiedWeightStored(Finding):
@@ -26,14 +26,16 @@ class TiedWeightStored(Finding):
 
     @property
     def text(self) -> str:
-        many = f"{plural(self.count, 'tensor')} of {plural(self.parameters, 'element')} in all"
-        tie, name = printable(self.expected), short(self.observed)
+        more, in_all = (f" and {plural(self.count - 1, 'more tensor')}", " in all") if self.count > 1 else ("", "")
+        stored = f"{short(self.observed)}{more} ({plural(self.parameters, 'element')}{in_all})"
+        tie, them = printable(self.expected), agree(self.count, "it is", "they are")
         if self.alike is None:
             return (
-                f"{many} that the config ties to {tie}: {name}. It is not counted. Whether its values are the same"
-                " was not compared."
+                f"{stored} {agree(self.count, 'is', 'are')} stored, though the config ties"
+                f" {agree(self.count, 'it', 'them')} to {tie}: {them} not counted. Whether the"
+                " values are the same was not compared."
             )
         return (
-            f"{many}, a copy of {tie}, to which the config ties it: {name}. It is not counted. Both begin and end with"
-            " the same bytes."
+            f"{stored} {agree(self.count, 'is a copy', 'are copies')} of {tie}, to which the config ties"
+            f" {agree(self.count, 'it', 'them')}: {them} not counted. Both begin and end with the same bytes."
         )

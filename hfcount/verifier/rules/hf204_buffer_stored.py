@@ -2,7 +2,7 @@
 
 from hfcount.text import plural
 from hfcount.verifier.finding import Finding
-from hfcount.verifier.wording import some
+from hfcount.verifier.wording import agree, some
 
 
 class BufferStored(Finding):
@@ -28,8 +28,9 @@ class BufferStored(Finding):
 
     @property
     def text(self) -> str:
-        skipped = f"which {self.reader} skips" if self.reader else "which are not parameters of the model"
-        return (
-            f"{plural(self.count, 'tensor')} of {plural(self.parameters, 'element')} in all, {skipped}:"
-            f" {some(self.names)}. They are not counted."
-        )
+        many = f"{plural(self.count, 'tensor')} ({plural(self.parameters, 'element')} in all)"
+        counted = agree(self.count, "It is not counted", "They are not counted")
+        if self.reader:
+            return f"{self.reader} skips {many}: {some(self.names)}. {counted}."
+        are = agree(self.count, "is no parameter", "are no parameters")
+        return f"{many} {are} of the model: {some(self.names)}. {counted}."

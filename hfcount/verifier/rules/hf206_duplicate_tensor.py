@@ -41,7 +41,7 @@ class DuplicateTensor(Finding):
         )
         if self.meant is not None:
             text += (
-                f" The index names {printable(self.meant)} for them: the copies in {printable(named(self.left))} are"
-                " left over."
+                f" The index names {printable(self.meant)} for {agree(self.count, 'it', 'them')}:"
+                f" {agree(self.count, 'the copy', 'the copies')} in {printable(named(self.left))} {are} left over."
             )
         return f"{text} {NEWEST} and {VLLM} load the copy in {printable(self.taken)}." if self.taken else text

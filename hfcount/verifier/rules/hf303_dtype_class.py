@@ -19,7 +19,7 @@ class DtypeClass(Finding):
     name = "dtype-class"
     level = "error"
     why = "Quantised values whose scales and config were lost, or a conversion that rounded the weights."
-    remedy = "Convert them again from the original."
+    remedy = "Convert the weights again from the original."
 
     parameters: int
     dtypes: str

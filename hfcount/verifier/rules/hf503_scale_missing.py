@@ -13,7 +13,7 @@ class ScaleMissing(Finding):
     name = "scale-missing"
     level = "error"
     why = "A conversion, merge or name filter kept the weights and dropped the tensors that belong to them."
-    remedy = "Restore them from the original checkpoint: without them the weights cannot be read."
+    remedy = "Restore what is missing from the original checkpoint, or quantise again."
 
 
 class ModulesLackScales(ScaleMissing):

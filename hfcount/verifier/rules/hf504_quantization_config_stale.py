@@ -12,7 +12,9 @@ class QuantizationConfigStale(Finding):
     name = "quantization-config-stale"
     level = "error"
     why = "Weights that were dequantised or quantised later, with a config copied from before."
-    remedy = "Make the config match what is stored."
+    remedy = (
+        "Save the model again with the tool that quantised it, or copy quantization_config from what that tool wrote."
+    )
 
 
 class NothingPacked(QuantizationConfigStale):

@@ -30,9 +30,9 @@ class PickleCalls(Finding):
     def text(self) -> str:
         many, more = len(self.called), len(self.called) - _SHOWN
         names = listed(self.called[:_SHOWN]) + (f" and {more:,} more" if more > 0 else "")
-        kind = agree(many, "function or class", "functions or classes")
+        kind = agree(many, "function or class that is", "functions or classes that are")
         return (
-            f"{printable(self.file)}: its pickle names {many:,} {kind} that are not for tensors: {names}. Loading it"
+            f"{printable(self.file)}: its pickle names {many:,} {kind} not for tensors: {names}. Loading it"
             f" with weights_only=False runs them. torch.load of {TORCH} refuses it by default (weights_only=True)."
             " hfcount ran nothing of it."
         )

@@ -21,7 +21,7 @@ class DiffersFromBase(Finding):
     name = "differs-from-base"
     level = "note"
     why = "A pruned, merged or extended model, an older conversion, or a base that is not the one it was made from."
-    remedy = "Name the model that it was made from with --base."
+    remedy = "Name with --base the model that the file was made from. If that is this base, convert it again."
 
     base: str
     layers: tuple[int, int] | None = None

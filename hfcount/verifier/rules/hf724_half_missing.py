@@ -30,7 +30,8 @@ class HalfMissing(Finding):
                 f"None of the {plural(self.count, 'tensor')} that adapter_config.json requires for this base is stored,"
                 f" such as {some(self.names[:1])}: loaded with {PEFT}, the adapter has no effect."
             )
-        half = f" (for {self.halves:,} of them other tensors of the module are stored)" if self.halves else ""
+        which = agree(self.count, "its module", f"the modules of {self.halves:,} of them")
+        half = f", though other tensors of {which} are" if self.halves else ""
         return (
             f"{plural(self.count, 'tensor')} that adapter_config.json requires {agree(self.count, 'is', 'are')} not"
             f" stored{half}: {some(self.names)}. {PEFT} refuses the adapter, or leaves those modules as they are."

@@ -17,7 +17,7 @@ class ProcessorStateMissing(Finding):
     name = "processor-state-missing"
     level = "error"
     why = "They were not uploaded or copied."
-    remedy = "Upload or download them."
+    remedy = "Upload or download what is missing."
 
     files: str
     many: int
