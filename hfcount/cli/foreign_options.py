@@ -117,7 +117,16 @@ def unknown(name: str, command: click.Command, context: click.Context) -> str:
     if "--write" in known and bare in ("dry-run", "check", "diff", "preview"):
         return f"There is no option {name}, and none is needed: nothing is written without --write."
     meant = f"Did you mean {near[0]}?" if near else f"`{context.command_path} --help` lists all options."
-    return f"There is no option {name}. {meant}"
+    elsewhere = "" if near else _of_another_command(name)
+    return f"There is no option {name}{elsewhere}. {meant}"
+
+
+def _of_another_command(name: str) -> str:
+    """The commands that have an option, as the end of a sentence; empty if none has it."""
+    from hfcount.cli.commands import COMMANDS, find
+
+    having = [other for other in COMMANDS if any(name in param.opts for param in find(other).params)]
+    return f" here, but in {', '.join(f'`hfcount {other}`' for other in having[:3])}" if having else ""
 
 
 def scheme(name: str) -> str:

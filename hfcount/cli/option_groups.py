@@ -47,6 +47,12 @@ class AnsweringCommand(click.Command):
             from hfcount.cli.foreign_options import unknown  # only where one is
 
             raise click.UsageError(unknown(error.option_name, self, ctx), ctx) from None
+        except click.BadOptionUsage as error:
+            option = next((param for param in self.get_params(ctx) if error.option_name in param.opts), None)
+            if option is None or "argument" not in error.message:
+                raise
+            usage = f"{error.option_name} {option.make_metavar(ctx)}"
+            raise click.UsageError(f"{error.option_name} needs a value: {usage}.", ctx) from None
 
 
 class GroupedCommand(AnsweringCommand):

@@ -1,8 +1,11 @@
 """What -h shows: the usual options of a command, on one screen."""
 
 from collections.abc import Mapping
+from textwrap import wrap
 
 import click
+
+from hfcount.cli.commands import COMMANDS
 
 _USUAL = {
     "verify": "below depth loaders base allow strict quiet style outputs offline revision",
@@ -43,6 +46,9 @@ _PURPOSES = {
     "gate": "Tell a launcher in one line and an exit code whether to start a model.",
 }
 
+_FOR_PROGRAMS = ("verify", "hook", "schema", "skill", "cache", "help", "version")
+"""Commands that -h does not name: the default, and those that few type."""
+
 _METAVARS = {"style": "FORMAT", "dtype": "DTYPE", "depth": "DEPTH"}
 
 
@@ -52,8 +58,7 @@ def short_help(context: click.Context) -> str:
     name = context.command.name if context.command.name in _USUAL else "verify"
     rows = usual_options(context.command)
     width = max(len(spelled) for spelled, _ in rows)
-    commands = ["size", "serve", "gate", "diff", "fix", "sweep", "rules", "architectures", "loaders"]
-    others = ", ".join(other for other in commands if other != name)
+    others = ", ".join(other for other in COMMANDS if other not in (name, *_FOR_PROGRAMS))
     return "\n".join(
         [
             f"Usage: {path} [OPTIONS] MODEL...",
@@ -63,8 +68,8 @@ def short_help(context: click.Context) -> str:
             "",
             *(f"  {spelled:{width}}  {text}" for spelled, text in rows),
             "",
-            f"{path} --help shows all options, hfcount help COMMAND those of",
-            f"{others}.",
+            f"{path} --help shows all options, `hfcount help COMMAND` those of:",
+            *wrap(f"{others}.", 78),
         ]
     )
 

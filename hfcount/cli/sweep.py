@@ -109,8 +109,7 @@ def command(
     what = _again(retry, again, out)
     if not wanted and not (summary or check):
         raise click.UsageError(
-            "Name what to verify: MODEL, --list, --author, --collection, --hub or --tree, as in"
-            f" `hfcount sweep --out rows --tree {printable(str(out))}`."
+            f"Name what to verify: MODEL, --list, --author, --collection, --hub or --tree, as in `{_with_tree(out)}`."
         )
     if dry_run:
         _plan(wanted, tier, shard, bases, as_json)
@@ -126,6 +125,13 @@ def command(
             course = run.SweepSettings(deadline, what, shard, watcher, bases, project)
             _sweep(wanted, out, (executor, count), course, as_json)
     return _conclude(out, summary, check, as_json)
+
+
+def _with_tree(out: Path) -> str:
+    """A command that verifies a folder: OUT, if it is one that may have been meant."""
+    if out.is_dir():
+        return f"hfcount sweep --out rows --tree {printable(str(out))}"
+    return f"hfcount sweep {printable(str(out))} --tree FOLDER"
 
 
 def _plan(wanted: "Sequence[Source]", tier: str | None, shard: "Shard | None", bases: bool, as_json: bool) -> None:

@@ -108,7 +108,8 @@ def of_files(files: FileSums | None, a: LoadedSide, b: LoadedSide) -> Iterator[R
         return
     differing = [name for name in files.differing if _same_header(name, a, b)]
     if differing:
-        text = f"has A's structure, but {plural(len(differing), 'file')} with other checksums"
+        files_differ = f"{plural(len(differing), 'file')} with other checksums"
+        text = f"has A's structure, but {files_differ} (--depth data or --sample shows which values differ)"
         kind: Kind = "finetune"
         yield Relation(kind=kind, text=text)
 

@@ -154,7 +154,7 @@ class Client:
                 self.deadline.check()
                 if attempt == 2 or isinstance(error, requests.RequestException):  # which has been tried again before
                     kind: FetchKind = "HubError" if isinstance(error, _Refused) else "NoNetwork"
-                    raise FetchError(kind, f"{what} of {where(url)}: {_cause(error)}.") from None
+                    raise FetchError(kind, f"{what}: {_cause(error, where(url))}.") from None
         raise AssertionError("unreachable")
 
     def _open(self, what: str, url: str, headers: Mapping[str, str]) -> requests.Response:
@@ -291,9 +291,9 @@ class _Refused(BrokenOff):
     """An answer of another host that the Hub's own address should not have led to."""
 
 
-def _cause(error: BaseException) -> str:
+def _cause(error: BaseException, host: str) -> str:
     """What went wrong at the bottom, without addresses of objects and without the request's URL."""
     if isinstance(error, BrokenOff):
-        return str(error)
+        return f"{error} ({host})"
     reason = getattr(error.args[0] if error.args else None, "reason", None) or error
-    return f"cannot be reached ({type(reason).__name__}). Check the network and the proxy"
+    return f"{host} cannot be reached ({type(reason).__name__}). Check the network and the proxy"

@@ -288,6 +288,9 @@ class _Repo:
 
     def _no_config(self) -> FetchError:
         names = self.sizes or ()
+        if self.sizes is not None and not names:
+            where = f"in {printable(self.subfolder)}. Check the name of the folder" if self.subfolder else "yet"
+            return FetchError("NoConfig", f"{self.label} has no {CONFIG}: the repo has no files {where}.")
         adapter = self.document(ADAPTER) if ADAPTER in names else None
         return FetchError("NoConfig", f"{self.label} has no {CONFIG}{without_config(names, adapter)}.")
 
