@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from conftest import Command
-from drafted import DRAFTED, TARGET, eagle, flash, speculator, stored
+from drafted import DRAFTED, TARGET, Drafted, eagle, flash, speculator, stored
 from paths import ARCHITECTURES
 from tables import over
 
@@ -28,6 +28,18 @@ def test_a_draft_is_held_against_its_target(name: str, tmp_path: Path) -> None:
     assert {check.name for check in report.checks} >= {"target_vocabulary", "target_width"}
     alone = hfcount.verify(folder)
     assert (alone.verdict, alone.findings, alone.target) == ("verified", (), None)
+
+
+@pytest.mark.parametrize("draft", [eagle(), flash(), eagle(architectures=["Eagle3LlamaForCausalLM"])])
+def test_transformers_is_not_said_to_load_a_draft_with_the_type_of_its_target(draft: Any, tmp_path: Path) -> None:
+    Drafted("verified", draft=draft).write(tmp_path / "draft")
+    report = hfcount.verify(tmp_path / "draft")
+    by_library = {one.loader: (one.outcome, one.home) for one in report.loaders}
+    assert by_library["transformers"] == ("unknown", False)
+    assert by_library["vllm"] == ("whole", True)
+    asked = hfcount.verify(tmp_path / "draft", loaders=["transformers"])
+    assert (asked.verdict, [one.code for one in asked.findings]) == ("unverified", ["HF114"])
+    assert f"builds a plain {draft['model_type']} by its model_type and has no class" in asked.findings[0].message
 
 
 def test_rotary_settings_that_differ_are_told_in_one_order(tmp_path: Path) -> None:

@@ -232,7 +232,7 @@ def test_what_is_in_folders_below_belongs_to_other_models(hub: Hub, run: Run, tm
         pytest.param("GatedRepo", "org/gated", [], "Accept its terms", id="a gated repo"),
         pytest.param("NoSuchRevision", MODEL, ["--revision", "v9"], "v9", id="no such revision"),
         pytest.param("NoSuchRevision", MODEL, ["--revision", "0" * 40], "0" * 40, id="no such commit"),
-        pytest.param("NoConfig", MODEL, ["--subfolder", "vae"], "vae", id="no such subfolder"),
+        pytest.param("NoConfig", MODEL, ["--subfolder", "vae"], "no files in vae. Check", id="no such subfolder"),
         pytest.param("NoConfig", "org/readme", [], "config.json", id="no config.json"),
         pytest.param(
             "NoHeaders", "org/adapter", [], "no adapter_model.safetensors", id="only the settings of an adapter"

@@ -669,3 +669,13 @@ def test_without_an_index_it_is_said_which_pickled_weights_are_read(tmp_path: Pa
     text = str(hfcount.verify(str(checkpoint.write(tmp_path / "model")), depth="headers").findings[0].message)
     assert "reads pytorch_model.bin instead" in text
     assert "finds no weights" not in text
+
+
+@pytest.mark.parametrize(("files", "readable"), [((SECOND,), 2), ((FIRST, SECOND, THIRD), 0)])
+def test_a_row_says_how_many_files_can_be_read(tmp_path: Path, files: tuple[str, ...], readable: int) -> None:
+    checkpoint = sharded()
+    sound = hfcount.verify(checkpoint.write(tmp_path / "sound"))
+    file(lambda content: LFS, *files)(checkpoint)
+    (row,) = (row for row in hfcount.verify(checkpoint.write(tmp_path / "m")).checks if row.name == "files")
+    assert (row.expected, row.observed, row.agrees, row.text) == (3, readable, False, f"{len(files)} cannot be read")
+    assert "files" not in {row.name for row in sound.checks}

@@ -87,8 +87,9 @@ def read(loader: Loader, checkpoint: Checkpoint) -> Reading:
     if recorded is None or lacks:
         return Reading(loader, "refuses", lacks, source=source)
     if is_taken_for_another(checkpoint):
-        says = f"builds a {kind} model by its model_type and has no class {checkpoint.class_name}"
-        return Reading(loader, "unknown", f"{says}: what it makes of these tensors is not known here", evidence="none")
+        lacks = "" if checkpoint.class_name in recorded.classes else f" and has no class {checkpoint.class_name}"
+        says = f"builds a plain {kind} by its model_type{lacks}: what it makes of these tensors is not known here"
+        return Reading(loader, "unknown", says, evidence="none")
     unread = _of_settings(loader, checkpoint) if checkpoint.is_announced else None
     if unread and unread.outcome != "whole":
         refused = _as_compared(loader, recorded, checkpoint) if unread.outcome == "unknown" else unread
