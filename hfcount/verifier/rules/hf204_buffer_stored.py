@@ -28,7 +28,8 @@ class BufferStored(Finding):
 
     @property
     def text(self) -> str:
-        many = f"{plural(self.count, 'tensor')} ({plural(self.parameters, 'element')} in all)"
+        in_all = " in all" if self.count > 1 else ""
+        many = f"{plural(self.count, 'tensor')} ({plural(self.parameters, 'element')}{in_all})"
         counted = agree(self.count, "It is not counted", "They are not counted")
         if self.reader:
             return f"{self.reader} skips {many}: {some(self.names)}. {counted}."
