@@ -62,15 +62,7 @@ def file_checks(
     Args:
         headers: of the weight files that were opened.
     """
-    files, codes = evidence.files if evidence else None, {finding.code for finding in findings}
-    if files and files.found is not None:
-        named = {finding.file for finding in findings if finding.code == "HF003"}  # the first of several alike
-        problems = {file for file, shard in headers.items() if shard.problem is not None}
-        broken = len(named | problems) if named else 0
-        readable = files.found - min(broken, files.found)
-        if broken or (readable < files.named and "HF005" in codes):
-            text = f"{broken:,} cannot be read" if broken else ""
-            yield ReportedCheck(name="files", expected=files.named, observed=readable, agrees=False, text=text)
+    yield from _readable(evidence.files if evidence else None, headers, findings)
     cut = [finding for finding in findings if finding.code == "HF004" and finding.severity == "error"]
     sizes = [(finding.expected, finding.observed) for finding in cut]
     known = [(needed, size) for needed, size in sizes if isinstance(needed, int) and isinstance(size, int)]
@@ -78,6 +70,23 @@ def file_checks(
         expected, observed = (sum(column) for column in zip(*known, strict=True))
         text = f"of {plural(len(known), 'file')} that {'is' if len(known) == 1 else 'are'} cut off or too long"
         yield ReportedCheck(name="bytes", expected=expected, observed=observed, agrees=False, text=text)
+
+
+def _readable(
+    files: Files | None, headers: Mapping[str, Shard], findings: Sequence[Finding]
+) -> Iterator[ReportedCheck]:
+    """The row of files that are missing or cannot be read, if there are any."""
+    if files is None or files.found is None:
+        return
+    named = {finding.file for finding in findings if finding.code == "HF003"}
+    problems = {file for file, shard in headers.items() if shard.problem is not None}
+    # One finding is of several pickled files, and of modules around a model.
+    others = {file for file in named if file and not headers and not file.endswith(".bin")}
+    broken = len(problems or others) if named else 0
+    readable = files.found - min(broken, files.found)
+    if broken or (readable < files.named and any(finding.code == "HF005" for finding in findings)):
+        text = f"{broken:,} cannot be read" if broken else ""
+        yield ReportedCheck(name="files", expected=files.named, observed=readable, agrees=False, text=text)
 
 
 def unread(inspection: Inspection) -> tuple[Beside, ...]:

@@ -679,3 +679,11 @@ def test_a_row_says_how_many_files_can_be_read(tmp_path: Path, files: tuple[str,
     (row,) = (row for row in hfcount.verify(checkpoint.write(tmp_path / "m")).checks if row.name == "files")
     assert (row.expected, row.observed, row.agrees, row.text) == (3, readable, False, f"{len(files)} cannot be read")
     assert "files" not in {row.name for row in sound.checks}
+
+
+def test_a_module_that_cannot_be_read_is_none_of_the_model_s_files(tmp_path: Path) -> None:
+    checkpoint = embedding()
+    file(lambda content: LFS, "2_Dense/model.safetensors")(checkpoint)
+    report = hfcount.verify(checkpoint.write(tmp_path / "m"))
+    assert [finding.code for finding in report.findings] == ["HF003"]
+    assert "files" not in {row.name for row in report.checks}
