@@ -682,8 +682,8 @@ def test_a_row_says_how_many_files_can_be_read(tmp_path: Path, files: tuple[str,
 
 
 def test_a_module_that_cannot_be_read_is_none_of_the_model_s_files(tmp_path: Path) -> None:
-    checkpoint = embedding()
-    file(lambda content: LFS, "2_Dense/model.safetensors")(checkpoint)
+    checkpoint = single()
+    both(embedding(), file(lambda content: LFS, "2_Dense/model.safetensors"))(checkpoint)
     report = hfcount.verify(checkpoint.write(tmp_path / "m"))
     assert [finding.code for finding in report.findings] == ["HF003"]
     assert "files" not in {row.name for row in report.checks}
