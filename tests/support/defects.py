@@ -175,6 +175,23 @@ def single(**changes: Any) -> Checkpoint:
     return checkpoint
 
 
+def recorded() -> Checkpoint:
+    """A type that no family describes, in one file, with more heads than any that it was recorded with."""
+    values = {
+        "model_type": "dory",
+        "architectures": ["DoryForCausalLM"],
+        "dtype": "bfloat16",
+        "vocab_size": 9,
+        "hidden_size": 6,
+        "intermediate_size": 10,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 82,
+        "num_key_value_heads": 41,
+        "head_dim": 2,
+    }
+    return Checkpoint(values, {SINGLE: stored(values)}, weight_map={})
+
+
 def seeing(whole: bool, inner: bool) -> Checkpoint:
     """A LLaVA-NeXT without a head, in one file without an index, whose tie is written at two levels."""
     size = {"image_size": 8, "patch_size": 4, "projection_dim": 6}
@@ -1569,6 +1586,12 @@ CASES: dict[str, Case] = {
         "HF108",
         ("configuration_own.OwnConfig",),
         spoil=says(model_type=None, auto_map={"AutoConfig": "configuration_own.OwnConfig"}),
+    ),
+    "more heads than were probed": Case(
+        "unverified",
+        "HF120",
+        ("dory is recorded from transformers", "num_key_value_heads = 41"),
+        make=recorded,
     ),
     "a class that no list names": Case(
         "explained",
