@@ -225,7 +225,8 @@ def verify_tensors(
     check_choice("derive_with", derive_with, (None, *get_args(DerivedWith)))
     options = Options("headers", policy_of(allow, strict), derive_with=derive_with)
     report = report_of(examine(documents(config, tensors), options))
-    if report.verdict == "mismatch" and not config.get("architectures"):
+    differs = report.verdict == "mismatch" or any(finding.code == "HF116" for finding in report.findings)
+    if differs and config.get("architectures") in (None, []):
         return _of_fitting_class(config, tensors, options) or report
     return report
 

@@ -52,6 +52,16 @@ def everyone() -> Iterator[Family]:
     return (family for name in _names() for family in _load(name))
 
 
+def is_recorded(model_type: object) -> bool:
+    """Whether stand_ins.py has a type; nothing is imported or opened for the name of one."""
+    return f"{model_type}.json" in _recorded()
+
+
+@cache
+def _recorded() -> frozenset[str]:
+    return frozenset(listdir(_HERE.parent / "recorded"))
+
+
 def all_types() -> list[str]:
     """Every model_type that a family describes."""
     return sorted(_files())

@@ -16,6 +16,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from hfcount.architectures.registry import is_recorded
 from hfcount.record import Record
 
 FOLDER = Path(__file__).with_name("recorded")
@@ -79,10 +80,10 @@ class RecordedRow(NamedTuple):
 @lru_cache(64)
 def stand_ins(model_type: str) -> Mapping[str, StandIn]:
     """What was recorded of the classes of a type, by class, the usual one first."""
-    path = FOLDER / f"{model_type}.json"
-    if not model_type.isidentifier() or not path.is_file():
+    if not is_recorded(model_type):
         return {}
-    return {one["architecture"]: StandIn(**one) for one in json.loads(path.read_text(encoding="utf-8"))}
+    rows = json.loads((FOLDER / f"{model_type}.json").read_text(encoding="utf-8"))
+    return {row["architecture"]: StandIn(**row) for row in rows}
 
 
 def types() -> list[str]:

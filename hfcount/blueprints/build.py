@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from hfcount.architectures import families
+from hfcount.architectures.registry import is_recorded
 from hfcount.blueprints.blueprint import Blueprint
 from hfcount.blueprints.model_class import (
     Naming,
@@ -67,7 +68,9 @@ def build(config: Config, whatever_class: bool = False) -> Blueprint:
     except ConfigError as problem:
         raise own_part_error(config, problem) or problem from None
     except UnknownArchitecture:
-        from hfcount.blueprints.stand_in import recorded_blueprint  # of the types that no family describes
+        if not is_recorded(config.value("model_type")):
+            raise
+        from hfcount.blueprints.stand_in import recorded_blueprint  # few types have none but that
 
         if (recorded := recorded_blueprint(config)) is None:
             raise

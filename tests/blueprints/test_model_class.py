@@ -215,9 +215,12 @@ def test_the_record_is_what_transformers_has() -> None:
     "named", [7, 0, True, {}, {"LlamaForCausalLM": 1}, "LlamaForCausalLM", [7], [None], [[]]], ids=repr
 )
 def test_architectures_that_are_no_list_of_names_leave_the_class_open(named: object) -> None:
-    report = hfcount.verify_tensors(recorded("llama", architectures=named), {})
-    assert (report.verdict, [one.code for one in report.findings]) == ("unverified", ["HF109"])
-    assert "list of texts" in report.findings[0].message
+    stored = {one.name: (one.shape, "BF16") for one in hfcount.blueprint(recorded("llama")).tensors()}
+    report = hfcount.verify_tensors(recorded("llama", architectures=named), stored)
+    assert (report.verdict, [finding.code for finding in report.findings]) == ("explained", ["HF116"])
+    del stored[next(iter(stored))]
+    report = hfcount.verify_tensors(recorded("llama", architectures=named), stored)
+    assert (report.verdict, [finding.code for finding in report.findings]) == ("mismatch", ["HF201"])
 
 
 @pytest.mark.parametrize("norms", [0, 1])

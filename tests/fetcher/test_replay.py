@@ -23,7 +23,8 @@ import hfcount
 from hfcount.checkpoints.inspect import Options, inspect
 from hfcount.fetcher import Request
 
-UNRECORDED = {name for name in ALL if "GGUF" in name or ("adapter" in name and "beside" not in name)} | {*ON_DISK}
+WITHOUT_CONFIG = {name for name in ALL if "GGUF" in name or ("adapter" in name and "beside" not in name)}
+UNRECORDED = WITHOUT_CONFIG | {*ON_DISK, "weights of a model in the place of a LoRA"}
 CASES = {name: case for name, case in ALL.items() if name not in UNRECORDED}
 NAMES = {name: f"org/case-{number}" for number, name in enumerate(CASES)}
 MODEL = "org/tiny"

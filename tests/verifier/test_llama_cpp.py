@@ -99,7 +99,7 @@ def test_what_it_does_without_is_known() -> None:
 
 @pytest.mark.parametrize(
     ("left", "asked", "verdict"),
-    [("", (), "verified"), ("", ("llama.cpp",), "mismatch"), ("tokenizer.ggml.tokens", (), "mismatch")],
+    [("", (), "explained"), ("", ("llama.cpp",), "mismatch"), ("tokenizer.ggml.tokens", (), "mismatch")],
 )
 def test_a_file_without_a_vocabulary_is_for_other_programs(
     left: str, asked: tuple[str, ...], verdict: str, tmp_path: Path
@@ -110,7 +110,7 @@ def test_a_file_without_a_vocabulary_is_for_other_programs(
     (outcome,) = (loader.outcome for loader in report.loaders if loader.loader == "llama.cpp")
     assert (report.verdict, outcome) == (verdict, "refuses")
     why = "Not known to load whole anywhere: llama.cpp 0.5 needs the key tokenizer.ggml.model"
-    assert line(report) == (why if verdict == "verified" else "")
+    assert line(report) == (why if verdict == "explained" else "")
 
 
 LIBRARY = os.environ.get("LLAMA_LIB", "")
