@@ -29,6 +29,9 @@ UNRESOLVED = "?"
 """The rule where none was found that holds for all probes."""
 
 
+_LONGEST = 100_000
+"""Entries of a list that a class makes by itself; a longer one would be written out for nothing."""
+
 OTHERS = "*"
 """In place of all other states of a key that were probed."""
 
@@ -160,8 +163,11 @@ class Reading:
         if rule.startswith("~"):
             length, *runs = rule[1:].split(";")
             pairs = [run.split(":") for run in runs]
-            once = [word for word, count in pairs for _ in range(evaluated(count, self.given.get))]
+            counts = [evaluated(count, self.given.get) for _, count in pairs]
             many = evaluated(length, self.given.get)
+            if max(many, *counts) > _LONGEST:
+                raise Unprobed(f"{key} would have {max(many, *counts):,} entries, more than {_LONGEST:,}")
+            once = [word for (word, _), count in zip(pairs, counts, strict=True) for _ in range(count)]
             return (once * (many // max(len(once), 1) + 1))[:many]
         return evaluated(rule, self.given.get)
 

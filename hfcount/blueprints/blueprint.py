@@ -191,18 +191,16 @@ class Blueprint(Record, kw_only=False):
     @cached_property
     def spellings(self) -> "Spellings":
         """Other names and layouts that the reference takes when it loads this model."""
-        from dataclasses import replace  # as below
-
         from hfcount.spec.tree.spellings import Spellings, compiled  # only names that differ ask for it
 
         if self.verbatim_names:
             return Spellings(compiled({}))
         known = families.conversions(self.spec)
         within = {f"^{escape(known.within[0])}": known.within[1]} if known.within and known.within[1] else {}
-        rules = Spellings(compiled({**within, **known.spellings}))
+        rules = compiled({**within, **known.spellings})
         named = prefix(self.spec.architecture, self.spec.family)
-        base = self._base_name(rules.common) if named is None else f"{named}." if named else ""
-        return replace(rules, prefix=base, merged=known.merged, transposed=known.transposed, allotted=known.allotted)
+        base = self._base_name(Spellings(rules).common) if named is None else f"{named}." if named else ""
+        return Spellings(rules, base, known.merged, known.transposed, known.allotted)
 
     def _base_name(self, common: Callable[[str], str]) -> str:
         """The prefix of the base model in classes with a head; "" if it is not the name of one attribute."""

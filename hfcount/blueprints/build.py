@@ -72,9 +72,7 @@ def build(config: Config, whatever_class: bool = False) -> Blueprint:
             raise
         from hfcount.blueprints.stand_in import recorded_blueprint  # few types have none but that
 
-        if (recorded := recorded_blueprint(config)) is None:
-            raise
-        return recorded
+        return recorded_blueprint(config)
     ignored = () if spec.vocab else ("tie_word_embeddings",)  # of a model without words there is nothing to tie
     unread = tuple(config.unread(ignored))
     keys = custom_code_keys(config, spec.family, unread)

@@ -58,13 +58,14 @@ def naming(c: Config) -> Naming:
 
 def _of_class(c: Config, first: str, model_type: str) -> Naming:
     """What the first class of a config with a known model_type is; raises UnknownClass."""
-    of_type, other = _is_of_type(first, model_type) or families.described(first), known(first)
-    of_it = other is not None and model_type in other.types
-    if (of_type or of_it) and (class_ := _respelled(c, first, model_type)):
-        raise _respelled_class_error(c, first, class_)
+    of_type = _is_of_type(first, model_type) or families.described(first)
+    class_ = None if of_type else known(first)
+    of_it = of_type or (class_ is not None and model_type in class_.types)
+    if of_it and (respelled := _respelled(c, first, model_type)):
+        raise _respelled_class_error(c, first, respelled)
     if of_type:
         return Naming(first)
-    if class_ := known(first):
+    if class_:
         types = sorted(class_.types, key=lambda kind: plain(kind) != stem(class_.name))  # the others only share it
         return Naming(first, tuple(types), class_.name)
     for prefix, framework in _FRAMEWORKS.items():

@@ -14,16 +14,14 @@ from hfcount.spec.tree.nodes import Block, Linear, Node, Repeat, Tensor, Tied
 from hfcount.text import printable, shown
 
 
-def recorded_blueprint(c: Config) -> Derived | None:
-    """The blueprint of a config whose type was recorded; None if it was not.
+def recorded_blueprint(c: Config) -> Derived:
+    """The blueprint of a config whose type was recorded.
 
     Raises:
         UnknownArchitecture: the config holds what was not probed, or names a class that was not recorded.
     """
-    model_type = c.value("model_type")
-    known = stand_ins(model_type) if isinstance(model_type, str) else {}
-    if not known:
-        return None
+    model_type = c.str("model_type")
+    known = stand_ins(model_type)
     where = f"{c.where}: {model_type} is recorded from {next(iter(known.values())).version}, not described"
     first = next(iter(c.strs("architectures")), next(iter(known)))
     if first not in known:
@@ -118,7 +116,8 @@ def _with_linears(nest: Mapping[Any, Any]) -> _Nest:
 def _folded(node: Any) -> Node:
     """A node for what is below a name: alternatives for the ranges of numbers, and a block for the names."""
     if not isinstance(node, dict):
-        return node  # type: ignore[no-any-return]  # what is no dict is a node
+        whole: Node = node
+        return whole
     nodes: list[Node] = [
         Repeat(Indices.of(numbers), _folded(body)) for numbers, body in node.items() if not isinstance(numbers, str)
     ]

@@ -9,7 +9,6 @@ from hfcount.mapper.built_values import BuiltValues, built_values
 from hfcount.mapper.class_defaults import Declared, declared, version
 from hfcount.mapper.quantization_config import announcements
 from hfcount.mapper.rotary import by_kind, rope
-from hfcount.mapper.stages import stages
 from hfcount.mapper.value_types import fits, meaning
 from hfcount.text import shown
 
@@ -73,7 +72,7 @@ def refusals(values: Mapping[str, Any], kind: Any, path: str = "") -> Iterator[R
     further = (
         *_labels(values),
         *_kinds(accepted, values, kind),
-        *stages(accepted, values, known.keys),
+        *(_stages(accepted, values, known) if accepted.stages else ()),
         *rope(accepted, values, kind, _turns(values, kind), built),
         *by_kind(accepted, values),
         *_quantised(values, known, path),
@@ -90,6 +89,12 @@ def refusals(values: Mapping[str, Any], kind: Any, path: str = "") -> Iterator[R
     for name in known.parts:
         if isinstance(values.get(name), dict):
             yield from _of_part(values, kind, name, path)
+
+
+def _stages(accepted: AcceptedValues, values: Mapping[str, Any], known: Declared) -> Iterator[Problem]:
+    from hfcount.mapper.stages import stages  # few types are backbones
+
+    return stages(accepted, values, known.keys)
 
 
 def _of_key(accepted: AcceptedValues, built: BuiltValues | None, name: str, key: str, value: Any) -> str | None:

@@ -1,39 +1,58 @@
 """Finds tensors that transformers joins with others on loading, such as experts, where not all of these are stored."""
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Iterable
+from math import prod
 
 from hfcount.blueprints.blueprint import Blueprint
-from hfcount.spec.tree.leaves import Leaf
-from hfcount.verifier.match import Match
+from hfcount.spec.tree.indices import Indices
+from hfcount.spec.tree.leaves import Finder, Leaf
+from hfcount.spec.tree.spellings import Swap
 
 
-def stored_in_part(blueprint: Blueprint, entries: Collection[str], match: Match | None = None) -> str:
+def stored_in_part(blueprint: Blueprint, names: Iterable[str]) -> str:
     """The module of a tensor that is joined of several, of which some are stored; empty if there is none.
 
+    Only stored names are looked at: what a module should have is counted, however many there should be.
+
     Args:
-        entries: the names in the checkpoint.
-        match: how its names fit those of the blueprint; without, all are the blueprint's own.
+        names: of the stored tensors, as the blueprint has them.
     """
-    if not blueprint.spellings.merged or (match is not None and not match.missing_count):
+    if not blueprint.spellings.merged:
         return ""
-    counts = {id(leaf): count for leaf, count in match.listed} if match else None
-    for swap in blueprint.spellings.swaps(blueprint.leaves):
-        if counts is not None and not any(counts.get(id(leaf), 0) for leaf in swap.described):
-            continue
-        length = _shared(swap.described[0], swap.stored[0])
-        wanted, there = Counter[str](), Counter[str]()
-        for leaf in swap.described:
-            for name in match.names(leaf) if match else leaf.names():
-                module = ".".join(name.split(".")[:length])
-                wanted[module] += 1
-                there[module] += (match.spelling.get(name, name) if match else name) in entries
-        if found := next((module for module in wanted if 0 < there[module] < wanted[module]), ""):
-            return found
-    return ""
+    swaps = [*blueprint.spellings.swaps(blueprint.leaves)]
+    swap_of = {id(leaf): swap for swap in swaps for leaf in swap.described}
+    finder = Finder([leaf for swap in swaps for leaf in swap.described])
+    stored = Counter[tuple[int, str]]()
+    for name in names:
+        if leaf := finder.find(name):
+            swap = swap_of[id(leaf)]
+            stored[id(swap), ".".join(name.split(".")[: _common_segments(swap)])] += 1
+    by_id = {id(swap): swap for swap in swaps}
+    return next((module for (swap, module), count in stored.items() if count < _needed(by_id[swap], module)), "")
 
 
-def _shared(one: Leaf, other: Leaf) -> int:
-    """How many segments two leaves begin with alike."""
-    pairs = enumerate(zip(one.segments, other.segments, strict=False))
-    return next((place for place, (first, second) in pairs if first != second), len(one.segments))
+def _common_segments(swap: Swap) -> int:
+    """How many segments the names of the parts and of what is joined of them begin with alike."""
+    first, other = swap.described[0].segments, swap.stored[0].segments
+    pairs = enumerate(zip(first, other, strict=False))
+    return next((place for place, (segment, one) in pairs if segment != one), len(first))
+
+
+def _needed(swap: Swap, module: str) -> int:
+    """How many tensors are joined in a module."""
+    segments = module.split(".")
+    return sum(_below(leaf, len(segments)) for leaf in swap.described if _is_in(leaf, segments))
+
+
+def _below(leaf: Leaf, length: int) -> int:
+    """How many tensors of a leaf have the same first segments."""
+    return prod(int(part.count) for part in leaf.segments[length:] if isinstance(part, Indices))
+
+
+def _is_in(leaf: Leaf, segments: list[str]) -> bool:
+    """Whether some names of a leaf begin with these segments."""
+    return all(
+        part == segment if isinstance(part, str) else segment.isdecimal() and int(segment) in part.members
+        for part, segment in zip(leaf.segments, segments, strict=False)
+    )

@@ -1,6 +1,6 @@
 """Checks that every token id has a row in the embedding."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from hfcount.architectures import families
 from hfcount.fetcher import tokens
@@ -13,7 +13,7 @@ from hfcount.spec.tree.dims import Dim
 from hfcount.text import plural, printable
 from hfcount.verifier.chat import generation_ends, is_end
 from hfcount.verifier.comparison import Comparison
-from hfcount.verifier.finding import Severity
+from hfcount.verifier.finding import Finding, Severity
 from hfcount.verifier.findings import Outcome
 from hfcount.verifier.loaders.facts import facts, versions
 
@@ -83,8 +83,19 @@ def check_tokenizer(c: Comparison, outcome: Outcome) -> None:
     if largest is None:
         return
     rows, table = largest
+    for finding in beyond(added, rows, table):
+        outcome.report(finding.replace(tensors=(table,)))
+
+
+def beyond(known: Iterable[tuple[str, str, int]], rows: int, table: str) -> Iterator[Finding]:
+    """HF105: tokens that an embedding has no row for; placeholders, which are not looked up, as a note.
+
+    Args:
+        known: the file, the token and the id of each.
+        table: what the embedding is called.
+    """
     groups: dict[Severity, dict[int, tuple[str, str]]] = {}
-    for file, token, number in added:
+    for file, token, number in known:
         if number >= rows:
             groups.setdefault("note" if is_placeholder(token) else "error", {}).setdefault(number, (file, token))
     for severity, by_id in groups.items():
@@ -92,17 +103,14 @@ def check_tokenizer(c: Comparison, outcome: Outcome) -> None:
 
         first = min(by_id)
         file, token = by_id[first]
-        outcome.report(
-            TokenBeyondEmbedding(
-                severity=severity,
-                expected=rows,
-                observed=first,
-                file=file,
-                tensors=(table,),
-                token=token,
-                more=len(by_id) - 1,
-                table=table,
-            )
+        yield TokenBeyondEmbedding(
+            severity=severity,
+            expected=rows,
+            observed=first,
+            file=file,
+            token=token,
+            more=len(by_id) - 1,
+            table=table,
         )
 
 

@@ -11,9 +11,9 @@ from pipeline_repos import safetensors
 
 import hfcount
 from hfcount.architectures import families, stand_ins
+from hfcount.architectures.registry import is_recorded
 from hfcount.architectures.stand_ins import Reading, StandIn, Unprobed, decided, evaluated, read, rows
 from hfcount.cli.main import main
-from hfcount.mapper import Config
 
 Json = dict[str, Any]
 
@@ -93,6 +93,11 @@ def test_a_list_without_a_word_has_none_of_its_tensors() -> None:
 def test_what_was_not_probed_is_not_answered(values: Json, text: str) -> None:
     with pytest.raises(Unprobed, match=text):
         answer(**values)
+
+
+def test_a_list_that_a_class_makes_by_itself_is_not_written_out_for_any_number_of_layers() -> None:
+    with pytest.raises(Unprobed, match="kinds would have 1,000,000,000,000 entries, more than 100,000"):
+        list(rows(read(KNOWN, {"n_layer": 10**12})))
 
 
 @pytest.mark.parametrize(
@@ -261,8 +266,8 @@ def test_the_reading_leaves_the_config_alone() -> None:
     assert values == SAVED
 
 
-def test_types_that_were_not_recorded_stay_unknown() -> None:
-    from hfcount.blueprints.stand_in import recorded_blueprint
-
-    assert recorded_blueprint(Config({"model_type": "../dory"})) is None
-    assert recorded_blueprint(Config({"model_type": 3})) is None
+@pytest.mark.parametrize("model_type", ["../dory", "dory.json", "Dory", 3, ["dory"]])
+def test_types_that_were_not_recorded_stay_unknown(model_type: Any) -> None:
+    assert not is_recorded(model_type)
+    with pytest.raises((hfcount.UnknownArchitecture, hfcount.ConfigError)):
+        hfcount.blueprint({**DORY, "model_type": model_type})

@@ -39,6 +39,17 @@ def test_spans_keep_their_styles_where_a_line_wraps() -> None:
     ]
 
 
+def test_the_rest_of_a_line_hangs_where_that_is_asked_for() -> None:
+    assert _lines(Text("one two three fourteen\nfive", hanging=2), 9) == [
+        "one two",
+        "  three",
+        "  fourtee",
+        "  n",
+        "five",
+    ]
+    assert _lines(Indented(Text("one two three", hanging=2), 1), 10) == [" one two", "   three"]
+
+
 def _table(gap: int = 2) -> Table:
     table = Table([Column("name"), Column("size", "right", wraps=False), Column(), Column("text")], gap=gap)
     table.add("model.embed_tokens", "1,024", "", "the first of all")

@@ -10,11 +10,10 @@ from hfcount.fetcher import tokens
 from hfcount.fetcher.location import Place
 from hfcount.formats.json import parse_object
 from hfcount.formats.model_index import Entry
-from hfcount.formats.vocabularies import is_placeholder
 from hfcount.mapper.class_defaults import declared
-from hfcount.verifier.finding import Finding, Severity
+from hfcount.verifier.finding import Finding
 from hfcount.verifier.findings import finding_of
-from hfcount.verifier.rules.hf105_token_beyond_embedding import TokenBeyondEmbedding
+from hfcount.verifier.token_ids import beyond
 
 
 def scheduler_findings(entry: Entry, place: Place, path: str) -> Iterator[Finding]:
@@ -48,22 +47,8 @@ def tokenizer_findings(
         return
     documents = tokens.read(folder, names, entry.name)
     known = [*tokens.added(documents), *tokens.highest(documents)]
-    groups: dict[Severity, dict[int, tuple[str, str]]] = {}
-    for file, token, number in known:
-        if number >= rows:
-            groups.setdefault("note" if is_placeholder(token) else "error", {}).setdefault(number, (file, token))
-    for severity, by_id in groups.items():
-        first = min(by_id)
-        file, token = by_id[first]
-        yield TokenBeyondEmbedding(
-            severity=severity,
-            expected=rows,
-            observed=first,
-            file=f"{entry.name}/{file}",
-            token=token,
-            more=len(by_id) - 1,
-            table=f"the embedding of {encoder}",
-        )
+    for finding in beyond(known, rows, f"the embedding of {encoder}"):
+        yield finding.replace(file=f"{entry.name}/{finding.file}")
 
 
 def _rows(config: Mapping[str, Any]) -> int | None:

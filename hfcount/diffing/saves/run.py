@@ -86,7 +86,9 @@ def of_inspection(
         raise Unknown(loaded.why)
     older = loader.version.startswith("4.")
     tied = _older_tie(described, checkpoint) if older else None
-    if not older and (part := stored_in_part(described.blueprint, described.view.entries, described.match)):
+    taken = described.match.taken
+    names = (taken.get(name, name) for name in described.view.entries)
+    if not older and described.match.missing_count and (part := stored_in_part(described.blueprint, names)):
         raise Unknown(f"of what this version joins on loading in {part}, not all is stored")
     source = Source(
         checkpoint.class_name,

@@ -49,10 +49,15 @@ class Block(ABC):
 
 
 class Text(Block):
-    """Text in one style, or in spans; it wraps between words, and within those that are too long."""
+    """Text in one style, or in spans; it wraps between words, and within those that are too long.
 
-    def __init__(self, text: str = "", style: str = "") -> None:
+    Args:
+        hanging: by how many columns the rest of a line that wraps is indented.
+    """
+
+    def __init__(self, text: str = "", style: str = "", hanging: int = 0) -> None:
         self._spans: Line = (Span(text, style),)
+        self._hanging = hanging
 
     @classmethod
     def of(cls, *parts: "str | tuple[str, str] | Text", style: str = "") -> "Text":
@@ -69,8 +74,9 @@ class Text(Block):
         whole = "".join(span.text for span in self._spans)
         place = 0
         for line in whole.split("\n"):
-            for start, end in _wrapped(line, width):
-                yield self._cut(place + start, place + end)
+            for start, end in _wrapped(line, width, self._hanging):
+                rest = self._cut(place + start, place + end)
+                yield (Span(" " * self._hanging), *rest) if start and self._hanging else rest
             place += len(line) + 1
 
     def widest(self) -> int:
@@ -215,22 +221,26 @@ def breadth(text: str) -> int:
 _WORD = re.compile(r"\s*\S+\s*")
 
 
-def _wrapped(line: str, width: int) -> Iterator[tuple[int, int]]:
-    """Where each part of a line begins and ends that fits the width, without the blanks where it wraps."""
+def _wrapped(line: str, width: int, hanging: int) -> Iterator[tuple[int, int]]:
+    """Where each part of a line begins and ends that fits the width, without the blanks where it wraps.
+
+    All parts but the first are narrower by `hanging` columns.
+    """
     if breadth(line) <= width:
         yield 0, len(line)
         return
-    start = end = 0
+    start, end, narrower = 0, 0, max(width - hanging, 1)
     for match in _WORD.finditer(line):
         word_end = match.start() + len(match[0].rstrip())
         if breadth(line[start:word_end]) > width:
             if end:
                 yield start, end
+                width = narrower
             start = match.start()
             while breadth(line[start:word_end]) > width and word_end - start > 1:
                 cut = _prefix(line[start:word_end], width)
                 yield start, start + cut
-                start += cut
+                start, width = start + cut, narrower
         end = word_end
     yield start, max(start, end)
 

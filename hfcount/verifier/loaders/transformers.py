@@ -15,7 +15,6 @@ from hfcount.mapper.rotary_tables import RotaryTables, kindless, rotary_forms, r
 from hfcount.spec.tree.leaves import Leaf
 from hfcount.text import shown
 from hfcount.verifier.finding import Finding
-from hfcount.verifier.joined import stored_in_part
 from hfcount.verifier.loaders import built, config_values
 from hfcount.verifier.loaders.by_findings import by_findings, errors_of
 from hfcount.verifier.loaders.config_values import ABSENT, value_at
@@ -128,8 +127,11 @@ def facts_of(version: str, checkpoint: Checkpoint) -> Facts | None:
 
 def _in_part(checkpoint: Checkpoint) -> bool:
     """Whether some of the tensors are stored that version 5 joins to one, and others of them are missing."""
-    lacks = any(finding.code == "HF201" for finding in checkpoint.findings)
-    return bool(lacks and checkpoint.blueprint and stored_in_part(checkpoint.blueprint, {*checkpoint.names()}))
+    if checkpoint.blueprint is None or not any(finding.code == "HF201" for finding in checkpoint.findings):
+        return False
+    from hfcount.verifier.joined import stored_in_part  # few lack tensors
+
+    return bool(stored_in_part(checkpoint.blueprint, checkpoint.names()))
 
 
 def _as_compared(loader: Loader, recorded: Facts, checkpoint: Checkpoint) -> Reading:
