@@ -1,8 +1,8 @@
-"""Finds tensors that transformers joins with others on loading, such as experts, where not all of these are stored."""
+"""Finds tensors that transformers joins to one when it loads them, such as the experts of a layer."""
 
-from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from math import prod
+from typing import NamedTuple
 
 from hfcount.blueprints.blueprint import Blueprint
 from hfcount.spec.tree.indices import Indices
@@ -10,26 +10,53 @@ from hfcount.spec.tree.leaves import Finder, Leaf
 from hfcount.spec.tree.spellings import Swap
 
 
-def stored_in_part(blueprint: Blueprint, names: Iterable[str]) -> str:
-    """The module of a tensor that is joined of several, of which some are stored; empty if there is none.
-
-    Only stored names are looked at: what a module should have is counted, however many there should be.
+class Parts(NamedTuple):
+    """Stored tensors that are joined in one module.
 
     Args:
-        names: of the stored tensors, as the blueprint has them.
+        swap: what is joined, and to what.
+        module: the segments that their names begin with, and that of what is joined.
+        names: of those that are stored.
+    """
+
+    swap: Swap
+    module: tuple[str, ...]
+    names: list[str]
+
+    @property
+    def complete(self) -> bool:
+        """Whether all are stored; how many there should be is counted, whatever the config says."""
+        length = len(self.module)
+        needed = sum(_below(leaf, length) for leaf in self.swap.described if _is_in(leaf, self.module))
+        return len(self.names) == needed
+
+
+def joined(blueprint: Blueprint, names: Iterable[str]) -> Iterator[Parts]:
+    """What is joined of stored tensors, module by module.
+
+    Args:
+        names: as the blueprint has them. Only these are looked at.
     """
     if not blueprint.spellings.merged:
-        return ""
+        return
     swaps = [*blueprint.spellings.swaps(blueprint.leaves)]
-    swap_of = {id(leaf): swap for swap in swaps for leaf in swap.described}
+    of_leaf: dict[int, list[Swap]] = {}
+    for swap in swaps:
+        for leaf in swap.described:
+            of_leaf.setdefault(id(leaf), []).append(swap)
     finder = Finder([leaf for swap in swaps for leaf in swap.described])
-    stored = Counter[tuple[int, str]]()
+    found: dict[tuple[int, tuple[str, ...]], Parts] = {}
     for name in names:
-        if leaf := finder.find(name):
-            swap = swap_of[id(leaf)]
-            stored[id(swap), ".".join(name.split(".")[: _common_segments(swap)])] += 1
-    by_id = {id(swap): swap for swap in swaps}
-    return next((module for (swap, module), count in stored.items() if count < _needed(by_id[swap], module)), "")
+        part = finder.find(name)
+        for swap in of_leaf[id(part)] if part else ():
+            module = tuple(name.split(".")[: _common_segments(swap)])
+            found.setdefault((id(swap), module), Parts(swap, module, [])).names.append(name)
+    yield from found.values()
+
+
+def stored_in_part(blueprint: Blueprint, names: Iterable[str]) -> str:
+    """The module of a tensor that is joined of several, of which some are stored; empty if there is none."""
+    return next((".".join(parts.module) for parts in joined(blueprint, names) if not parts.complete), "")
 
 
 def _common_segments(swap: Swap) -> int:
@@ -39,18 +66,12 @@ def _common_segments(swap: Swap) -> int:
     return next((place for place, (segment, one) in pairs if segment != one), len(first))
 
 
-def _needed(swap: Swap, module: str) -> int:
-    """How many tensors are joined in a module."""
-    segments = module.split(".")
-    return sum(_below(leaf, len(segments)) for leaf in swap.described if _is_in(leaf, segments))
-
-
 def _below(leaf: Leaf, length: int) -> int:
     """How many tensors of a leaf have the same first segments."""
     return prod(int(part.count) for part in leaf.segments[length:] if isinstance(part, Indices))
 
 
-def _is_in(leaf: Leaf, segments: list[str]) -> bool:
+def _is_in(leaf: Leaf, segments: tuple[str, ...]) -> bool:
     """Whether some names of a leaf begin with these segments."""
     return all(
         part == segment if isinstance(part, str) else segment.isdecimal() and int(segment) in part.members
