@@ -5,6 +5,8 @@ from typing import Any
 
 import click
 
+from hfcount.cli.output import WrongUsage
+
 _LAST = "Other"
 
 Decorator = Callable[[Any], Any]
@@ -53,6 +55,13 @@ class AnsweringCommand(click.Command):
                 raise
             usage = f"{error.option_name} {option.make_metavar(ctx)}"
             raise click.UsageError(f"{error.option_name} needs a value: {usage}.", ctx) from None
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Runs the command; arguments that do not go together are shown as click shows wrong usage."""
+        try:
+            return super().invoke(ctx)
+        except WrongUsage as error:
+            raise click.UsageError(str(error), ctx) from None
 
 
 class GroupedCommand(AnsweringCommand):

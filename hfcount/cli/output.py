@@ -7,8 +7,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
 from hfcount.errors import HfcountError, SettingsError
 from hfcount.fetcher.files import write
 from hfcount.report.renderers import FORMATS, Format
@@ -28,8 +26,12 @@ class Crash(HfcountError):
     kind = "Crash"
 
 
-class _NotWritten(click.ClickException):
-    exit_code = 3
+class WrongUsage(Exception):
+    """Arguments that do not go together; click shows it with the usage of the command."""
+
+
+class _NotWritten(HfcountError):
+    """The output or a file could not be written."""
 
 
 def show(format: Format, reports: "Sequence[Report]") -> bool:
@@ -40,15 +42,19 @@ def show(format: Format, reports: "Sequence[Report]") -> bool:
 def said(render: Callable[[], str]) -> bool:
     """Prints the rendered text; returns False if the output is closed."""
     try:
-        # The format has decided on colours; click would write UTF-8 where the encoding is ASCII.
         text = writable(render(), sys.stdout.encoding or "utf-8")
         if text:
-            click.echo(text, color=True)
+            print(text, flush=True)
     except BrokenPipeError:
         return False
     except OSError as error:
         raise _NotWritten(f"the report could not be written: {error.strerror}") from None
     return True
+
+
+def note(text: str) -> None:
+    """Prints a line on standard error."""
+    print(text, file=sys.stderr, flush=True)
 
 
 def summarised(reports: "Sequence[Report]") -> None:
@@ -81,8 +87,8 @@ def crashed(error: Exception) -> Crash:
         from traceback import format_exception
 
         lines = "".join(format_exception(error)).splitlines()
-        click.echo("\n".join(printable(line, None) for line in lines), err=True)
-    click.echo(str(crash), err=True)
+        note("\n".join(printable(line, None) for line in lines))
+    note(str(crash))
     return crash
 
 
@@ -93,21 +99,32 @@ def ended(command: Callable[[], int | None]) -> int:
             stream.reconfigure(errors="replace")  # not every terminal can show a formula
     try:
         return command() or 0
-    except click.ClickException as error:
-        error.show()
-        return error.exit_code
-    except click.Abort:
-        return 130
     except (ReaderGone, SystemExit) as gone:
         if isinstance(gone, SystemExit) and gone.code != 1:  # which is what click makes of a broken pipe
             raise
         return 0
     except HfcountError as error:
-        click.echo(f"Error: {error}", err=True)
+        note(f"Error: {error}")
         return 2 if isinstance(error, SettingsError) else 3
     except Exception as error:
-        if not (isinstance(error, OSError) and error.errno == errno.ENOSPC):
-            crashed(error)
-        else:
-            click.echo(f"Error: the output could not be written: {error.strerror}", err=True)
+        return _code_of(error)
+
+
+def _code_of(error: Exception) -> int:
+    """Says what an error of click, of the output or of hfcount's own is, and returns the exit code."""
+    if "click" in sys.modules:
+        import click
+
+        if isinstance(error, click.ClickException):
+            error.show()
+            return error.exit_code
+        if isinstance(error, click.Abort):
+            return 130
+    number = error.errno if isinstance(error, OSError) else None
+    if number == errno.EPIPE:
+        return 0
+    if number == errno.ENOSPC:
+        note(f"Error: the output could not be written: {os.strerror(errno.ENOSPC)}")
+    else:
+        crashed(error)
     return 3

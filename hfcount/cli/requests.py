@@ -1,14 +1,12 @@
 """Turns arguments into models, requests and what-ifs."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-import click
-
 from hfcount.checkpoints.settings import ProjectSettings
-from hfcount.cli.option_types import listed
+from hfcount.cli.output import WrongUsage
 from hfcount.errors import HfcountError
 from hfcount.fetcher import Request, begin
 from hfcount.fetcher.fixtures import all_fixtures
@@ -35,12 +33,16 @@ def spelled_out(models: Sequence[str], recorded: bool = False) -> list[str]:
         recorded: whether models are paths below --fixtures.
 
     Raises:
-        click.UsageError: one is a mistyped command.
+        WrongUsage: one is a mistyped command.
     """
-    if not recorded and not all("/" in model for model in models):
+    if not recorded and not all("/" in model or os.path.lexists(model) for model in models):
         from hfcount.cli.suggestions import check
 
         check(models)
+    if "-" not in models:
+        return [*models]
+    from hfcount.cli.option_types import listed
+
     return [name for model in models for name in (listed(None, None, [model]) if model == "-" else [model])]
 
 
@@ -57,9 +59,9 @@ def models(
         HfcountError: the folder of recordings is unreadable or empty.
     """
     if below and (fixtures or everything or of_a_repo):
-        raise click.UsageError("--recursive does not go with --fixtures, --all, --revision or --subfolder.")
+        raise WrongUsage("--recursive does not go with --fixtures, --all, --revision or --subfolder.")
     if everything and (fixtures is None or named):
-        raise click.UsageError("--all needs --fixtures DIR, and no MODEL.")
+        raise WrongUsage("--all needs --fixtures DIR, and no MODEL.")
     if below:
         return list(dict.fromkeys(model for root in named or ["."] for model in _below(root)))
     return all_fixtures(fixtures) if everything and fixtures else named
@@ -94,7 +96,7 @@ def what_ifs(settings: "Sequence[Changes]", schemes: "Sequence[Changes]", compar
     if schemes:
         settings = [{**setting, **scheme} for setting in settings or [{}] for scheme in schemes]
     if settings and compared:
-        raise click.UsageError("--set and --quantize only count: leave out --save and --depth index, headers or data.")
+        raise WrongUsage("--set and --quantize only count: leave out --save and --depth index, headers or data.")
     return settings
 
 
@@ -120,7 +122,7 @@ def requests(
     try:
         all_asked = [_asked(model, make, project) for model in models]
     except ValueError as error:
-        raise click.UsageError(str(error)) from None
+        raise WrongUsage(str(error)) from None
     if isinstance(first := all_asked[0].request, Request):
         begin(first)
     return all_asked
@@ -146,10 +148,29 @@ def side(request: Request) -> Request | HfcountError:
     """The resolved request for a checkpoint that is answered for even where it cannot be read, or the error instead.
 
     Raises:
-        click.UsageError: its options do not go together.
+        WrongUsage: its options do not go together.
     """
     try:
         resolved = requested(request)
     except ValueError as error:
-        raise click.UsageError(str(error)) from None
+        raise WrongUsage(str(error)) from None
     return resolved.why if isinstance(resolved, Missing) else resolved
+
+
+def project_settings(
+    config: Path | None, no_config: bool, no_config_given: bool, fields: Collection[str] = ()
+) -> ProjectSettings:
+    """The settings files of a run; --config goes before the variable HFCOUNT_NO_CONFIG.
+
+    Args:
+        config, no_config: the values of these options.
+        no_config_given: whether the command line gives --no-config.
+        fields: of Settings that the command line gives, which goes before a file.
+
+    Raises:
+        WrongUsage: both options are given.
+        SettingsError: the file cannot be read.
+    """
+    if config and no_config_given:
+        raise WrongUsage("--config names a settings file, and --no-config reads none. Give one.")
+    return ProjectSettings(config, no_config and not config, fields)

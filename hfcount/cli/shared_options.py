@@ -1,8 +1,7 @@
 """Options that several commands have."""
 
-from collections.abc import Collection
 from pathlib import Path
-from typing import TYPE_CHECKING, get_args
+from typing import get_args
 
 import click
 from click.core import ParameterSource
@@ -11,9 +10,6 @@ from hfcount.cli import option_types as read
 from hfcount.cli.option_groups import Decorator
 from hfcount.fetcher.interface import LONGEST
 from hfcount.options import AskedDepth, DerivedWith
-
-if TYPE_CHECKING:
-    from hfcount.checkpoints.settings import ProjectSettings
 
 FIXTURES = click.option(
     "--fixtures", type=click.Path(path_type=Path), metavar="DIR", help="Read DIR/<org>/<name>/ instead of the Hub."
@@ -87,21 +83,3 @@ def given(*names: str) -> list[str]:
     """Those parameters of the command that is running that its command line gives."""
     context = click.get_current_context()
     return [name for name in names if context.get_parameter_source(name) is ParameterSource.COMMANDLINE]
-
-
-def project_settings(config: Path | None, no_config: bool, fields: Collection[str] = ()) -> "ProjectSettings":
-    """The settings files of a run; --config goes before the variable HFCOUNT_NO_CONFIG.
-
-    Args:
-        config, no_config: the values of these options.
-        fields: of Settings that the command line gives, which goes before a file.
-
-    Raises:
-        click.UsageError: both options are given.
-        SettingsError: the file cannot be read.
-    """
-    from hfcount.checkpoints.settings import ProjectSettings  # few commands read settings
-
-    if config and given("no_config"):
-        raise click.UsageError("--config names a settings file, and --no-config reads none. Give one.")
-    return ProjectSettings(config, no_config and not config, fields)

@@ -8,6 +8,7 @@ from shlex import quote
 import click
 
 from hfcount.cli.commands import COMMANDS
+from hfcount.cli.output import WrongUsage
 from hfcount.text import printable
 
 _MEANT = {
@@ -69,15 +70,15 @@ def _nearest(word: str) -> str:
 
 
 def check(models: Sequence[str]) -> None:
-    """Raises click.UsageError if a MODEL is a mistyped command rather than a file or folder."""
+    """Raises WrongUsage if a MODEL is a mistyped command rather than a file or folder."""
     options = {name for param in click.get_current_context().command.params for name in param.opts}
     for place, model in enumerate(models):
         if "/" in model or os.path.lexists(model):
             continue
         repo = f"A repo of that name is hf://{printable(model, 100)}."
         if model in COMMANDS:
-            raise click.UsageError(f"{model} is a command and must come first: `hfcount {model} ...`. {repo}")
+            raise WrongUsage(f"{model} is a command and must come first: `hfcount {model} ...`. {repo}")
         if f"--{model}" in options:
-            raise click.UsageError(f"There is no command {model}, but the option --{model}. {repo}")
+            raise WrongUsage(f"There is no command {model}, but the option --{model}. {repo}")
         if not place and (meant := hint(model, models[1:])):
-            raise click.UsageError(f"{meant} {repo}")
+            raise WrongUsage(f"{meant} {repo}")

@@ -15,7 +15,7 @@ from hfcount.cli import option_types as read
 from hfcount.cli import shared_options
 from hfcount.cli.option_groups import GroupedCommand, grouped
 from hfcount.cli.output import written
-from hfcount.cli.requests import spelled_out
+from hfcount.cli.requests import project_settings, spelled_out
 from hfcount.cli.sweep_options import ALL, OPTIONS
 from hfcount.sweeping.output_folder import check as check_out
 from hfcount.sweeping.sources_spec import Collection, Listing
@@ -105,7 +105,7 @@ def command(
         raise click.UsageError("--scheduler goes with --engine dask.")
     if tier and not dry_run:
         raise click.UsageError("--tier goes with --dry-run.")
-    project = shared_options.project_settings(config, no_config)
+    project = project_settings(config, no_config, bool(shared_options.given("no_config")))
     what = _again(retry, again, out)
     if not wanted and not (summary or check):
         raise click.UsageError(

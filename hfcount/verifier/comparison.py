@@ -1,7 +1,6 @@
 """The input of the checks: the blueprint, the stored tensors, and how they match."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
@@ -281,8 +280,8 @@ def matched_with(
     def spellings() -> "Spellings":
         known = blueprint.spellings
         if foreign and known.prefix and any(leaf.name.startswith(known.prefix) for leaf in blueprint.leaves):
-            known = replace(known, prefix="")
-        return replace(known, rules=(*known.rules, *further)) if further else known
+            known = known.replace(prefix="")
+        return known.replace(rules=(*known.rules, *further)) if further else known
 
     kept = blueprint.kept_names if leaves is blueprint.leaves else {}
     match = names.match(leaves, listed, blueprint.unmodeled, spellings, files, kept)

@@ -79,7 +79,7 @@ def test_a_crash_while_the_report_is_made_is_no_traceback(
 
 
 def test_a_command_that_cannot_even_start_says_so(here: Path) -> None:
-    program = "import sys; sys.modules['click'] = None; from hfcount.__main__ import run; run()"
+    program = "import sys; sys.modules['hfcount.cli.commands'] = None; from hfcount.__main__ import run; run()"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert (done.returncode, done.stderr.count("\n"), "ModuleNotFoundError" in done.stderr) == (3, 1, True)
 
@@ -129,17 +129,18 @@ def test_a_full_disk_is_no_crash(here: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "module",
+    ("module", "options"),
     [
-        "click",
-        "hfcount.cli.main",
-        "hfcount.architectures",
-        "hfcount.fetcher.folder",
-        "hfcount.report.renderers.json",
-        "json.tool",
+        ("click", ["--strict"]),
+        ("hfcount.cli.main", ["--strict"]),
+        ("hfcount.cli.plain", []),
+        ("hfcount.architectures", []),
+        ("hfcount.fetcher.folder", []),
+        ("hfcount.report.renderers.json", []),
+        ("json.tool", []),
     ],
 )
-def test_ctrl_c_while_importing_is_one_line(here: Path, module: str) -> None:
+def test_ctrl_c_while_importing_is_one_line(here: Path, module: str, options: list[str]) -> None:
     program = f"""
 import os, signal, sys
 class Interrupted:
@@ -147,7 +148,7 @@ class Interrupted:
         if name == {module!r}:
             os.kill(os.getpid(), signal.SIGINT)
 sys.meta_path.insert(0, Interrupted())
-sys.argv = ["hfcount", "models/a", "--format", "json"]
+sys.argv = ["hfcount", "models/a", "--format", "json", *{options}]
 from hfcount.__main__ import run
 run()
 """

@@ -2,8 +2,8 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
+from hfcount.record import Record
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.leaves import Leaf, is_index, segment
 from hfcount.spec.tree.name_patterns import MARK
@@ -20,16 +20,14 @@ Rules = tuple[tuple[re.Pattern[str], str], ...]
 """Patterns, and what is put in their place."""
 
 
-@dataclass(frozen=True, slots=True)
-class Swap:
+class Swap(Record, kw_only=False):
     """Tensors as they are described, and as they are stored in another layout."""
 
     described: list[Leaf]
     stored: list[Leaf]
 
 
-@dataclass(frozen=True, slots=True)
-class Spellings:
+class Spellings(Record, kw_only=False):
     """The names that one architecture accepts. Two names are the same tensor's if the rules make the same name of them.
 
     Args:
