@@ -1,7 +1,5 @@
 """The option --card of verify and diff."""
 
-import shlex
-import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -38,11 +36,6 @@ class CardFile(NamedTuple):
             return said(partial(make, self.as_markdown))
         written(self.path, lambda: f"{make(self.as_markdown)}\n".encode())
         return True
-
-
-def command_line() -> str:
-    """The command that runs, as it is typed."""
-    return shlex.join(["hfcount", *sys.argv[1:]])
 
 
 def _card(_context: click.Context, _option: click.Parameter, value: str | None) -> CardFile | None:

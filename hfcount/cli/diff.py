@@ -9,9 +9,9 @@ import click
 
 from hfcount.cli import option_types as read
 from hfcount.cli import requests, shared_options
-from hfcount.cli.cards import CARD, CardFile, command_line
+from hfcount.cli.cards import CARD, CardFile
 from hfcount.cli.option_groups import GroupedCommand, grouped
-from hfcount.cli.output import ReaderGone, said, written
+from hfcount.cli.output import ReaderGone, command_line, said, written
 from hfcount.cli.output_files import STDOUT, OutputFile, output_file
 from hfcount.fetcher import Request
 from hfcount.fetcher.interface import early

@@ -77,6 +77,13 @@ def written(path: Path, make: Callable[[], bytes]) -> None:
         raise _NotWritten(f"{path} could not be written: {why}") from None
 
 
+def command_line() -> str:
+    """The command that runs, as it is typed."""
+    import shlex
+
+    return shlex.join(["hfcount", *sys.argv[1:]])
+
+
 def crashed(error: Exception) -> Crash:
     """Reports a crash on standard error, with a traceback under --debug; returns it as an error."""
     crash = Crash(

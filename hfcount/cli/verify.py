@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from hfcount.checkpoints.settings import ProjectSettings
 from hfcount.cli import requests as asked
-from hfcount.cli.output import ReaderGone, WrongUsage, crashed, note, show, summarised
+from hfcount.cli.output import ReaderGone, WrongUsage, command_line, crashed, note, show, summarised
 from hfcount.cli.report_stream import ReportStream
 from hfcount.errors import BadSetting, HfcountError
 from hfcount.fetcher import Request
@@ -181,7 +181,6 @@ def _of_card(arguments: Arguments, format: Format) -> Format:
 
 
 def _cards(reports: "Sequence[Report]", as_markdown: bool) -> str:
-    from hfcount.cli.cards import command_line
     from hfcount.report.renderers import card
 
     made = [card.of_report(report, command_line()) for report in reports]
