@@ -31,7 +31,7 @@ def run() -> NoReturn:
 
         if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # and not ignored, as under nohup
             signal.signal(signal.SIGINT, _interrupt)
-        from hfcount.cli.commands import run as command
+        from hfcount.cli.dispatch import run as command
 
         command()
     except SystemExit as ended:

@@ -228,7 +228,7 @@ def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
     """Runs `hfcount *args` in a folder whose `fixtures` hold one checkpoint of each outcome."""
     from build import TINY, config, index, save
 
-    from hfcount.cli.commands import run
+    from hfcount.cli.dispatch import run
 
     tied = config("llama", tie_word_embeddings=True)
     copied = {

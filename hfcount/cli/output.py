@@ -44,12 +44,22 @@ def said(render: Callable[[], str]) -> bool:
     try:
         text = writable(render(), sys.stdout.encoding or "utf-8")
         if text:
-            print(text, flush=True)
+            _print(text)
     except BrokenPipeError:
         return False
     except OSError as error:
         raise _NotWritten(f"the report could not be written: {error.strerror}") from None
     return True
+
+
+def _print(text: str) -> None:
+    """Prints a text with the colours that its format has decided on."""
+    if os.name == "nt":  # whose older consoles show no colours unless click translates them
+        import click
+
+        click.echo(text, color=True)
+    else:
+        print(text, flush=True)
 
 
 def note(text: str) -> None:

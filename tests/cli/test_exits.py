@@ -79,7 +79,7 @@ def test_a_crash_while_the_report_is_made_is_no_traceback(
 
 
 def test_a_command_that_cannot_even_start_says_so(here: Path) -> None:
-    program = "import sys; sys.modules['hfcount.cli.commands'] = None; from hfcount.__main__ import run; run()"
+    program = "import sys; sys.modules['hfcount.cli.dispatch'] = None; from hfcount.__main__ import run; run()"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert (done.returncode, done.stderr.count("\n"), "ModuleNotFoundError" in done.stderr) == (3, 1, True)
 

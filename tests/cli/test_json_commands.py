@@ -9,7 +9,7 @@ from blocks import DOCS
 from build import config, raw, save_tiny
 from conftest import Command
 
-from hfcount.cli.commands import run
+from hfcount.cli.dispatch import run
 from hfcount.verifier.rules import RULES
 
 PAGE = (DOCS / "json.md").read_text()

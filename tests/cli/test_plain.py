@@ -106,7 +106,7 @@ def test_options_that_do_not_go_together_are_shown_with_the_usage(command: Comma
 
 _TELL = """
 import json, sys
-from hfcount.cli.commands import run
+from hfcount.cli.dispatch import run
 sys.argv = ["hfcount", *sys.argv[1:]]
 try:
     run()
