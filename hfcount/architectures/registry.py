@@ -36,10 +36,12 @@ def here(model_type: str) -> Family | None:
 
 def _named(model_type: str) -> str | None:
     """The file that describes a type; files named like the type are opened first, mostly only one."""
-    likely = [name for name in _names() if model_type == name or model_type.startswith(f"{name}_")]
+    words = model_type.split("_")
+    likely = ["_".join(words[:count]) for count in range(len(words), 0, -1)]
     if model_type[:1].isupper():  # the name of a class, such as UNet2DModel, whose file is unet_2d.py
-        likely += [name for name in _names() if model_type.lower().startswith(name.replace("_", ""))]
-    return next((name for name in reversed(likely) if model_type in _types_in(name)), None) or _files().get(model_type)
+        likely = [name for name in reversed(_names()) if model_type.lower().startswith(name.replace("_", ""))]
+    near = next((name for name in likely if name in _names() and model_type in _types_in(name)), None)
+    return near or _files().get(model_type)
 
 
 def file(model_type: str) -> Path:
@@ -68,8 +70,10 @@ def all_types() -> list[str]:
 
 
 @cache
-def _names() -> list[str]:
-    return sorted(name[:-3] for name in listdir(_HERE) if name.endswith(".py") and not name.startswith("_"))
+def _names() -> dict[str, None]:
+    """The names of the files, in order."""
+    names = (name[:-3] for name in listdir(_HERE) if name.endswith(".py") and not name.startswith("_"))
+    return dict.fromkeys(sorted(names))
 
 
 @cache

@@ -98,13 +98,14 @@ def declares(kind: str, name: str) -> bool:
 @lru_cache(64)
 def _further(kind: str) -> frozenset[str]:
     """What a class declares beside the keys that its absent ones are read by."""
-    names = json.loads(_names())
+    names = _names()
     return frozenset(f"{names['*']} {names.get(kind, '')}".split())
 
 
 @cache
-def _names() -> str:
-    return (Path(__file__).parent / "declared.json").read_text()
+def _names() -> dict[str, str]:
+    names: dict[str, str] = json.loads((Path(__file__).parent / "declared.json").read_bytes())
+    return names
 
 
 def knows(model_type: str) -> bool:

@@ -39,8 +39,7 @@ def is_published(name: str) -> bool:
 @lru_cache(2048)
 def classes(model_type: str) -> tuple[str, ...]:
     """The classes that take configs of a type; empty for a type that transformers does not have."""
-    match = re.search(rf'^"{re.escape(model_type)}": "([^"]*)"', _text(), re.MULTILINE)
-    return tuple(match[1].split()) if match else ()
+    return tuple((_value(_text(), model_type) or "").split())
 
 
 @lru_cache(64)
@@ -50,10 +49,15 @@ def prefix(name: str, model_type: str) -> str | None:
     Args:
         name: the class; "" stands for any of the type.
     """
-    for key in (name, model_type):
-        if key and (match := re.search(rf'^"{re.escape(key)}": "([^"]*)"', _prefixes(), re.MULTILINE)):
-            return match[1]
-    return None
+    values = (_value(_prefixes(), key) for key in (name, model_type) if key)
+    return next((value for value in values if value is not None), None)
+
+
+def _value(text: str, key: str) -> str | None:
+    """The value of a key in JSON with a line for each; None if there is none."""
+    before = f'\n"{key}": "'
+    start = text.find(before)
+    return None if start < 0 else text[start + len(before) : text.index('"', start + len(before))]
 
 
 def plain(name: str) -> str:
