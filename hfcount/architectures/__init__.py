@@ -10,6 +10,8 @@ blueprint`), and the classes of sizes of its parts. Optionally it has
 - `IGNORED`: further keys that do not affect shapes, beyond those in hfcount/mapper/keys_without_shape.py;
 - `CLASSES`: class names that transformers does not have, if configs with these classes have another architecture's
   model_type, or if the classes are not named after their own;
+- `PREDICTORS`: class names under which engines build the layers that predict further tokens alone, without the model
+  that they follow;
 - `RETYPED`: by model_type, a key, its value (None: any) and the type of the architecture that a config with this key
   is read as: other code writes configs with the same model_type;
 - `SPELLINGS`: other names that the reference loads, as regular expressions and their replacements. Two names are the

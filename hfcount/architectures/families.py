@@ -12,6 +12,8 @@ from hfcount.architectures.registry import (
     find,
     here,
     of_class,
+    predicted,
+    predicts,
     together,
     unknown,
     variant,
@@ -41,12 +43,15 @@ __all__ = [
     "of_class",
     "of_speculators",
     "part",
+    "predicted",
+    "predicts",
     "read",
     "replaces_placeholders",
     "together",
     "tower",
     "tree",
     "unknown",
+    "variant",
 ]
 
 
@@ -182,7 +187,7 @@ def tree(s: Spec) -> Block:
     family = find(s.family)
     assert family is not None, f"{s.family} was read by no family"
     try:
-        described = family.blueprint(s)
+        described = family.blueprint(s) if s.head != "mtp" else _predictors(family, s)
     except (Lacking, LookupError) as error:  # a part lacks sizes, a part or a module
         if not s.parts:
             raise
@@ -193,6 +198,13 @@ def tree(s: Spec) -> Block:
     from hfcount.architectures.activations import with_activations  # few models have such
 
     return with_activations(described, s)
+
+
+def _predictors(family: Family, s: Spec) -> Block:
+    """The layers of a model that predict further tokens, without it."""
+    from hfcount.architectures.layers.prediction import alone  # few configs name them
+
+    return alone(family.blueprint(s.replace(head=next(iter(s.heads), "causal_lm"))))
 
 
 def base(s: Spec) -> Block:

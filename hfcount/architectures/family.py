@@ -21,6 +21,7 @@ class Family(NamedTuple):
     description: str | None = None
     ignored: tuple[str, ...] = ()
     classes: tuple[str, ...] = ()
+    predictors: tuple[str, ...] = ()
     retyped: Mapping[str, tuple[str, str | None, str]] = {}
     spellings: Mapping[str, str] = {}
     headed: Mapping[str, Mapping[str, str]] = {}
@@ -41,6 +42,7 @@ class Family(NamedTuple):
 _OPTIONAL = (
     "IGNORED",
     "CLASSES",
+    "PREDICTORS",
     "RETYPED",
     "SPELLINGS",
     "HEADED",

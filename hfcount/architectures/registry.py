@@ -93,6 +93,10 @@ def _classes_in(name: str) -> list[str]:
     return _texts(re.search(_CLASSES, _source(name)))
 
 
+def _predictors_in(name: str) -> list[str]:
+    return _texts(re.search(_PREDICTORS, _source(name)))
+
+
 def _source(name: str) -> bytes:
     return (_HERE / f"{name}.py").read_bytes()
 
@@ -105,6 +109,7 @@ def _texts(*tuples: re.Match[bytes] | None) -> list[str]:
 _TYPES = re.compile(rb"^MODEL_TYPES = \(([^)]*)\)", re.MULTILINE)
 _PART = rb"\bFamily\(\s*\(([^)]*)\)"  # compiled where it is first used
 _CLASSES = rb"(?m)^CLASSES = \(([^)]*)\)"
+_PREDICTORS = rb"(?m)^PREDICTORS = \(([^)]*)\)"
 _TEXT = re.compile(rb'"([^"]+)"')
 
 
@@ -136,6 +141,18 @@ def described(name: str, model_type: str = "") -> bool:
     """Whether the class is in CLASSES of the family of a known `model_type`, or else of any family."""
     family = find(model_type)
     return name in family.classes if family else bool(variant(name))
+
+
+@lru_cache(64)
+def predicted(name: str) -> str:
+    """The first type of the family that has the class among its PREDICTORS; empty if none has."""
+    return next((_types_in(file)[0] for file in _names() if name in _predictors_in(file)), "")
+
+
+def predicts(name: str, model_type: str) -> bool:
+    """Whether the class is the layers of a known `model_type` that predict further tokens, without its model."""
+    family = find(model_type)
+    return family is not None and name in family.predictors
 
 
 def together(model_type: str) -> tuple[str, ...]:

@@ -19,8 +19,9 @@ from hfcount.mapper import Config
 from hfcount.mapper.per_layer_config import check_alike
 from hfcount.spec import Spec
 from hfcount.spec.tree.dims import origin
+from hfcount.spec.tree.leaves import leaves
 from hfcount.spec.tree.nodes import Block
-from hfcount.text import typed
+from hfcount.text import printable, typed
 
 
 def blueprint(config: Mapping[str, Any]) -> Blueprint:
@@ -120,13 +121,18 @@ def _tensors(config: Config, named: Naming) -> tuple[Config, Spec, Block]:
     """The spec and the tree of a config, and the config as it was read for these."""
     try:
         try:
+            config = config.again({"architectures": None}) if named.predicts else config
             spec = families.read(config)
         except UnknownArchitecture:
             if not named.types:
                 raise
             config = config.again({"architectures": None})  # the type has no class with that ending
             spec = families.read(config)
+        if named.predicts:
+            spec = spec.replace(head="mtp", architecture=named.architecture, uncounted=_BESIDE)
         tree = families.tree(spec)
+        if named.predicts and all(leaf.presence == "spare" for leaf in leaves(tree)):
+            raise _none_predicts(config, named, spec.family)
     except ZeroDivisionError:
         zeros = [problem for problem in config.problems if type(problem.observed) is int and problem.observed <= 0]
         raise (
@@ -134,6 +140,20 @@ def _tensors(config: Config, named: Naming) -> tuple[Config, Spec, Block]:
         ) from None
     check_alike(config)
     return config, spec, tree
+
+
+_BESIDE = "its layers run beside the model that they predict further tokens for"
+"""Why the cache of prediction layers alone is not known."""
+
+
+def _none_predicts(config: Config, named: Naming, family: str) -> ConfigError:
+    """The error for a class of prediction layers, where the config has none."""
+    text = (
+        f"{printable(named.architecture, 60)} is the layers of {family} that predict further tokens, and this config"
+        " has none."
+    )
+    fix = "Name the class of the whole model in architectures, or write how many such layers there are."
+    return config.error("contradiction", text, "architectures", fix, observed=named.architecture)
 
 
 def _other(config: Config, named: Naming) -> dict[str, Blueprint | ConfigError]:

@@ -24,6 +24,7 @@ class Naming(NamedTuple):
         framework: what the class is written for, where that is not PyTorch.
         untyped: whether the config has no model_type, and the class stands in for it.
         reading: the class of the repo's own code that reads the config all the same; "" if there is none.
+        predicts: whether the class is the layers of the type that predict further tokens, without its model.
     """
 
     architecture: str = ""
@@ -32,6 +33,7 @@ class Naming(NamedTuple):
     framework: str = ""
     untyped: bool = False
     reading: str = ""
+    predicts: bool = False
 
 
 _FRAMEWORKS = {"TF": "TensorFlow", "Flax": "Flax"}
@@ -58,6 +60,8 @@ def naming(c: Config) -> Naming:
 
 def _of_class(c: Config, first: str, model_type: str) -> Naming:
     """What the first class of a config with a known model_type is; raises UnknownClass."""
+    if families.predicts(first, model_type):
+        return Naming(first, predicts=True)
     of_type = _is_of_type(first, model_type) or families.described(first)
     class_ = None if of_type else known(first)
     of_it = of_type or (class_ is not None and model_type in class_.types)

@@ -161,11 +161,18 @@ def _facts_of(rows: Iterable[_Described]) -> Iterator[TypeFacts]:
 def _found(name: str) -> tuple[str, families.Family]:
     """The type and the architecture of a model_type or class; raises UnknownArchitecture if there is none."""
     family = families.find(name)
-    if family is None and HEAD.search(name[:200]) and (named := families.of_class(name[:200])):
+    named = "" if family else _type_of(name[:200])
+    if named:
         name, family = named, families.find(named)
     if family is None:
         raise UnknownArchitecture(families.unknown(name))
     return name, family
+
+
+def _type_of(name: str) -> str:
+    """The model_type of a class; empty for another name, or where no family describes the class."""
+    of_class = families.of_class(name) if HEAD.search(name) else ""
+    return families.variant(name) or families.predicted(name) or of_class
 
 
 def _facts(model_type: str, family: families.Family) -> TypeFacts:

@@ -53,6 +53,7 @@ Head = Literal[
     "projection",
     "ctc",
     "prediction",
+    "mtp",
     "regression",
     "series_classification",
     "speaker_classification",

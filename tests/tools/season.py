@@ -13,7 +13,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from hfcount.architectures import families
-from hfcount.architectures.families import described, of_class
+from hfcount.architectures.registry import is_recorded, of_class, predicted, variant
+from hfcount.blueprints.model_class import naming
+from hfcount.errors import UnknownClass
+from hfcount.mapper import Config
 from hfcount.mapper.classes import known
 from hfcount.quantization.schemes import METHODS
 
@@ -23,8 +26,20 @@ def _types(name: str) -> bool:
 
 
 def _classes(name: str) -> bool:
+    """Whether a config that names the class, with the model_type that is likeliest for it, is one that is known."""
     found = known(name)
-    return described(name) or bool(of_class(name)) or bool(found and any(map(families.find, found.types)))
+    types = (variant(name), predicted(name), of_class(name), *(found.types if found else ()))
+    return any(_named(name, kind) for kind in types if kind)
+
+
+def _named(name: str, model_type: str) -> bool:
+    if families.find(model_type) is None:
+        return is_recorded(model_type)
+    try:
+        naming(Config({"model_type": model_type, "architectures": [name]}))
+    except UnknownClass:
+        return False
+    return True
 
 
 KINDS: dict[str, Callable[[str], bool]] = {

@@ -3,8 +3,8 @@
 from typing import Self
 
 from hfcount.architectures.keys import dim, divides
-from hfcount.architectures.layers import embedding
-from hfcount.mapper import Config, Sizes, size
+from hfcount.architectures.layers import embedding, swiglu
+from hfcount.mapper import Config, Sizes, derived, size
 from hfcount.spec import Record
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 
@@ -119,3 +119,31 @@ class Refinement(Sizes):
             readout=Linear(r, known),
         )
         return block(refiner_head=head)
+
+
+def _places(c: Config) -> int:
+    """The places of a block: as many as are drafted, and the token before them."""
+    return dim("B", c.int("xpress_block_size", default=None) or c.int("num_speculative_steps", default=15) + 1)
+
+
+class FlatRefinement(Sizes):
+    """XPress's refiner as vLLM names it, with the width of its network in a key of its own."""
+
+    xpress_rank: int = size("r", absent=256)
+    xpress_mlp_hidden: int = size("m", absent=512)
+    places: int = derived(_places)
+
+    def tensors(self, d: int, vocab: int, known: int) -> Block:
+        """xpress_head; the draft knows all `known` words of the target's `vocab`."""
+        r, inner, places = self.xpress_rank, self.xpress_mlp_hidden, self.places
+        head = block(
+            "lm_head",
+            w1=embedding(vocab, r),
+            down_h=Linear(d, r),
+            down_g=Linear(d, r),
+            in_proj=Linear(3 * r, r),
+            mix=block(L=Tensor((r, places, places))),
+            mlp=swiglu(r, inner),
+            w2=Linear(r, known),
+        )
+        return block(xpress_head=head)

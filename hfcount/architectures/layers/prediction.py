@@ -9,7 +9,7 @@ from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.mapper.class_defaults import declared
 from hfcount.spec import Layer, Layers, Spec
 from hfcount.spec.tree.indices import Indices
-from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
+from hfcount.spec.tree.nodes import Block, Linear, Node, Repeat, Tensor, Tied, block
 
 _COUNTS = ("num_nextn_predict_layers", "num_mtp_layers")
 
@@ -95,3 +95,53 @@ def drafting(d: int, kind: Layer, layer: Block) -> Block:
             **({"final_layernorm": rms_norm(d)} if kind.last else {}),
         }
     )
+
+
+_SHARED = ("embedding", "lm_head")
+_TOWERS = ("vision", "audio")
+
+
+def alone(tree: Block) -> Block:
+    """The layers of a model that predict further tokens, without it; empty if it has none.
+
+    A checkpoint may store the embedding and the head beside them, which they share with the model.
+    """
+    left = _of_prediction(tree)
+    return left if isinstance(left, Block) else Block({})
+
+
+def _of_prediction(node: Node) -> Node | None:
+    component = getattr(node, "component", None)
+    if component == "mtp":
+        return _unmarked(node)
+    if component in _SHARED:
+        return _spare(node)
+    return None if component in _TOWERS else _within(node, _of_prediction)
+
+
+def _unmarked(node: Node) -> Node | None:
+    """A part of a layer, which is counted under what it is."""
+    if getattr(node, "component", None) == "mtp":
+        assert isinstance(node, Block | Linear | Tensor)
+        node = node.replace(component=None)
+    return _within(node, _unmarked) or node
+
+
+def _spare(node: Node) -> Node | None:
+    """A table or a head that a checkpoint need not store."""
+    if isinstance(node, Tied):
+        return Block({node.name: Tensor(node.shape, presence="spare")}, node.component)
+    return node.replace(presence="spare") if isinstance(node, Tensor | Linear) else _within(node, _spare)
+
+
+def _within(node: Node, change: Callable[[Node], Node | None]) -> Node | None:
+    """A node of which each child is what `change` makes of it; None if nothing is left, or it has no children."""
+    if isinstance(node, tuple):
+        return tuple(filter(None, map(change, node))) or None
+    if isinstance(node, Repeat):
+        body = change(node.body)
+        return None if body is None else node.replace(body=body)
+    if not isinstance(node, Block):
+        return None
+    children = {name: left for name, child in node.children.items() if (left := change(child)) is not None}
+    return node.replace(children=children) if children else None

@@ -9,6 +9,7 @@ from hfcount.spec import Layer, MoE, Spec
 from hfcount.spec.tree.nodes import Block
 
 MODEL_TYPES = ("bailing_moe", "bailing_moe_v2")  # modeling_bailing_moe.py of inclusionAI/Ling-lite
+PREDICTORS = ("BailingMoeForCausalLMNextN",)
 IGNORED = ("multi_gate", "norm_head", "norm_softmax", "use_rmsnorm")
 
 

@@ -11,6 +11,7 @@ from hfcount.spec.tree.nodes import Block, Linear
 # bailing_moe_linear.py of ml-explore/mlx-lm 0.32.2; of sgl-project/sglang 0.5.23 for latent attention, only read
 MODEL_TYPES = ("bailing_moe_linear",)
 CLASSES = ("BailingMoeLinearForCausalLM", "BailingMoeLinearV2ForCausalLM", "BailingMoeV2_5ForCausalLM")
+PREDICTORS = ("BailingMoeV25MTPModel", "BailingMoeForCausalLMNextN")
 IGNORED = (
     "group_norm_size",
     "linear_rope",

@@ -13,6 +13,7 @@ from hfcount.spec.tree.nodes import Block, Tensor
 # bailing_moe_v3.py of ml-explore/mlx-lm 0.32.2 and of sgl-project/sglang 0.5.23
 MODEL_TYPES = ("bailing_moe_v3",)
 CLASSES = ("BailingMoeV3ForCausalLM",)
+PREDICTORS = ("BailingMoeV3MTPModel", "BailingMoeForCausalLMNextN")
 IGNORED = ("kda_lower_bound", "kda_safe_gate", "score_function", "use_mla_nope", "use_rmsnorm")
 
 

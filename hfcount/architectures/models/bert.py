@@ -8,15 +8,17 @@ from hfcount.spec.tree.nodes import Block
 
 # transformers 5.23: modeling_bert.py, modeling_align.py, modeling_bridgetower.py, modeling_chinese_clip.py
 MODEL_TYPES = ("bert", "align_text_model", "bridgetower_text_model", "chinese_clip_text_model")
+CLASSES = ("BertSpladeSparseEmbeddingModel",)
 # Of the pooler of a first implementation in TensorFlow, which none in PyTorch reads.
 IGNORED = ("pooler_fc_size", "pooler_num_attention_heads", "pooler_num_fc_layers", "pooler_size_per_head")
 RETYPED = {"bert": ("alibi_starting_size", None, "mosaic_bert")}
 
-_HEADS = ("LMHeadModel", *keys.ENCODER_HEADS, "ForPreTraining", "ForNextSentencePrediction")
+_ENDINGS = ("LMHeadModel", *keys.ENCODER_HEADS, "ForPreTraining", "ForNextSentencePrediction")
+_HEADS = keys.named([ending for ending in _ENDINGS if ending != "ForCausalLM"], SpladeSparseEmbeddingModel="masked_lm")
 
 
 def spec(c: Config) -> Spec:
-    return keys.encoder(c, heads=[head for head in _HEADS if head != "ForCausalLM"])
+    return keys.encoder(c, heads=_HEADS)
 
 
 def blueprint(s: Spec) -> Block:

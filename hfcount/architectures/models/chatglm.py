@@ -13,6 +13,10 @@ from hfcount.spec.tree.nodes import Block, Linear, Tensor, Tied, block, buffer
 
 # modeling_chatglm.py of THUDM/chatglm3-6b, modeling_chatglm.py of THUDM/glm-4v-9b, and visual.py beside it
 MODEL_TYPES = ("chatglm",)
+CLASSES = ("GLM4VForCausalLM",)
+_HEADS = keys.named(
+    ("ForConditionalGeneration", "Model", "ForSequenceClassification"), GLM4VForCausalLM="conditional_generation"
+)
 IGNORED = ("apply_query_key_layer_scaling", "original_rope", "rope_ratio")
 
 
@@ -40,8 +44,7 @@ def spec(c: Config) -> Spec[Chatglm]:
     layers = keys.uniform(layer, keys.layer_count(c, "num_layers"))
     sizes = Chatglm.read(c)
     towers = {"vision": families.part(c, "vision_config", "glm4v_9b_vision")} if c.sub("vision_config") else {}
-    classes = ("ForConditionalGeneration", "Model", "ForSequenceClassification")
-    model = keys.decoder_spec(c, layers, heads=classes, vocab=c.int("padded_vocab_size"), parts=towers)
+    model = keys.decoder_spec(c, layers, heads=_HEADS, vocab=c.int("padded_vocab_size"), parts=towers)
     return model.having(sizes)
 
 

@@ -8,6 +8,8 @@ from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.nodes import Block
 
 MODEL_TYPES = ("deepseek_v3", "kimi_k2")  # transformers 5.23: modeling_deepseek_v3.py
+CLASSES = ("DeepseekV3BidirectionalModel",)
+PREDICTORS = ("DeepSeekMTPModel",)
 MERGED = packed()
 
 

@@ -8,6 +8,7 @@ from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.nodes import Block
 
 MODEL_TYPES = ("deepseek_v32",)  # transformers 5.23: modeling_deepseek_v32.py
+PREDICTORS = ("DeepseekV32MTPModel",)
 MERGED = packed()
 
 

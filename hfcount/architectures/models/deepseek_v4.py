@@ -17,6 +17,7 @@ from hfcount.spec.tree.nodes import Block, Linear, Node, Tensor, block, buffer
 # transformers 5.23: modeling_deepseek_v4.py
 # and, for what predicts further tokens, mtp.py and dspark.py of vllm-project/vllm 0.33
 MODEL_TYPES = ("deepseek_v4", "deepseek_ref")
+PREDICTORS = ("DeepSeekV4MTPModel", "DeepseekV4ForCausalLMNextN")
 IGNORED = ("compress_rope_theta", "hc_sinkhorn_iters", *BESIDE)
 # DeepSeek's own names in its fourth version.
 SPELLINGS = {

@@ -1,7 +1,14 @@
 """DFlash and what is built on it, DFlash 2, Domino, DSpark and XPress: drafts of a whole block (arXiv:2602.06036)."""
 
 from hfcount.architectures import keys
-from hfcount.architectures.components.draft_heads import Correction, Markov, Refinement, Selection, selection
+from hfcount.architectures.components.draft_heads import (
+    Correction,
+    FlatRefinement,
+    Markov,
+    Refinement,
+    Selection,
+    selection,
+)
 from hfcount.architectures.components.drafts import SAID, Draft, Needs, Vocabulary, layers_of, numbers, of_speculators
 from hfcount.architectures.layers import gqa, pre_norm, rms_norm, stack, swiglu
 from hfcount.architectures.layers.stacks import altered
@@ -10,7 +17,8 @@ from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, block
 
 # dflash.py of sgl-project/SpecForge (2026-08), domino.py and dspark.py there; dflash/core.py, dflash2/core.py,
-# dspark/core.py and xpress/core.py of vllm-project/speculators 0.9.0; qwen3_dflash.py of vllm-project/vllm
+# dspark/core.py and xpress/core.py of vllm-project/speculators 0.9.0; qwen3_dflash.py, qwen3_dspark.py and
+# qwen3_xpress.py of vllm-project/vllm 0.33
 MODEL_TYPES = (
     "dflash",
     "dflash2",
@@ -30,6 +38,10 @@ CLASSES = (
     "DFlashSpeculator",
     "DSparkSpeculator",
     "XPressSpeculator",
+    "Qwen3DSparkModel",
+    "Qwen3OmniDSparkModel",
+    "Qwen3XPressModel",
+    "DFlashQwen3XPressModel",
 )
 SPELLINGS = {r"^logit_head\.": ""}
 IGNORED = (
@@ -49,9 +61,17 @@ IGNORED = (
     "swa_window_size",
 )
 _IDS, _FLAT = "aux_hidden_state_layer_ids", "target_layer_ids"
-_KINDS = {"DFlash2DraftModel": "dflash2", "DominoDraftModel": "domino", "DSparkDraftModel": "dspark"}
+_KINDS = {
+    "DFlash2DraftModel": "dflash2",
+    "DominoDraftModel": "domino",
+    "DSparkDraftModel": "dspark",
+    "Qwen3DSparkModel": "dspark",
+    "Qwen3OmniDSparkModel": "dspark",
+    "Qwen3XPressModel": "xpress",
+    "DFlashQwen3XPressModel": "xpress",
+}
 
-Head = Markov | Correction | Selection | Refinement | None
+Head = Markov | Correction | Selection | Refinement | FlatRefinement | None
 
 
 class DFlash(Draft):
@@ -101,7 +121,8 @@ def spec(c: Config) -> Spec[DFlash]:
         vocabulary=vocabulary,
         head=_head(kind, draft, d, flat),
     )
-    heads = keys.named(DraftModel="causal_lm", Speculator="causal_lm")
+    endings = ("DraftModel", "Speculator", "DSparkModel", "XPressModel")
+    heads = keys.named(dict.fromkeys(endings, "causal_lm"))
     model = keys.decoder_spec(
         text, layer, whole=c, vocab=vocab, hidden=d, heads=heads, windows=keys.sliding(text, default=None)
     )
@@ -118,7 +139,8 @@ def _kind(c: Config, draft: Config) -> str:
     if named != "dflash" or of_speculators(c):
         return named
     by_class = _KINDS.get(next(iter(c.strs("architectures")), ""), "")
-    projector = draft.choice("projector_type", ("dflash", "dflash2", "domino", "dspark"), default=by_class or "dflash")
+    projectors = ("dflash", "dflash2", "domino", "dspark", "xpress")
+    projector = draft.choice("projector_type", projectors, default=by_class or "dflash")
     return by_class or projector
 
 
@@ -131,7 +153,7 @@ def _head(kind: str, draft: Config, d: int, flat: bool) -> Head:
         case "dflash2":
             return selection(draft, d)
         case "xpress":
-            return Refinement.read(draft)
+            return FlatRefinement.read(draft) if flat else Refinement.read(draft)
         case _:
             return None
 
@@ -153,6 +175,6 @@ def blueprint(s: Spec[DFlash]) -> Block:
         layers=stack(s.layers, layer_block),
         norm=rms_norm(d),
     )
-    if isinstance(head, Markov | Refinement):
+    if isinstance(head, Markov | Refinement | FlatRefinement):
         return altered(common, **head.tensors(d, s.vocab, words.size).children)
     return altered(common, **head.tensors(d, s.vocab).children) if head else common

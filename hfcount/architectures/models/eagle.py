@@ -9,9 +9,14 @@ from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Repeat, Tensor, block
 
-# cnets1.py of SafeAILab/EAGLE; llama_eagle.py of vllm-project/vllm and of sgl-project/sglang
+# cnets1.py of SafeAILab/EAGLE; llama_eagle.py of vllm-project/vllm and of sgl-project/sglang, and qwen2_eagle.py there
 MODEL_TYPES = ("eagle",)
-CLASSES = ("LlamaForCausalLMEagle", "EagleLlamaForCausalLM", "EAGLEModel")
+CLASSES = (
+    "LlamaForCausalLMEagle",
+    "EagleLlamaForCausalLM",
+    "EAGLEModel",
+    "Qwen2ForCausalLMEagle",
+)
 SPELLINGS = {r"^model\.": ""}
 IGNORED = ("model",)
 
@@ -27,7 +32,8 @@ class Eagle(Draft):
 
 def spec(c: Config) -> Spec[Eagle]:
     text = c.part("model") if c.given("model") else c
-    bias, both = text.bool("qkv_bias", default=False), text.bool("attention_bias", default=False)
+    biased = "Qwen2ForCausalLMEagle" in c.strs("architectures")  # as all of Qwen2's attention
+    bias, both = text.bool("qkv_bias", default=biased), text.bool("attention_bias", default=False)
     layer = Layer(mixer=keys.attention(text, qkv_bias=bias or both, out_bias=both, alone=True), ffn=keys.dense(text))
     heads = keys.named(("ForCausalLM",), ForCausalLMEagle="causal_lm", EAGLEModel="causal_lm")
     sizes = Eagle.read(c, bias=c.bool("bias", default=False) if c.given("bias") else None)

@@ -9,6 +9,7 @@ from hfcount.spec.tree.nodes import Block, Linear, block, buffer
 
 # transformers 5.23: modeling_gemma4_assistant.py, modeling_gemma4_unified_assistant.py
 MODEL_TYPES = ("gemma4_assistant", "gemma4_unified_assistant")
+CLASSES = ("Gemma4MTPModel",)
 IGNORED = ("centroid_intermediate_top_k",)
 
 
@@ -34,7 +35,7 @@ def spec(c: Config) -> Spec[Gemma4Assistant]:
     lent = tuple(layer.replace(layer=layer.layer.replace(shares_kv=True)) for layer in text.layers)
     sizes = Gemma4Assistant.read(c)
     tied = c.bool("tie_word_embeddings", default=True)
-    model = keys.composite(c, text.replace(layers=lent), {}, heads=("ForCausalLM",))
+    model = keys.composite(c, text.replace(layers=lent), {}, heads=keys.named(("ForCausalLM",), MTPModel="causal_lm"))
     return model.replace(tied=tied).having(sizes)
 
 

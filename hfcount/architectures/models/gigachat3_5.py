@@ -12,6 +12,7 @@ from hfcount.spec.tree.nodes import Block, Linear, block
 # gigachat35.py of sgl-project/sglang 0.5.23, gigachat35_mtp.py of sgl-project/sglang 0.5.23
 MODEL_TYPES = ("gigachat3_5",)
 CLASSES = ("GigaChat35ForCausalLM",)
+PREDICTORS = ("GigaChat35ForCausalLMNextN",)
 IGNORED = ("use_mla_scaling_factor",)
 
 # configs/gigachat3_5.py of vllm-project/vllm, where the released class means the same by absent keys.

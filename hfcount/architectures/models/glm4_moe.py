@@ -8,6 +8,7 @@ from hfcount.spec import Layer, MoE, Spec
 from hfcount.spec.tree.nodes import Block, block
 
 MODEL_TYPES = ("glm4_moe", "glm4v_moe_text")  # transformers 5.23: modeling_glm4_moe.py, modeling_glm4v_moe.py
+PREDICTORS = ("Glm4MoeMTPModel", "Glm4MoeForCausalLMNextN")
 MERGED = packed()
 
 

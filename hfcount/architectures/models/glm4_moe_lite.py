@@ -7,6 +7,7 @@ from hfcount.mapper import Config
 from hfcount.spec import Layer, Spec
 
 MODEL_TYPES = ("glm4_moe_lite",)  # transformers 5.23: modeling_glm4_moe_lite.py
+PREDICTORS = ("Glm4MoeLiteMTPModel", "Glm4MoeLiteForCausalLMNextN")
 MERGED = packed()
 
 

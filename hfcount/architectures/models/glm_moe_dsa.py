@@ -8,6 +8,7 @@ from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.nodes import Block
 
 MODEL_TYPES = ("glm_moe_dsa",)  # transformers 5.23: modeling_glm_moe_dsa.py
+PREDICTORS = ("DeepseekV32MTPModel", "GlmMoeDsaForCausalLMNextN")
 MERGED = packed()
 # vLLM 0.33.0: rotary positions (models/deepseek_v32/attention.py:244), and when a draft selects tokens anew
 # (v1/spec_decode/llm_base_proposer.py:1604).

@@ -7,6 +7,7 @@ from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block, Linear
 
 MODEL_TYPES = ("hyperclovax_vision_v2",)  # transformers 5.23: modeling_hyperclovax_vision_v2.py
+CLASSES = ("HCXVisionV2ForCausalLM",)
 SPELLINGS = {
     r"^model\.language_model\.lm_head\.": "lm_head.",
     r"^model\.language_model\.model\.": "model.language_model.",
@@ -16,7 +17,8 @@ SPELLINGS = {
 
 def spec(c: Config) -> Spec:
     text, towers = families.part(c, "text_config"), {"vision": families.part(c, "vision_config")}
-    return keys.composite(c, text, towers, tied=True, heads=("ForConditionalGeneration", "Model"))
+    heads = keys.named(("ForConditionalGeneration", "Model"), HCXVisionV2ForCausalLM="conditional_generation")
+    return keys.composite(c, text, towers, tied=True, heads=heads)
 
 
 def blueprint(s: Spec) -> Block:

@@ -10,6 +10,7 @@ from hfcount.spec.tree.nodes import Block, Node, Undescribed
 # interns2_preview.py of vllm-project/vllm 0.33, interns2preview.py of sgl-project/sglang 0.5.23
 MODEL_TYPES = ("intern_s2_preview",)
 CLASSES = ("InternS2PreviewForConditionalGeneration",)
+PREDICTORS = ("Qwen3_5MTP", "Qwen3_5MoeMTP", "Qwen3_5ForCausalLMMTP")
 MERGED = packed()
 
 _SERIES = "what reads time series, which engines leave out"

@@ -18,6 +18,7 @@ MODEL_TYPES = (
     "granite_docling_text",
     "paddleocr_vl_text",
 )
+CLASSES = ("TorchNativeLlamaForCausalLM",)
 IGNORED = ("max_sequence_length",)
 RETYPED = {"llama": ("draft_vocab_size", None, "llama_eagle3")}  # as EAGLE's code writes it, under the target's class
 

@@ -6,7 +6,10 @@ from hfcount.mapper import Config
 from hfcount.spec import Layer, Spec
 
 MODEL_TYPES = ("llama_bidirec",)  # llama_bidirectional_model.py of nvidia/llama-nemotron-embed-1b-v2
-CLASSES = ("LlamaBidirectionalModel",)
+CLASSES = (
+    "LlamaBidirectionalModel",
+    "LlamaBidirectionalForSequenceClassification",
+)
 
 
 def spec(c: Config) -> Spec:

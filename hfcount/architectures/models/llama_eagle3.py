@@ -9,7 +9,7 @@ from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Repeat, Tensor, block
 
 # llama3_eagle.py of sgl-project/SpecForge (2026-08), and peagle.py there; cnets.py of SafeAILab/EAGLE; eagle3/core.py
-# and peagle/core.py of vllm-project/speculators 0.9.0; llama_eagle3.py of vllm-project/vllm
+# and peagle/core.py of vllm-project/speculators 0.9.0; llama_eagle3.py and qwen3_eagle3.py of vllm-project/vllm
 MODEL_TYPES = ("llama_eagle3", "speculators_eagle3", "speculators_peagle")
 CLASSES = (
     "LlamaForCausalLMEagle3",
@@ -18,6 +18,12 @@ CLASSES = (
     "Eagle3DraftModel",
     "Eagle3Speculator",
     "PEagleSpeculator",
+    "Eagle3MiniMaxM2ForCausalLM",
+    "Eagle3Qwen2_5vlForCausalLM",
+    "Eagle3Qwen3vlForCausalLM",
+    "Eagle3Qwen3ForCausalLM",
+    "PeagleLlamaForCausalLM",
+    "PeagleQwen3ForCausalLM",
 )
 IGNORED = (
     "eagle_config",
@@ -30,6 +36,8 @@ IGNORED = (
 )
 SPELLINGS = {r"^layers\.0\.": "midlayer."}
 
+_AT_ONCE = ("PEagleDraftModel", "PeagleLlamaForCausalLM", "PeagleQwen3ForCausalLM")
+_QWEN3 = ("Eagle3Qwen3ForCausalLM", "PeagleQwen3ForCausalLM")
 _IDS = "eagle_aux_hidden_state_layer_ids"
 
 
@@ -63,14 +71,16 @@ class LlamaEagle3(Draft):
 def spec(c: Config) -> Spec[LlamaEagle3]:
     library = of_speculators(c)
     text = layers_of(c, "llama", "qwen3")
-    bias, normed = text.bool("attention_bias", default=False), library and text.kind == "qwen3"
+    named = next(iter(c.strs("architectures")), "")
+    bias, normed = text.bool("attention_bias", default=False), _is_qwen3(text, named, library)
     ffn = keys.dense(text, bias=not normed and text.bool("mlp_bias", default=False))
     mixer = keys.attention(text, qkv_bias=bias, out_bias=library and bias, qk_norm=normed)
     ids = c if library else c.sub("eagle_config")
     listed = (() if library else numbers(c, _IDS)) or numbers(ids, _IDS)
-    vision_width = (None if library else c.int("num_aux_hidden_states", default=None)) or len(listed) or 3
+    counted = ("num_aux_layers", "num_aux_hidden_states") if normed else ("num_aux_hidden_states",)
+    vision_width = (None if library else c.int(*counted, default=None)) or len(listed) or 3
     vocab = text.int("vocab_size")
-    at_once = c.family == "speculators_peagle" or "PEagleDraftModel" in c.strs("architectures")
+    at_once = c.family == "speculators_peagle" or named in _AT_ONCE
     sizes = LlamaEagle3.read(
         c,
         layers=listed,
@@ -93,6 +103,11 @@ def spec(c: Config) -> Spec[LlamaEagle3]:
     )
     model = keys.decoder_spec(text, Layer(mixer=mixer, ffn=ffn), whole=c, vocab=vocab, heads=heads)
     return model.replace(tied=False).having(sizes)
+
+
+def _is_qwen3(layers: Config, named: str, library: bool) -> bool:
+    """Whether its layers are Qwen3's, which norm queries and keys."""
+    return layers.kind == "qwen3" if library else named in _QWEN3
 
 
 def blueprint(s: Spec[LlamaEagle3]) -> Block:

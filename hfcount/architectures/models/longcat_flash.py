@@ -21,6 +21,7 @@ from hfcount.spec.tree.nodes import Block, Linear, Repeat, Tensor, block
 # transformers 5.23: modeling_longcat_flash.py
 # and longcat_flash_ngram.py of ml-explore/mlx-lm 0.32.2
 MODEL_TYPES = ("longcat_flash", "longcat_flash_ngram")
+PREDICTORS = ("LongCatFlashMTPModel", "LongcatFlashForCausalLMNextN")
 IGNORED = ("num_hidden_layers",)
 MERGED = packed()
 

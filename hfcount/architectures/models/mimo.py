@@ -7,6 +7,7 @@ from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("mimo",)  # modeling_mimo.py of XiaomiMiMo/MiMo-7B-Base
+PREDICTORS = ("MiMoMTPModel", "MiMoMTP")
 
 
 def spec(c: Config) -> Spec:

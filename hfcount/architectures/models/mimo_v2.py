@@ -26,6 +26,7 @@ from hfcount.text import shown
 # mimo_v2.py of Blaizzy/mlx-vlm 0.7.10, and its vision.py and audio.py; mimo_v2_nextn.py of sgl-project/sglang 0.5.23
 MODEL_TYPES = ("mimo_v2",)
 CLASSES = ("MiMoV2ForCausalLM",)
+PREDICTORS = ("MiMoV2MTPModel", "MiMoV2MTP")
 IGNORED = (
     "attention_chunk_size",
     "attention_projection_layout",

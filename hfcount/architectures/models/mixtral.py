@@ -8,6 +8,7 @@ from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.nodes import Block
 
 MODEL_TYPES = ("mixtral",)  # transformers 5.23: modeling_mixtral.py
+CLASSES = ("QuantMixtralForCausalLM",)
 SPELLINGS, MERGED = BLOCK_SPARSE, W_EXPERTS
 
 

@@ -24,7 +24,9 @@ from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Node, Repeat, Tensor, block
 
 MODEL_TYPES = ("muse_glimmer", "muse_spark")  # transformers 5.23: modeling_muse_glimmer.py, modeling_muse_spark.py
+CLASSES = ("MuseGlimmerForCausalLM",)
 REPLACES_PLACEHOLDERS = True
+_HEADS = keys.named(("ForConditionalGeneration", "Model"), MuseGlimmerForCausalLM="conditional_generation")
 
 
 class MuseGlimmer(Sizes):
@@ -38,7 +40,7 @@ def spec(c: Config) -> Spec[MuseGlimmer]:
     spark = c.family == "muse_spark"
     if spark:
         towers["audio"] = families.part(c, "audio_config")
-    model = keys.composite(c, text, towers, heads=("ForConditionalGeneration", "Model"))
+    model = keys.composite(c, text, towers, heads=_HEADS)
     return model.replace(tied=model.tied and not spark).having(
         sizes
     )  # Spark's head is its own, whatever the config says

@@ -8,6 +8,7 @@ from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("muse_glimmer_assistant",)  # transformers 5.23: modeling_muse_glimmer_assistant.py
+CLASSES = ("DFlashMuseGlimmerAssistantModel",)
 IGNORED = ("block_size",)
 
 

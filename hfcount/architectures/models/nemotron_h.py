@@ -15,6 +15,7 @@ from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 # and, for layers with sizes of their own, nemotron_h.py of sgl-project/sglang 0.5.23
 MODEL_TYPES = ("nemotron_h", "nemotron_h_puzzle")
 CLASSES = ("NemotronHPuzzleForCausalLM",)
+PREDICTORS = ("NemotronHMTPModel", "NemotronHForCausalLMMTP")
 SPELLINGS = {r"\bbackbone\.": "model."}
 MERGED = {f"experts.{way}_proj": (f"experts.*.{way}_proj.weight",) for way in ("up", "down")}
 

@@ -11,7 +11,12 @@ from hfcount.spec.tree.nodes import Block, Linear, Tensor, block, obsolete
 # transformers 5.23: modeling_nemotron_h_omni.py
 # and, for the first releases, nano_nemotron_vl.py of vllm-project/vllm 0.33
 MODEL_TYPES = ("nemotron_h_omni", "NemotronH_Nano_VL_V2", "NemotronH_Nano_Omni_Reasoning_V3")
-CLASSES = ("NemotronH_Nano_VL_V2", "NemotronH_Nano_Omni_Reasoning_V3")
+CLASSES = (
+    "NemotronH_Nano_VL_V2",
+    "NemotronH_Nano_Omni_Reasoning_V3",
+    "NemotronH_Super_Omni_Reasoning_V3",
+    "NemotronH_Omni_Reasoning_V3",
+)
 IGNORED = (
     "force_image_size",
     "max_sequence_length",

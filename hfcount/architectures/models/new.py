@@ -9,6 +9,10 @@ from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("new",)  # modeling.py of Alibaba-NLP/new-impl
+CLASSES = (
+    "GteNewModel",
+    "GteNewForSequenceClassification",
+)
 IGNORED = ("logn_attention_clip1", "logn_attention_scale", "unpad_inputs", "use_memory_efficient_attention")
 
 _POOLED = ("sequence_classification", "multiple_choice")

@@ -11,6 +11,7 @@ from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 # num_experts, torchair_pangu_moe.py of vllm-project/vllm-ascend 0.11.0
 MODEL_TYPES = ("pangu_ultra_moe", "PanguProMoE", "PanguProMoEV2")
 CLASSES = ("PanguUltraMoEForCausalLM", "PanguProMoEForCausalLM", "PanguProMoEV2ForCausalLM")
+PREDICTORS = ("OpenPanguMTPModel",)
 IGNORED = ("param_sink_of_head_dim", "param_sink_scalar", "routed_scaling_factor")
 
 

@@ -10,6 +10,7 @@ from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.nodes import Block
 
 MODEL_TYPES = ("phi3",)  # transformers 5.23: modeling_phi3.py
+CLASSES = ("TorchNativePhi3ForCausalLM",)
 
 
 def spec(c: Config) -> Spec:

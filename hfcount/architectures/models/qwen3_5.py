@@ -10,6 +10,7 @@ from hfcount.spec.tree.nodes import Block, block
 
 # transformers 5.23: modeling_qwen3_5.py, modeling_qwen3_5_moe.py
 MODEL_TYPES = ("qwen3_5", "qwen3_5_text", "qwen3_5_moe", "qwen3_5_moe_text")
+PREDICTORS = ("Qwen3_5MTP", "Qwen3_5MoeMTP", "Qwen3_5ForCausalLMMTP")
 WITHIN = dict.fromkeys(("qwen3_5_text", "qwen3_5_moe_text"), ("model.language_model.", "model."))
 MERGED = packed()
 

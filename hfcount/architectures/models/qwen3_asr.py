@@ -7,12 +7,15 @@ from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("qwen3_asr",)  # transformers 5.23: modeling_qwen3_asr.py
+CLASSES = ("Qwen3ASRRealtimeGeneration",)
+_HEADS = keys.named(
+    ("ForConditionalGeneration", "Model", "ForTokenClassification"), RealtimeGeneration="conditional_generation"
+)
 
 
 def spec(c: Config) -> Spec:
     text, towers = families.part(c, "text_config"), {"audio": families.part(c, "audio_config")}
-    heads = ("ForConditionalGeneration", "Model", "ForTokenClassification")
-    return keys.composite(c, text, towers, tied=True, heads=heads)
+    return keys.composite(c, text, towers, tied=True, heads=_HEADS)
 
 
 def blueprint(s: Spec) -> Block:

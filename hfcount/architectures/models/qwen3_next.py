@@ -9,6 +9,7 @@ from hfcount.spec import DeltaNet, Layer, Spec
 from hfcount.spec.tree.nodes import Block, block
 
 MODEL_TYPES = ("qwen3_next",)  # transformers 5.23: modeling_qwen3_next.py
+PREDICTORS = ("Qwen3NextMTP", "Qwen3NextForCausalLMMTP")
 MERGED = packed()
 
 

@@ -8,6 +8,7 @@ from hfcount.spec.tree.nodes import Block
 
 # transformers 5.23: modeling_roberta.py, modeling_camembert.py, modeling_xlm_roberta.py
 MODEL_TYPES = ("roberta", "camembert", "xlm-roberta")
+CLASSES = ("BgeM3EmbeddingModel",)
 RETYPED = {"xlm-roberta": ("position_embedding_type", "rotary", "jina_xlm_roberta")}
 
 

@@ -11,6 +11,7 @@ from hfcount.spec.tree.nodes import Block, Linear, Node, block
 # transformers 5.23: modeling_step3p7.py
 # and vLLM 0.33, whose step3p5.py and step3p5_mtp.py have the names of the release
 MODEL_TYPES = ("step3p5",)
+PREDICTORS = ("Step3p5MTP",)
 IGNORED = ("num_attention_groups", "sink", "use_head_wise_attn_gate", "use_moe", "use_moe_router_bias", "use_qk_norm")
 
 

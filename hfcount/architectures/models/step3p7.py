@@ -26,6 +26,7 @@ _STEP_VISION = {
 """Names of Step's vision tower in its release."""
 
 MODEL_TYPES = ("step3p7",)  # transformers 5.23: modeling_step3p7.py
+PREDICTORS = ("Step3p5MTP",)
 IGNORED = ("understand_projector_stride",)
 SPELLINGS = {
     r"^(vision_model)\.": r"model.\1.",
