@@ -1,15 +1,30 @@
 """ERNIE 4.5 with experts, in a run of layers (ERNIE 4.5 technical report)."""
 
+from collections.abc import Callable
+
 from hfcount.architectures import keys
-from hfcount.architectures.layers import altered, base, gqa, network, pre_norm, shared_moe, with_head
+from hfcount.architectures.layers import (
+    altered,
+    base,
+    gqa,
+    network,
+    pre_norm,
+    rms_norm,
+    shared_moe,
+    stack,
+    with_head,
+)
 from hfcount.architectures.layers.conversions import packed
 from hfcount.mapper import MAX_LAYERS, Config, Sizes
 from hfcount.spec import Layer, MoE, Spec
 from hfcount.spec.tree.dims import round_up
 from hfcount.spec.tree.indices import Indices
-from hfcount.spec.tree.nodes import Block, Tensor, block
+from hfcount.spec.tree.nodes import Block, Linear, Node, Repeat, Tensor, block
 
-MODEL_TYPES = ("ernie4_5_moe",)  # transformers 5.23: modeling_ernie4_5_moe.py
+# transformers 5.23: modeling_ernie4_5_moe.py
+# and, for the layers that predict further tokens, ernie_mtp.py of vllm-project/vllm 0.33
+MODEL_TYPES = ("ernie4_5_moe",)
+PREDICTORS = ("ErnieMTPModel", "Ernie4_5_MoeForCausalLMMTP")
 SPELLINGS = {r"mlp\.moe_statics\.": "mlp.gate.moe_statics."}
 MERGED = packed()
 
@@ -34,7 +49,8 @@ def spec(c: Config) -> Spec[Ernie45Moe]:
 
     places = (Indices.below(count).difference(routed), routed)
     layers = keys.networks(c, places, sparse, mixer, bias=bias)
-    return keys.decoder_spec(c, layers, tied=True).having(Ernie45Moe.read(c, use_bias=int(bias)))
+    ahead = keys.drafts(c, "num_nextn_predict_layers", Layer(mixer=mixer, ffn=keys.dense(c, bias=bias)))
+    return keys.decoder_spec(c, layers, tied=True, parts=ahead).having(Ernie45Moe.read(c, use_bias=int(bias)))
 
 
 def blueprint(s: Spec[Ernie45Moe]) -> Block:
@@ -47,4 +63,16 @@ def blueprint(s: Spec[Ernie45Moe]) -> Block:
     def layer_block(layer: Layer) -> Block:
         return pre_norm(d, self_attn=gqa(d, layer.attention), mlp=network(d, layer, experts))
 
-    return with_head(s, base(s, layer_block), bias=bool(s.own.use_bias))
+    body = base(s.without("mtp"), layer_block)
+    return with_head(s, Block({**body.children, **_ahead(s, layer_block)}), bias=bool(s.own.use_bias))
+
+
+def _ahead(s: Spec[Ernie45Moe], layer_block: Callable[[Layer], Block]) -> dict[str, Node]:
+    """The layers that predict further tokens, and what joins a token and a state for each of them."""
+    if "mtp" not in s.parts:
+        return {}
+    d, count = s.hidden, Indices.below(s.part("mtp").depth)
+    entrance = {"mtp_emb_norm": rms_norm(d), "mtp_hidden_norm": rms_norm(d), "mtp_linear_proj": Linear(2 * d, d)}
+    joined = {name: Repeat(count, node.replace(component="mtp")) for name, node in entrance.items()}
+    blocks = stack(s.stack("mtp"), lambda layer: layer_block(layer).replace(component="mtp"))
+    return {**joined, "mtp_block": blocks}

@@ -1,14 +1,18 @@
 """EXAONE 4.5: a vision transformer before EXAONE 4 (https://huggingface.co/LGAI-EXAONE)."""
 
 from hfcount.architectures import families, keys
-from hfcount.architectures.layers import fused_qkv, rms_norm, stack, swiglu
+from hfcount.architectures.components.drafts import series
+from hfcount.architectures.layers import fused_qkv, rms_norm, stack, swiglu, with_draft
 from hfcount.architectures.layers.composite import towers_in_model
 from hfcount.architectures.layers.vision import patch_convolution
 from hfcount.mapper import MAX_LAYERS, Config
 from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, block
 
-MODEL_TYPES = ("exaone4_5",)  # transformers 5.23: modeling_exaone4_5.py
+# transformers 5.23: modeling_exaone4_5.py
+# and, for the layers that predict further tokens, exaone4_5_mtp.py of vllm-project/vllm 0.33
+MODEL_TYPES = ("exaone4_5",)
+PREDICTORS = ("Exaone4_5_MTP",)
 
 
 def spec(c: Config) -> Spec:
@@ -16,11 +20,20 @@ def spec(c: Config) -> Spec:
     early = inner.str("model_type", default="") == "exaone4_5_text"
     text = families.part(c, "text_config", "exaone4" if early else "")
     tied = c.bool("tie_word_embeddings", default=False)
-    return keys.composite(c, text, towers, heads=("ForConditionalGeneration", "Model")).replace(tied=tied)
+    count = c.int("num_nextn_predict_layers", default=0, minimum=0, maximum=MAX_LAYERS)
+    ahead = keys.ahead(inner, keys.uniform(text.layers[0].layer, count) if count else ())
+    parts = {**towers, **{name: part.replace(family=c.family) for name, part in ahead.items()}}
+    return keys.composite(c, text, parts, heads=("ForConditionalGeneration", "Model")).replace(tied=tied)
 
 
 def blueprint(s: Spec) -> Block:
-    return towers_in_model(s, families.base(s), visual=families.tower(s, "vision"))
+    text = families.base(s)
+    (layer,) = series(text.children["layers"])
+
+    def model(proper: Spec) -> Block:
+        return towers_in_model(proper, text, visual=families.tower(proper, "vision"))
+
+    return with_draft(s, model, lambda _: layer)
 
 
 def vision_spec(c: Config) -> Spec:

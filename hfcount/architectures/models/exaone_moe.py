@@ -1,13 +1,25 @@
 """K-EXAONE: EXAONE 4 with balanced experts beside shared ones (arXiv:2601.01739)."""
 
 from hfcount.architectures import keys
-from hfcount.architectures.layers import altered, correction_bias, decoder, gqa, network, pre_norm, shared_moe
+from hfcount.architectures.layers import (
+    altered,
+    correction_bias,
+    decoder,
+    gqa,
+    network,
+    pre_norm,
+    shared_moe,
+    with_draft,
+)
 from hfcount.architectures.layers.conversions import packed
 from hfcount.mapper import Config
 from hfcount.spec import Layer, MoE, Spec
 from hfcount.spec.tree.nodes import Block
 
-MODEL_TYPES = ("exaone_moe",)  # transformers 5.23: modeling_exaone_moe.py
+# transformers 5.23: modeling_exaone_moe.py
+# and, for the layers that predict further tokens, exaone_moe_mtp.py of vllm-project/vllm 0.33
+MODEL_TYPES = ("exaone_moe",)
+PREDICTORS = ("ExaoneMoeMTP", "ExaoneMoEForCausalLMMTP")
 SPELLINGS = {r"mlp\.e_score_correction_bias$": "mlp.gate.e_score_correction_bias"}
 MERGED = packed()
 
@@ -20,7 +32,9 @@ def spec(c: Config) -> Spec:
         return keys.moe(c, "moe_intermediate_size", shared=("num_shared_experts",))
 
     layers = keys.networks(c, places, experts, mixer)
-    return keys.decoder_spec(c, layers, windows=keys.sliding(c, lambda: keys.patterned(c), default=4096))
+    windows = keys.sliding(c, lambda: keys.patterned(c), default=4096)
+    ahead = keys.drafts(c, "num_nextn_predict_layers", Layer(mixer=mixer, ffn=keys.dense(c)))
+    return keys.decoder_spec(c, layers, windows=windows, parts=ahead)
 
 
 def blueprint(s: Spec) -> Block:
@@ -32,4 +46,4 @@ def blueprint(s: Spec) -> Block:
     def layer_block(layer: Layer) -> Block:
         return pre_norm(d, self_attn=gqa(d, layer.attention), mlp=network(d, layer, moe))
 
-    return decoder(s, layer_block)
+    return with_draft(s, lambda proper: decoder(proper, layer_block), layer_block)

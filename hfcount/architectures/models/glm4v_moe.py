@@ -7,6 +7,7 @@ from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block
 
 MODEL_TYPES = ("glm4v_moe", "glm_ocr")  # transformers 5.23: modeling_glm4v_moe.py, modeling_glm_ocr.py
+PREDICTORS = ("GlmOcrMTPModel", "GlmOcrForConditionalGenerationNextN")
 
 
 def spec(c: Config) -> Spec:

@@ -1,7 +1,7 @@
 """GLM-5-Next: Kimi's delta attention, latent attention to pooled tokens, residual streams (arXiv:2512.24880)."""
 
 from hfcount.architectures import families, keys
-from hfcount.architectures.layers import altered, base, indexer, mla, network, pre_norm, shared_moe
+from hfcount.architectures.layers import altered, base, indexer, mla, network, pre_norm, predicting, shared_moe
 from hfcount.architectures.layers.composite import towers_in_model
 from hfcount.architectures.layers.conversions import CONVOLUTION, packed
 from hfcount.architectures.layers.mixers import kimi_delta
@@ -11,7 +11,10 @@ from hfcount.spec import MLA, DeltaNet, Layer, Layers, Spec
 from hfcount.spec.tree.indices import Indices, intersection
 from hfcount.spec.tree.nodes import Block, Tensor
 
-MODEL_TYPES = ("glm5_next", "glm5_next_text")  # transformers 5.23: modeling_glm5_next.py
+# transformers 5.23: modeling_glm5_next.py
+# and, for the layers that predict further tokens, models/glm5next/common/mtp.py of vllm-project/vllm 0.33
+MODEL_TYPES = ("glm5_next", "glm5_next_text")
+PREDICTORS = ("Glm5NextMTPModel", "Glm5NextForConditionalGenerationNextN")
 SPELLINGS = {
     r"self_attn\.(f_a_proj\.|f_b_proj\.|dt_bias$|A_log$)": r"self_attn.forget_gate.\1",
     r"\.hc_(attn|ffn)_(fn|base|scale)$": r".\1_hc.\2",
@@ -38,9 +41,10 @@ def spec(c: Config) -> Spec[Glm5Next]:
     text.confirms(mhc=True, index_kpool_compress=True)
     if text.given("mlp_layer_types"):
         text.confirms(first_k_dense_replace=_leading(places))
+    ahead = _ahead(text, c.family)
     if alone:
-        return keys.decoder_spec(c, layers, heads=("Model",)).having(sizes)
-    towers = {"vision": families.part(c, "vision_config")}
+        return keys.decoder_spec(c, layers, heads=("Model",), parts=ahead).having(sizes)
+    towers = {"vision": families.part(c, "vision_config"), **ahead}
     heads, tied = ("ForConditionalGeneration", "Model"), c.bool("tie_word_embeddings", default=False)
     model = keys.decoder_spec(text, layers, whole=c, heads=heads, parts=towers)
     return model.replace(tied=tied).having(sizes)
@@ -62,6 +66,8 @@ def blueprint(s: Spec[Glm5Next]) -> Block:
         usual = pre_norm(
             d, self_attn=attention(layer), mlp=network(d, layer, lambda m: shared_moe(d, m, balanced=True))
         )
+        if layer.mtp:  # which keeps one residual stream
+            return predicting(s, layer, usual)
         return Block({**usual.children, **mixer("hc_attn", d, several), **mixer("hc_ffn", d, several)})
 
     body = base(s, layer_block)
@@ -78,15 +84,7 @@ def _delta_and_latent(c: Config) -> list[Layers]:
     width = delta.int("head_dim", default=None) or c.int("linear_head_dim")
     kernel = delta.int("short_conv_kernel_size", default=None) or c.int("linear_conv_kernel_dim")
     linear = DeltaNet(key_heads=heads, value_heads=heads, key_dim=width, value_dim=width, kernel=kernel)
-    latent = MLA(
-        heads=c.int("num_attention_heads"),
-        q_lora_rank=c.int("q_lora_rank"),
-        kv_lora_rank=c.int("kv_lora_rank"),
-        nope_dim=c.int("qk_nope_head_dim"),
-        rope_dim=c.int("qk_rope_head_dim", minimum=0),
-        value_dim=c.int("v_head_dim"),
-        bias=c.bool("attention_bias", default=False),
-    )
+    latent = _latent(c)
     first, later = keys.indexed(c, latent)
     listed = keys.kinds(c, "layer_types")
     attending = Indices.span(3, max(3, count), 4)
@@ -102,6 +100,25 @@ def _delta_and_latent(c: Config) -> list[Layers]:
         for part in (*some, rest)
         if (both := intersection(mixer_layers.indices, part)).count
     ]
+
+
+def _latent(c: Config) -> MLA:
+    return MLA(
+        heads=c.int("num_attention_heads"),
+        q_lora_rank=c.int("q_lora_rank"),
+        kv_lora_rank=c.int("kv_lora_rank"),
+        nope_dim=c.int("qk_nope_head_dim"),
+        rope_dim=c.int("qk_rope_head_dim", minimum=0),
+        value_dim=c.int("v_head_dim"),
+        bias=c.bool("attention_bias", default=False),
+    )
+
+
+def _ahead(c: Config, family: str) -> dict[str, Spec]:
+    """The layers that predict further tokens: latent attention to tokens that an indexer of their own selects."""
+    mixer, _ = keys.indexed(c, _latent(c))
+    parts = keys.mtp(c, lambda: Layer(mixer=mixer, ffn=keys.deepseek_moe(c)))
+    return {name: part.replace(family=family) for name, part in parts.items()}
 
 
 def _leading(places: tuple[Indices, Indices]) -> int | None:
