@@ -67,10 +67,11 @@ def read(c: Config, known_as: str = "") -> Spec:
     if not model_type:
         raise UnknownArchitecture(f"{c.where}: {untyped(c)}")
     c.kind = c.kind or model_type
-    family = find(model_type)
+    family, first = find(model_type), next(iter(c.strs("architectures")), "")
     if family is None:
+        if not (c.nested or known_as) and (other := variant(first)):
+            return read(c, other)  # engines choose it by its class alone
         raise UnknownArchitecture(f"{c.where}: {unknown(model_type)}{own_code(c)}")
-    first = next(iter(c.strs("architectures")), "")
     fixed = c.nested or known_as or family.package
     named = first in ("", *classes(model_type)) or described(first, model_type)
     if not (fixed or named) and (other := variant(first)):

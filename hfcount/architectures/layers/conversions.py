@@ -90,3 +90,25 @@ DETR_MASKS = {
     r"^mask_head\.output_conv\.": "mask_head.out_lay.",
 }
 """DETR's head for masks."""
+
+
+MISTRAL = {
+    r"^tok_embeddings\.": "embed_tokens.",
+    r"^output\.": "lm_head.",
+    r"\.attention_norm\.": ".input_layernorm.",
+    r"\.attention\.": ".self_attn.",
+    r"\.ffn_norm\.": ".post_attention_layernorm.",
+    r"(?<=\d)\.gate\.": ".mlp.gate.",
+    r"(?<=\d)\.(shared_experts|experts)\.": r".mlp.\1.",
+    r"\.feed_forward\.": ".mlp.",
+    r"\.w1\.": ".gate_proj.",
+    r"\.w2\.": ".down_proj.",
+    r"\.w3\.": ".up_proj.",
+    r"\.w([qkvo])\.": r".\1_proj.",
+    r"\.wq_([ab])\.": r".q_\1_proj.",
+    r"\.q_a_norm\.": ".q_a_layernorm.",
+    r"\.wkv_a_with_mqa\.": ".kv_a_proj_with_mqa.",
+    r"\.wkv_b\.": ".kv_b_proj.",
+    r"\.kv_a_norm\.": ".kv_a_layernorm.",
+}
+"""The names of Mistral's own code for those of transformers, of layers with grouped or latent attention."""

@@ -10,6 +10,7 @@ from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block, Linear
 
 # modeling_colqwen2_5.py of illuin-tech/colpali 0.3.18, and the modeling files of its other classes
+# and, for those that end in Model, colqwen3.py of vllm-project/vllm 0.33
 MODEL_TYPES = ("colpali_engine",)
 CLASSES = (
     "ColQwen2",
@@ -29,6 +30,8 @@ CLASSES = (
     "BiQwen2_5",
     "BiQwen3",
     "BiQwen3_5",
+    "OpsColQwen3Model",
+    "Qwen3VLNemotronEmbedModel",
 )
 SPELLINGS = {
     r"^base_model\.model\.": "",
@@ -72,13 +75,17 @@ _AROUND = {
     "BiQwen2_5": Around("qwen2_5_vl", width=None),
     "BiQwen3": Around("qwen3_vl", width=None),
     "BiQwen3_5": Around("qwen3_5", width=None),
+    "OpsColQwen3Model": Around("qwen3_vl", width=None),
+    "Qwen3VLNemotronEmbedModel": Around("qwen3_vl", "model", width=None),
 }
+_WIDTHS = ("embed_dim", "dims", "dim", "projection_dim", "colbert_dim")
 
 
 class ColpaliEngine(Sizes):
     below: str
     projection: str
     width: int | None
+    bias: bool
 
 
 def spec(c: Config) -> Spec[ColpaliEngine]:
@@ -92,11 +99,12 @@ def spec(c: Config) -> Spec[ColpaliEngine]:
     inner = inner.replace(parts={name: part for name, part in inner.parts.items() if name != "mtp"})
     if named == "ColQwen3_5":
         width = c.int("dim", default=width)
+    if named.endswith("Model"):
+        width = next((given for key in _WIDTHS if (given := c.int(key, default=None))), None)
     outer = inner.replace(family=family, architecture=named, parts={"text": inner}, head="base", heads=("base",))
     outer = outer.replace(tied=inner.tied and complete)
-    return outer.having(
-        ColpaliEngine(below=below, projection=projection, width=None if width is None else keys.dim("d_o", width))
-    )
+    wide, bias = None if width is None else keys.dim("d_o", width), not named.endswith("Model")
+    return outer.having(ColpaliEngine(below=below, projection=projection, width=wide, bias=bias))
 
 
 def _bare(inner: Block) -> Block:
@@ -111,4 +119,4 @@ def blueprint(s: Spec[ColpaliEngine]) -> Block:
     model = Block({of.below: rebased(inner, of.below)}) if of.below else _bare(inner)
     if of.width is None:
         return model
-    return altered(model, **{of.projection: Linear(s.hidden, of.width, True, "projector")})
+    return altered(model, **{of.projection: Linear(s.hidden, of.width, of.bias, "projector")})
