@@ -12,7 +12,7 @@ from hfcount.architectures.registry import (
     find,
     here,
     of_class,
-    predicted,
+    owner,
     predicts,
     together,
     unknown,
@@ -42,8 +42,8 @@ __all__ = [
     "here",
     "of_class",
     "of_speculators",
+    "owner",
     "part",
-    "predicted",
     "predicts",
     "read",
     "replaces_placeholders",
@@ -51,7 +51,6 @@ __all__ = [
     "tower",
     "tree",
     "unknown",
-    "variant",
 ]
 
 

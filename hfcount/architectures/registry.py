@@ -110,6 +110,8 @@ _TYPES = re.compile(rb"^MODEL_TYPES = \(([^)]*)\)", re.MULTILINE)
 _PART = rb"\bFamily\(\s*\(([^)]*)\)"  # compiled where it is first used
 _CLASSES = rb"(?m)^CLASSES = \(([^)]*)\)"
 _PREDICTORS = rb"(?m)^PREDICTORS = \(([^)]*)\)"
+_TUPLE = re.compile(rb"\(([^)]*)\)")
+_PART_CLASSES = re.compile(rb"\bclasses=\(([^)]*)\)")
 _TEXT = re.compile(rb'"([^"]+)"')
 
 
@@ -143,10 +145,23 @@ def described(name: str, model_type: str = "") -> bool:
     return name in family.classes if family else bool(variant(name))
 
 
-@lru_cache(64)
-def predicted(name: str) -> str:
-    """The first type of the family that has the class among its PREDICTORS; empty if none has."""
-    return next((_types_in(file)[0] for file in _names() if name in _predictors_in(file)), "")
+def owner(name: str) -> str:
+    """The first type that has the class among its CLASSES or PREDICTORS, of a part too; empty if none has."""
+    return _owners().get(name, "")
+
+
+@cache
+def _owners() -> dict[str, str]:
+    found = dict[str, str]()
+    for file in _names():
+        source, whole = _source(file), _types_in(file)[0]
+        for name in (*_classes_in(file), *_predictors_in(file)):
+            found.setdefault(name, whole)
+        for part in source.partition(b"\nPARTS = ")[2].split(b"Family(")[1:]:
+            (kind, *_), classes = _texts(_TUPLE.search(part)), _texts(_PART_CLASSES.search(part))
+            for name in classes:
+                found.setdefault(name, kind)
+    return found
 
 
 def predicts(name: str, model_type: str) -> bool:

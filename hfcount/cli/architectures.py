@@ -172,7 +172,7 @@ def _found(name: str) -> tuple[str, families.Family]:
 def _type_of(name: str) -> str:
     """The model_type of a class; empty for another name, or where no family describes the class."""
     of_class = families.of_class(name) if HEAD.search(name) else ""
-    return families.variant(name) or families.predicted(name) or of_class
+    return families.owner(name) or of_class
 
 
 def _facts(model_type: str, family: families.Family) -> TypeFacts:

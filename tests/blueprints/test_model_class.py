@@ -3,9 +3,8 @@
 import json
 
 import pytest
-from build import Json, config
+from build import Json, config, recorded
 from defects import sharded
-from paths import ARCHITECTURES
 
 import hfcount
 from hfcount.blueprints.build import build
@@ -21,12 +20,6 @@ def found(values: Json) -> list[tuple[str, str]]:
     tensors = {one.name: (one.shape, "BF16") for one in build(Config(told)).tensors()}
     report = hfcount.verify_tensors(told, tensors)
     return [(one.code, one.severity) for one in report.findings if one.code in ("HF107", "HF108", "HF109")]
-
-
-def recorded(name: str, **changes: object) -> Json:
-    """The config of a recorded architecture."""
-    values: Json = json.loads((ARCHITECTURES / f"{name}.json").read_text())["config"]
-    return values | changes
 
 
 # The config, and how severe it is that it names this class; None where that is nothing to tell.

@@ -6,6 +6,8 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
+from paths import ARCHITECTURES
+
 import hfcount
 
 Json = dict[str, Any]
@@ -133,3 +135,9 @@ def shard(shapes: Mapping[str, tuple[int, ...]], dtype: str = "BF16", width: int
 def raw(value: Json | bytes) -> bytes:
     """A document's bytes."""
     return value if isinstance(value, bytes) else json.dumps(value).encode()
+
+
+def recorded(name: str, **changes: object) -> Json:
+    """The config of a recorded architecture."""
+    values: Json = json.loads((ARCHITECTURES / f"{name}.json").read_text())["config"]
+    return values | changes

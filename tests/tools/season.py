@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from hfcount.architectures import families
-from hfcount.architectures.registry import is_recorded, of_class, predicted, variant
+from hfcount.architectures.registry import is_recorded, of_class, owner
 from hfcount.blueprints.model_class import naming
 from hfcount.errors import UnknownClass
 from hfcount.mapper import Config
@@ -28,7 +28,7 @@ def _types(name: str) -> bool:
 def _classes(name: str) -> bool:
     """Whether a config that names the class, with the model_type that is likeliest for it, is one that is known."""
     found = known(name)
-    types = (variant(name), predicted(name), of_class(name), *(found.types if found else ()))
+    types = (owner(name), of_class(name), *(found.types if found else ()))
     return any(_named(name, kind) for kind in types if kind)
 
 

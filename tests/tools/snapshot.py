@@ -132,7 +132,14 @@ def _tied() -> Json:
 
     names = sorted({name for names in _classes("classes").values() for name in names.split()})
     ties = {name: getattr(getattr(transformers, name, None), "_tied_weights_keys", None) for name in names}
-    return {name: tied if isinstance(tied, dict) else sorted(tied) for name, tied in ties.items() if tied}
+    return {name: declared_ties(tied) for name, tied in ties.items() if tied}
+
+
+def declared_ties(tied: object) -> Any:
+    """What a class declares of its ties: a table or a list; one that computes it for each model, neither."""
+    if isinstance(tied, dict):
+        return tied
+    return sorted(tied) if isinstance(tied, list | tuple | set) else "computed for each model"
 
 
 def _renames() -> Json:

@@ -112,11 +112,18 @@ def alone(tree: Block) -> Block:
 
 def _of_prediction(node: Node) -> Node | None:
     component = getattr(node, "component", None)
-    if component == "mtp":
-        return _unmarked(node)
     if component in _SHARED:
         return _spare(node)
-    return None if component in _TOWERS else _within(node, _of_prediction)
+    return _of_layers(node) if isinstance(node, Repeat) or component == "mtp" else _part(node, _of_prediction)
+
+
+def _of_layers(node: Node) -> Node | None:
+    """What predicts of the layers, each of which may have tables of its own."""
+    return _unmarked(node) if getattr(node, "component", None) == "mtp" else _part(node, _of_layers)
+
+
+def _part(node: Node, change: Callable[[Node], Node | None]) -> Node | None:
+    return None if getattr(node, "component", None) in _TOWERS else _within(node, change)
 
 
 def _unmarked(node: Node) -> Node | None:

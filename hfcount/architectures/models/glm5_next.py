@@ -1,7 +1,17 @@
 """GLM-5-Next: Kimi's delta attention, latent attention to pooled tokens, residual streams (arXiv:2512.24880)."""
 
 from hfcount.architectures import families, keys
-from hfcount.architectures.layers import altered, base, indexer, mla, network, pre_norm, predicting, shared_moe
+from hfcount.architectures.layers import (
+    altered,
+    base,
+    indexer,
+    mla,
+    network,
+    pre_norm,
+    predicting,
+    shared_moe,
+    with_head,
+)
 from hfcount.architectures.layers.composite import towers_in_model
 from hfcount.architectures.layers.conversions import CONVOLUTION, packed
 from hfcount.architectures.layers.mixers import kimi_delta
@@ -14,6 +24,7 @@ from hfcount.spec.tree.nodes import Block, Tensor
 # transformers 5.23: modeling_glm5_next.py
 # and, for the layers that predict further tokens, models/glm5next/common/mtp.py of vllm-project/vllm 0.33
 MODEL_TYPES = ("glm5_next", "glm5_next_text")
+CLASSES = ("Glm5NextForCausalLM",)
 PREDICTORS = ("Glm5NextMTPModel", "Glm5NextForConditionalGenerationNextN")
 SPELLINGS = {
     r"self_attn\.(f_a_proj\.|f_b_proj\.|dt_bias$|A_log$)": r"self_attn.forget_gate.\1",
@@ -43,7 +54,7 @@ def spec(c: Config) -> Spec[Glm5Next]:
         text.confirms(first_k_dense_replace=_leading(places))
     ahead = _ahead(text, c.family)
     if alone:
-        return keys.decoder_spec(c, layers, heads=("Model",), parts=ahead).having(sizes)
+        return keys.decoder_spec(c, layers, heads=("Model", "ForCausalLM"), parts=ahead).having(sizes)
     towers = {"vision": families.part(c, "vision_config"), **ahead}
     heads, tied = ("ForConditionalGeneration", "Model"), c.bool("tie_word_embeddings", default=False)
     model = keys.decoder_spec(text, layers, whole=c, heads=heads, parts=towers)
@@ -71,7 +82,7 @@ def blueprint(s: Spec[Glm5Next]) -> Block:
         return Block({**usual.children, **mixer("hc_attn", d, several), **mixer("hc_ffn", d, several)})
 
     body = base(s, layer_block)
-    return towers_in_model(s, body, visual=families.tower(s, "vision")) if "vision" in s.parts else body
+    return towers_in_model(s, body, visual=families.tower(s, "vision")) if "vision" in s.parts else with_head(s, body)
 
 
 def _delta_and_latent(c: Config) -> list[Layers]:

@@ -9,10 +9,16 @@ from hfcount.spec import DeltaNet, Layer, Spec
 from hfcount.spec.tree.nodes import Block, block
 
 # transformers 5.23: modeling_qwen3_5.py, modeling_qwen3_5_moe.py
+# and, for Clef and D3, whose own heads are in files of their own, clef_flash.py and d3.py of vllm-project/vllm 0.33
 MODEL_TYPES = ("qwen3_5", "qwen3_5_text", "qwen3_5_moe", "qwen3_5_moe_text")
+CLASSES = ("ClefFlashForJointSchema", "D3ForSequenceClassification")
 PREDICTORS = ("Qwen3_5MTP", "Qwen3_5MoeMTP", "Qwen3_5ForCausalLMMTP")
 WITHIN = dict.fromkeys(("qwen3_5_text", "qwen3_5_moe_text"), ("model.language_model.", "model."))
 MERGED = packed()
+
+_ENDINGS = ("ForConditionalGeneration", "Model", "ForSequenceClassification", "ForTokenClassification")
+_HEADS = keys.named(("ForCausalLM", *_ENDINGS))
+_SEEING = keys.named(_ENDINGS, ForJointSchema="conditional_generation", D3ForSequenceClassification="base")
 
 
 def spec(c: Config) -> Spec:
@@ -25,11 +31,10 @@ def spec(c: Config) -> Spec:
     places = keys.every_nth(text, "full_attention_interval", default=4)
     mixers = keys.mixed(text, full, keys.delta_net(text), keys.kinds(text), places)
     layers = keys.combined(mixers, keys.uniform(Layer(ffn=ffn), keys.layer_count(text)))
-    heads = ("ForCausalLM", "ForConditionalGeneration", "Model", "ForSequenceClassification", "ForTokenClassification")
     parts = keys.drafts(text, "mtp_num_hidden_layers", Layer(mixer=full, ffn=ffn))
     if sees:
         parts["vision"] = families.part(c, "vision_config")
-    return keys.decoder_spec(text, layers, whole=c, heads=heads[sees:], parts=parts)
+    return keys.decoder_spec(text, layers, whole=c, heads=_SEEING if sees else _HEADS, parts=parts)
 
 
 def blueprint(s: Spec) -> Block:
