@@ -167,3 +167,31 @@ def test_an_unknown_type_is_read_by_a_class_that_engines_choose(name: str) -> No
 )
 def test_whose_a_class_is(name: str, model_type: str) -> None:
     assert registry.owner(name) == model_type
+
+
+@pytest.mark.parametrize(
+    ("more", "verdict", "reads"),
+    [
+        ([], "verified", ("vllm", "whole", "")),
+        (["lm_head.weight"], "verified", ("vllm", "whole", "")),
+        (
+            ["model.layers.0.input_layernorm.weight"],
+            "mismatch",
+            ("vllm", "unknown", "picks the tensors of Qwen3NextMTP"),
+        ),
+    ],
+    ids=["the layers", "and the head", "and more of the model"],
+)
+def test_prediction_layers_alone_are_for_the_engine_that_has_the_class(
+    more: list[str], verdict: str, reads: tuple[str, str, str]
+) -> None:
+    values = recorded("qwen3_next", architectures=["Qwen3NextMTP"], dtype="bfloat16")
+    whole = {one.name: one.shape for one in hfcount.blueprint({**values, "architectures": None}).tensors()}
+    tensors = {one.name: (one.shape, "BF16") for one in hfcount.blueprint(values).tensors()}
+    report = hfcount.verify_tensors(values, {**tensors, **{name: (whole[name], "BF16") for name in more}})
+    engine, outcome, says = reads
+    by_name = {f"{one.loader} {one.version}": one for one in report.loaders or ()}
+    (home,) = [one for one in by_name.values() if one.home]
+    assert (report.verdict, home.loader, home.outcome) == (verdict, engine, outcome)
+    assert (home.says or "").startswith(says)
+    assert {one.outcome for one in by_name.values() if one.loader == "transformers"} == {"unknown"}

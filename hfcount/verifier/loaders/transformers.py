@@ -106,9 +106,12 @@ def read(loader: Loader, checkpoint: Checkpoint) -> Reading:
 def is_taken_for_another(checkpoint: Checkpoint) -> bool:
     """Whether no version has the architecture that a checkpoint was compared with, but one has its model_type.
 
-    Drafts are such: the class says that they are none of the models of their model_type, which the auto classes build.
+    Drafts are such: the class says that they are none of the models of their model_type, which the auto classes build;
+    and layers that predict further tokens, without their model.
     """
     kind, blueprint = _kind(checkpoint), checkpoint.blueprint
+    if blueprint is not None and blueprint.naming.predicts:
+        return True
     if blueprint is None or blueprint.spec.family == kind or "auto_map" in checkpoint.values:
         return False
     names = registry.together(kind) if registry.find(kind) else ()

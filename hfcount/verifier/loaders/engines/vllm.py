@@ -366,7 +366,12 @@ def _leads(start: str, registered: Registered) -> bool:
 def _unexpected(
     checkpoint: Checkpoint, registered: Registered, names: tuple[str, ...], codes: tuple[str, ...]
 ) -> Difference:
-    """Names that transformers does not look for; those that stand for missing ones may be mapped."""
+    """Names that transformers does not look for; those that stand for missing ones may be mapped.
+
+    Classes of prediction layers pick theirs from a whole checkpoint, each by a loop of its own.
+    """
+    if checkpoint.blueprint is not None and checkpoint.blueprint.naming.predicts:
+        return Difference("unknown", f"picks the tensors of {registered.name} by a loop of its own", "", codes)
     if checkpoint.announced or may_be_mapped(checkpoint, registered):
         return Difference("unknown", f"is not known here to map names such as {names[0]}", "", codes)
     kept = [name for name in names if not _is_dropped(name, registered.drops)]
