@@ -18,7 +18,7 @@ from hfcount.architectures.registry import (
     unknown,
     variant,
 )
-from hfcount.errors import UnknownArchitecture
+from hfcount.errors import ConfigError, UnknownArchitecture
 from hfcount.mapper import Config
 from hfcount.mapper.classes import classes
 from hfcount.mapper.unknown_types import by_timm, own_code, untyped
@@ -68,8 +68,8 @@ def read(c: Config, known_as: str = "") -> Spec:
     c.kind = c.kind or model_type
     family, first = find(model_type), next(iter(c.strs("architectures")), "")
     if family is None:
-        if not (c.nested or known_as) and (other := variant(first)):
-            return read(c, other)  # engines choose it by its class alone
+        if not (c.nested or known_as) and (by_class := _by_class(c, first)):
+            return by_class
         raise UnknownArchitecture(f"{c.where}: {unknown(model_type)}{own_code(c)}")
     fixed = c.nested or known_as or family.package
     named = first in ("", *classes(model_type)) or described(first, model_type)
@@ -79,6 +79,15 @@ def read(c: Config, known_as: str = "") -> Spec:
     spec = family.spec(c)
     trained = c.trained_activations()
     return spec.replace(kind=str(c.kind), trained=trained) if trained or spec.trained else spec
+
+
+def _by_class(c: Config, name: str) -> Spec | None:
+    """The Spec of an unknown type by its class, by which engines choose; None if its config is not of that class."""
+    other = variant(name)
+    try:
+        return read(c, other) if other else None
+    except ConfigError:
+        return None
 
 
 def _type_by_library(c: Config) -> str:
