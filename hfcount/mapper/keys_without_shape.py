@@ -7,8 +7,8 @@ from typing import Any
 
 _SHAPELESS = frozenset(
     """
-    _attn_implementation_autoset _from_model_config add_cross_attention architectures attention_dropout
-    attention_multiplier attention_softmax_in_fp32 auto_map auxiliary_loss bad_words_ids bbox_cost
+    _attn_implementation_autoset _from_model_config add_cross_attention architectures attention_chunk_size
+    attention_dropout attention_multiplier attention_softmax_in_fp32 auto_map auxiliary_loss bad_words_ids bbox_cost
     begin_suppress_tokens bias_dropout_fusion chunk_size chunk_size_feed_forward class_cost classifier_dropout
     compression_config cross_attention_hidden_size disable_custom_kernels diversity_penalty do_sample early_stopping
     embd_pdrop embedding_multiplier encoder_no_repeat_ngram_size ep_size exponential_decay_length_penalty factor

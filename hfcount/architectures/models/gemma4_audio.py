@@ -9,7 +9,6 @@ from hfcount.spec import Dense, Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("gemma4_audio",)  # transformers 5.23: modeling_gemma4.py
-IGNORED = ("attention_chunk_size",)
 
 
 class Gemma4Audio(Sizes):

@@ -9,6 +9,8 @@ from hfcount.spec.tree.dims import Dim
 from hfcount.spec.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("gpt_bigcode",)  # transformers 5.23: modeling_gpt_bigcode.py
+# As SantaCoder's and StarCoder's first configs have them, and transformers 5.24 reads none of these.
+IGNORED = ("pad_key_length", "summary_proj_to_labels", "summary_use_proj", "validate_runner_input")
 
 
 def spec(c: Config) -> Spec:

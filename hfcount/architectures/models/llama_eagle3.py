@@ -32,6 +32,15 @@ IGNORED = (
     "norm_before_residual",
     "decoder_sparse_step",
     "target_model_type",
+    # Of the target, and read neither by llama_eagle3.py of vLLM 0.33 nor by that of SGLang 0.5.23.
+    "attention_head_dim",
+    "cla_share_factor",
+    "dense_list",
+    "mask_init_id",
+    "org_vocab_size",
+    "pad_id",
+    "use_qk_norm",
+    "use_rotary_pos_emb",
     *SAID,
 )
 SPELLINGS = {r"^layers\.0\.": "midlayer."}

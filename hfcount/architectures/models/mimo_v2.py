@@ -28,7 +28,6 @@ MODEL_TYPES = ("mimo_v2",)
 CLASSES = ("MiMoV2ForCausalLM",)
 PREDICTORS = ("MiMoV2MTPModel", "MiMoV2MTP")
 IGNORED = (
-    "attention_chunk_size",
     "attention_projection_layout",
     "attention_value_scale",
     "layernorm_epsilon",

@@ -9,7 +9,7 @@ from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block
 
 MODEL_TYPES = ("mimo_v2_flash",)  # transformers 5.23: modeling_mimo_v2_flash.py
-IGNORED = ("attention_chunk_size", "swa_rope_theta")
+IGNORED = ("swa_rope_theta",)
 SPELLINGS = {r"self_attn\.attention_sink_bias$": "self_attn.sinks"}
 MERGED = packed()
 

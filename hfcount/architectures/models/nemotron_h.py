@@ -16,6 +16,7 @@ from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 MODEL_TYPES = ("nemotron_h", "nemotron_h_puzzle")
 CLASSES = ("NemotronHPuzzleForCausalLM",)
 PREDICTORS = ("NemotronHMTPModel", "NemotronHForCausalLMMTP")
+IGNORED = ("time_step_rank",)  # of the first Mamba, whose steps have a projection of their own
 SPELLINGS = {r"\bbackbone\.": "model."}
 MERGED = {f"experts.{way}_proj": (f"experts.*.{way}_proj.weight",) for way in ("up", "down")}
 

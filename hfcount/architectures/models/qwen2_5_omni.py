@@ -257,7 +257,15 @@ PARTS = (
         ("qwen2_5_omni_dit",),
         dit_spec,
         dit_blueprint,
-        ignored=("block_size", "look_ahead_layers", "look_backward_layers", "repeats", "enc_dilations"),
+        ignored=(
+            "block_size",
+            "look_ahead_layers",
+            "look_backward_layers",
+            "repeats",
+            "enc_dilations",
+            "enc_global_context",
+            "enc_lin_neurons",
+        ),
     ),
     families.Family(("qwen2_5_omni_bigvgan",), bigvgan_spec, bigvgan_blueprint, ignored=("resblock_dilation_sizes",)),
 )

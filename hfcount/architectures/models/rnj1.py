@@ -7,7 +7,6 @@ from hfcount.spec import Layer, Spec
 
 MODEL_TYPES = ("rnj1",)  # rnj1.py of vllm-project/vllm 0.33
 CLASSES = ("Rnj1ForCausalLM",)
-IGNORED = ("sliding_window",)
 
 _CHUNKS = "layers that attend within chunks keep a chunk and the one before"
 

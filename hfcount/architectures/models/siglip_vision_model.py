@@ -23,6 +23,7 @@ MODEL_TYPES = (
     "cosmos3_edge_vision",
     "phi4_multimodal_vision",
 )
+IGNORED = ("max_image_size", "size")  # of Idefics 3's image processor
 CONVERTED = ("siglip_vision_model", "siglip2_vision_model")
 SPELLINGS = {r"^vision_model\.": "", **CLIP}
 
