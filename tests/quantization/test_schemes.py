@@ -195,6 +195,21 @@ LAYOUTS = [
         ".codes [256, 64, 2] I8, .codebooks [2, 256, 1, 8] f, .scales [256, 1, 1, 1] f",
     ),
     ({"quant_method": "bitnet"}, (256, 512), ".weight [64, 512] U8, .weight_scale [1] f"),
+    (
+        {"quant_method": "blockwise_int8", "weight_block_size": [128, 64], "activation_scheme": "dynamic"},
+        (320, 384),
+        ".weight [320, 384] I8, .weight_scale_inv [3, 6] F32",
+    ),
+    (
+        {"quant_method": "modelopt_fp8", "quant_algo": "FP8"},
+        (320, 384),
+        ".weight [320, 384] F8_E4M3, .weight_scale [] F32, .input_scale [] F32",
+    ),
+    (
+        {"quant_method": "modelopt_mxfp8", "quant_algo": "MXFP8"},
+        (320, 384),
+        ".weight [320, 384] F8_E4M3, .weight_scale [320, 12] U8",
+    ),
     ({"quant_method": "eetq"}, (256, 512), ".weight [512, 256] I8, .weight_scales [256] F16"),
     (
         {"quant_method": "higgs", "bits": 4},

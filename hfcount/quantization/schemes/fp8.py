@@ -1,4 +1,4 @@
-"""FP8 of transformers, DeepSeek, Qwen and others: a scale for each block of a weight, or one for all of it."""
+"""FP8 of transformers, DeepSeek, Qwen and others, and SGLang's integers: a scale for each block of a weight, or one."""
 
 from collections.abc import Iterable
 from copy import copy
@@ -18,7 +18,7 @@ _MISNAMED = {"self_attn.indexers_proj": "self_attn.indexer.weights_proj"}
 
 @dataclass(frozen=True, slots=True)
 class Fp8(Layout):
-    """F8_E4M3 with a scale per block (rows, columns) of a matrix, per row, or one.
+    """F8_E4M3, or another `kept`, with a scale per block (rows, columns) of a matrix, per row, or one.
 
     `scale` and `inputs` are the suffixes of scales.
     """
@@ -29,11 +29,14 @@ class Fp8(Layout):
     dtypes: tuple[str, ...] = SCALE_DTYPES
     inputs: str = ".activation_scale"
     rows: bool = False
+    kept: str = "F8_E4M3"
 
     @property
     def label(self) -> str:
-        per = "row" if self.rows else "tensor"
-        text = f"FP8 in blocks of {self.block[0]}×{self.block[1]}" if self.block else f"FP8 with one scale a {per}"
+        per, what = "row" if self.rows else "tensor", "8-bit integers" if self.kept == "I8" else "FP8"
+        text = (
+            f"{what} in blocks of {self.block[0]}×{self.block[1]}" if self.block else f"{what} with one scale a {per}"
+        )
         return f"{text}, and scales of activations" if self.static else text
 
     @property
@@ -44,7 +47,7 @@ class Fp8(Layout):
         grid: tuple[int, ...] = (outputs,) if self.rows else ()
         if self.block:
             grid = (ceil_div(outputs, self.block[0]), ceil_div(inputs, self.block[1]))
-        parts = [PackedTensor(".weight", (outputs, inputs), ("F8_E4M3",)), PackedTensor(self.scale, grid, self.dtypes)]
+        parts = [PackedTensor(".weight", (outputs, inputs), (self.kept,)), PackedTensor(self.scale, grid, self.dtypes)]
         return [*parts, PackedTensor(self.inputs, (), ("F32", "BF16"))] if self.static else parts
 
 
@@ -179,6 +182,21 @@ def read_powers(settings: Settings) -> Scheme:
     listed = texts(settings, "modules_to_not_convert", "ignored_layers")
     layout = Fp8((1, 32), False, ".weight_scale_inv", ("U8", "F8_E8M0"))
     return ExclusionScheme("mxfp8", layout, Matcher(listed, "transformers") if listed else None)
+
+
+def read_integers(settings: Settings) -> Scheme:
+    """The scheme of `quant_method: blockwise_int8`: 8-bit integers with a scale for each block.
+
+    Source: SGLang 0.5.23, layers/quantization/blockwise_int8.py, BlockInt8LinearMethod.create_weights.
+
+    Raises:
+        Unmodelled: its blocks are not two sizes.
+    """
+    block, listed = pair(settings, "weight_block_size"), texts(settings, "ignored_layers")
+    if block is None:
+        raise Unmodelled("weight_block_size is absent")
+    excluded = Matcher(listed, "transformers") if listed else None
+    return Finegrained(Fp8(block, dtypes=("F32",), kept="I8"), None, excluded)
 
 
 def _meant(name: str) -> str:
