@@ -72,7 +72,11 @@ def _ahead(s: Spec[Ernie45Moe], layer_block: Callable[[Layer], Block]) -> dict[s
     if "mtp" not in s.parts:
         return {}
     d, count = s.hidden, Indices.below(s.part("mtp").depth)
-    entrance = {"mtp_emb_norm": rms_norm(d), "mtp_hidden_norm": rms_norm(d), "mtp_linear_proj": Linear(2 * d, d)}
-    joined = {name: Repeat(count, node.replace(component="mtp")) for name, node in entrance.items()}
+    norm = Repeat(count, rms_norm(d).replace(component="mtp"))
+    joined = {
+        "mtp_emb_norm": norm,
+        "mtp_hidden_norm": norm,
+        "mtp_linear_proj": Repeat(count, Linear(2 * d, d, component="mtp")),
+    }
     blocks = stack(s.stack("mtp"), lambda layer: layer_block(layer).replace(component="mtp"))
     return {**joined, "mtp_block": blocks}
