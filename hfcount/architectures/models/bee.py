@@ -8,7 +8,7 @@ from hfcount.mapper import Config, Sizes
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 
-MODEL_TYPES = ("bee",)  # bee.py and rvl.py of vllm-project/vllm 0.33
+MODEL_TYPES = ("bee",)  # bee.py of vllm-project/vllm 0.33, and rvl.py there
 CLASSES = ("BeeForConditionalGeneration", "RForConditionalGeneration")
 IGNORED = ("vision_feature_layer",)
 SPELLINGS = {**LLAVA, r"^image_newline$": "model.image_newline"}

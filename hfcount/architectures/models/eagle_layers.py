@@ -11,8 +11,8 @@ from hfcount.mapper import Config
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 
-# cohere_eagle.py, deepseek_eagle.py, llama4_eagle.py, mistral_eagle.py and mistral_large_3_eagle.py of
-# vllm-project/vllm 0.33; mistral_eagle.py and mistral_large_3_eagle.py of sgl-project/sglang 0.5.23
+# cohere_eagle.py of vllm-project/vllm 0.33, and deepseek_eagle.py, llama4_eagle.py, mistral_eagle.py and
+# mistral_large_3_eagle.py there; the last two of sgl-project/sglang 0.5.23
 MODEL_TYPES = ("eagle_layers",)
 CLASSES = (
     "EagleCohereForCausalLM",

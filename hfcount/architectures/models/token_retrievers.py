@@ -9,7 +9,7 @@ from hfcount.mapper import Config, Sizes
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block, Linear, Presence
 
-MODEL_TYPES = ("token_retriever",)  # colbert.py and voyage.py of vllm-project/vllm 0.33
+MODEL_TYPES = ("token_retriever",)  # colbert.py of vllm-project/vllm 0.33, and voyage.py there
 CLASSES = (
     "ColBERTJinaRobertaModel",
     "ColBERTLfm2Model",
