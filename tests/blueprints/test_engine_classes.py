@@ -98,6 +98,8 @@ ALIASES = [
     ("deepseek_v3", "DeepseekV3BidirectionalModel", "DeepseekV3Model"),
     ("gemma4_assistant", "Gemma4MTPModel", "Gemma4AssistantForCausalLM"),
     ("hyperclovax_vision_v2", "HCXVisionV2ForCausalLM", "HyperCLOVAXVisionV2ForConditionalGeneration"),
+    ("gemma3_text", "EmbeddingGemmaModel", "Gemma3TextModel"),
+    ("llama", "LlamaEmbeddingModel", "LlamaModel"),
     ("llama", "TorchNativeLlamaForCausalLM", "LlamaForCausalLM"),
     ("llama_bidirec", "LlamaBidirectionalForSequenceClassification", "LlamaBidirecForSequenceClassification"),
     ("mixtral", "QuantMixtralForCausalLM", "MixtralForCausalLM"),

@@ -6,6 +6,7 @@ from hfcount.mapper import Config
 from hfcount.spec import Layer, Spec
 
 MODEL_TYPES = ("gemma3_text",)  # transformers 5.23: modeling_gemma3.py
+CLASSES = ("EmbeddingGemmaModel",)
 IGNORED = ("_sliding_window_pattern",)
 
 

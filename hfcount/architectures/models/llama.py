@@ -18,7 +18,7 @@ MODEL_TYPES = (
     "granite_docling_text",
     "paddleocr_vl_text",
 )
-CLASSES = ("TorchNativeLlamaForCausalLM",)
+CLASSES = ("TorchNativeLlamaForCausalLM", "LlamaEmbeddingModel")
 IGNORED = ("max_sequence_length",)
 RETYPED = {"llama": ("draft_vocab_size", None, "llama_eagle3")}  # as EAGLE's code writes it, under the target's class
 
