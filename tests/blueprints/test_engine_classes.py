@@ -29,6 +29,7 @@ PREDICTING: dict[str, tuple[str, Json]] = {
     "Glm5NextMTPModel": ("glm5_next", {"text_config": {COUNT: 1}}),
     "GlmMoeDsaForCausalLMNextN": ("glm_moe_dsa", {COUNT: 1}),
     "HYV3MTPModel": ("hy_v3", {COUNT: 1}),
+    "KimiK3MTPModel": ("kimi_k3", {"text_config": {COUNT: 1}}),
     "LongCatFlashMTPModel": ("longcat_flash", {}),
     "MiMoMTPModel": ("mimo", {}),
     "MiMoV2MTPModel": ("mimo_v2", {COUNT: 3}),

@@ -113,7 +113,7 @@ def alone(tree: Block) -> Block:
 def _of_prediction(node: Node) -> Node | None:
     component = getattr(node, "component", None)
     if component in _SHARED:
-        return _spare(node)
+        return spared(node)
     return _of_layers(node) if isinstance(node, Repeat) or component == "mtp" else _part(node, _of_prediction)
 
 
@@ -134,11 +134,11 @@ def _unmarked(node: Node) -> Node | None:
     return _within(node, _unmarked) or node
 
 
-def _spare(node: Node) -> Node | None:
-    """A table or a head that a checkpoint need not store."""
+def spared(node: Node) -> Node | None:
+    """A part that a checkpoint need not store, such as a table or a head; None if nothing of it could be stored."""
     if isinstance(node, Tied):
         return Block({node.name: Tensor(node.shape, presence="spare")}, node.component)
-    return node.replace(presence="spare") if isinstance(node, Tensor | Linear) else _within(node, _spare)
+    return node.replace(presence="spare") if isinstance(node, Tensor | Linear) else _within(node, spared)
 
 
 def _within(node: Node, change: Callable[[Node], Node | None]) -> Node | None:

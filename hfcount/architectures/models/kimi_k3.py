@@ -10,6 +10,7 @@ from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 
 # kimi_k3.py of ml-explore/mlx-lm 0.32.2, kimi_k3/ of Blaizzy/mlx-vlm 0.7.10, kimi_k3_vl.py of sgl-project/sglang 0.5.23
 MODEL_TYPES = ("kimi_k3",)
+PREDICTORS = ("KimiK3MTPModel",)
 IGNORED = ("image_placeholder",)
 SPELLINGS = {r"^language_model\.(?=layers\.)": "language_model.model."}
 REPLACES_PLACEHOLDERS = True

@@ -1,5 +1,7 @@
 """Kimi Linear, and Kimi K3's language model: Kimi Delta Attention and latent attention, experts (arXiv:2510.26692)."""
 
+from collections.abc import Mapping
+
 from hfcount.architectures import keys
 from hfcount.architectures.layers import (
     altered,
@@ -8,19 +10,22 @@ from hfcount.architectures.layers import (
     network,
     numbered_swiglu,
     pre_norm,
+    predicting,
     rms_norm,
     shared_moe,
     with_head,
 )
 from hfcount.architectures.layers.conversions import BLOCK_SPARSE, CONVOLUTION, W_EXPERTS
 from hfcount.architectures.layers.mixers import kimi_delta
+from hfcount.architectures.layers.prediction import spared
 from hfcount.mapper import Config, Sizes
 from hfcount.spec import MLA, DeltaNet, Layer, Layers, MoE, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Node, Tensor
 
 # transformers 5.23: modeling_kimi_linear.py
-# and, for Kimi K3, kimi_k3.py of ml-explore/mlx-lm 0.32.2 and of sgl-project/sglang 0.5.23
+# and, for Kimi K3, kimi_k3.py of ml-explore/mlx-lm 0.32.2 and of sgl-project/sglang 0.5.23; for its layers that predict
+# further tokens, models/kimi_k3/nvidia/mtp.py of vllm-project/vllm 0.33
 MODEL_TYPES = ("kimi_linear", "kimi_k3_text")
 IGNORED = (
     "activation_situ_beta",
@@ -69,14 +74,15 @@ def spec(c: Config) -> Spec[KimiK3]:
     def experts() -> MoE:
         return keys.moe(c, "moe_intermediate_size", active=active, shared=shared)
 
-    def full(layers: list[Layers]) -> Spec:
-        return keys.decoder_spec(c, keys.combined(mixers, layers), heads=("ForCausalLM", "Model"))
+    def full(layers: list[Layers], ahead: Mapping[str, Spec]) -> Spec:
+        return keys.decoder_spec(c, keys.combined(mixers, layers), heads=("ForCausalLM", "Model"), parts=ahead)
 
     if c.family == "kimi_k3_text":
-        return full(keys.networks(c, keys.dense_and_stepped(c), experts)).having(_third(c))
+        ahead = keys.mtp(c, lambda: Layer(mixer=keys.mla(c), ffn=experts()))
+        return full(keys.networks(c, keys.dense_and_stepped(c), experts), ahead).having(_third(c))
     places = keys.dense_and_sparse(c, "first_k_dense_replace", default=1)
     # The head is its own, whatever the config says.
-    return full(keys.networks(c, places, experts)).replace(tied=False).having(KimiK3())
+    return full(keys.networks(c, places, experts), {}).replace(tied=False).having(KimiK3())
 
 
 def _listed(c: Config, part: Config) -> list[str]:
@@ -97,7 +103,11 @@ def blueprint(s: Spec[KimiK3]) -> Block:
         attention = linear or _latent(d, layer.latent, s.own)
         ffn = network(d, layer, lambda m: _sparse(d, m, s.own))
         body = pre_norm(d, self_attn=attention, **{"block_sparse_moe" if sparse else "mlp": ffn})
-        return altered(body, **_residual(d, s.own, "self_attention", "mlp"))
+        residual = _residual(d, s.own, "self_attention", "mlp")
+        if not layer.mtp:
+            return altered(body, **residual)
+        # A layer that predicts has no earlier ones to attend to, and reads what a checkpoint has of that no more.
+        return predicting(s, layer, altered(body, **{name: spared(node) for name, node in residual.items() if node}))
 
     return with_head(s, altered(base(s, layer_block), **_residual(d, s.own, "output_attn")))
 
