@@ -1,37 +1,61 @@
 """Finds expressions and decisions that hold for all probes, for tests/tools/standins.py."""
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
-from functools import lru_cache
 from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from hfcount.architectures.stand_ins import UNRESOLVED, Unprobed, evaluated, feature_state
+from hfcount.architectures.stand_ins import Unprobed, evaluated, feature_state
 
 Json = dict[str, Any]
 Vector = tuple[int, ...]
 
-_FEWEST = 4
+FEWEST = 4
 """Probes with different numbers that an expression has to hold for; of one that is known from elsewhere, 2."""
-_DEEPEST = 6
 _DENOMINATORS = 8
 _MOST_SHARES = 80
-_MOST_ALIKE = 4
 
 
 class Sample(NamedTuple):
     """What holds under a probe.
 
     Args:
-        values: those of the keys.
+        values: those of the keys, which do not change.
         label: what has to be explained: the words of it, and its numbers; None if there is nothing.
     """
 
     values: Json
     label: tuple[str, Vector] | None
+
+
+class Values:
+    """What expressions and features come to under values that do not change, each computed once."""
+
+    def __init__(self) -> None:
+        self._results: dict[tuple[str, int], int | None] = {}
+        self._states: dict[tuple[str, int], str] = {}
+        self._kept: dict[int, Json] = {}
+
+    def result(self, expression: str, values: Json) -> int | None:
+        """The value of an expression; None if it gives none."""
+        key = (expression, id(values))
+        if key not in self._results:
+            self._kept[id(values)] = values  # so that no other values get its id
+            try:
+                self._results[key] = evaluated(expression, values.get)
+            except Unprobed:
+                self._results[key] = None
+        return self._results[key]
+
+    def state(self, feature: str, values: Json) -> str:
+        """The state of a feature."""
+        key = (feature, id(values))
+        if key not in self._states:
+            self._kept[id(values)] = values
+            self._states[key] = feature_state(feature, values)
+        return self._states[key]
 
 
 def number(value: Any) -> bool:
@@ -54,12 +78,16 @@ class Fitter:
 
     Args:
         keys: those that may be in expressions; `further` where these give none.
+        values: what was computed before.
+
+    Attributes:
         known: by component, expressions that were found before, which are tried first.
     """
 
-    def __init__(self, keys: Sequence[str], further: Sequence[str] = ()) -> None:
-        self.keys, self.further = keys, further
+    def __init__(self, keys: Sequence[str], further: Sequence[str] = (), values: Values | None = None) -> None:
+        self.keys, self.further, self.values = keys, further, values or Values()
         self.known: dict[Any, list[str]] = {}
+        self._unknown: set[tuple[Any, ...]] = set()
 
     def fit(self, samples: Sequence[Sample], where: Any) -> str | None:
         """The rule that gives the labels of all samples; None if none is found. `where` names what is fitted."""
@@ -78,24 +106,24 @@ class Fitter:
     def _component(self, samples: Sequence[Sample], targets: list[int], where: Any) -> str | None:
         known = self.known.setdefault(where, [])
         for expression in known:
-            if all(_holds(expression, sample, target) for sample, target in zip(samples, targets, strict=True)):
+            if all(
+                self.values.result(expression, sample.values) == target
+                for sample, target in zip(samples, targets, strict=True)
+            ):
                 return expression
-        if len({tuple(sample.values.get(key) for key in self.keys) for sample in samples}) < _FEWEST:
+        if len({tuple(sample.values.get(key) for key in self.keys) for sample in samples}) < FEWEST:
+            return None
+        problem = (*(id(sample.values) for sample in samples), *targets)
+        if problem in self._unknown:
             return None
         found = expression_of(numeric(samples, self.keys), targets)
         if found is None and self.further:
             found = expression_of(numeric(samples, self.further), targets)
         if found is not None:
             known.append(found)
+        else:
+            self._unknown.add(problem)
         return found
-
-
-def _holds(expression: str, sample: Sample, target: int, unknown: bool = False) -> bool:
-    """Whether an expression gives the target; `unknown` if it gives nothing."""
-    try:
-        return evaluated(expression, sample.values.get) == target
-    except Unprobed:
-        return unknown
 
 
 def assembled(text: str, parts: Sequence[str]) -> str:
@@ -120,11 +148,12 @@ def _products(varied: Mapping[str, Any]) -> tuple[_Monomials, _Monomials]:
 
 def _shares(varied: Mapping[str, Any]) -> tuple[_Monomials, _Monomials, _Monomials]:
     """Quotients that are rounded down, those times a key, and those times another."""
+    positive = {key: column for key, column in varied.items() if column.min() > 0}
     floors = {
         f"{one}//{other}": np.floor(top / below)
-        for one, top in varied.items()
-        for other, below in varied.items()
-        if one != other and np.all(below > 0) and np.all(top >= below)
+        for one, top in positive.items()
+        for other, below in positive.items()
+        if one != other and (top >= below).all()
     }
     shares = [((name,), column) for name, column in floors.items() if len(set(column)) > 1]
     shared = [((name, key), column * varied[key]) for (name,), column in shares for key in varied]
@@ -136,11 +165,12 @@ def _shares(varied: Mapping[str, Any]) -> tuple[_Monomials, _Monomials, _Monomia
 
 def _further(products: _Monomials, varied: Mapping[str, Any]) -> tuple[_Monomials, _Monomials]:
     """Exact quotients, and products of three keys."""
+    divisors = {key: column for key, column in varied.items() if column.all()}
     quotients = [
         ((*names, f"/{key}"), top / column)
         for names, top in products
-        for key, column in varied.items()
-        if key not in names and np.all(column != 0)
+        for key, column in divisors.items()
+        if key not in names
     ]
     triples = [
         ((*names, key), top * column)
@@ -161,20 +191,26 @@ def expression_of(columns: Mapping[str, Any], targets: Sequence[int]) -> str | N
         return None
     varied = {key: column for key, column in columns.items() if len(set(column)) > 1}
     singles, products = _products(varied)
+    return (
+        _scaled(singles, y) or _affine(singles, y) or _scaled(products, y) or _with_shares(varied, singles, products, y)
+    )
+
+
+def _with_shares(varied: Mapping[str, Any], singles: _Monomials, products: _Monomials, y: Any) -> str | None:
+    """An expression that may hold quotients, products of three, and sums."""
     shares, shared, tiles = _shares(varied)
+    if (text := _scaled(shares, y) or _scaled(shared, y)) is not None:
+        return text
     quotients, triples = _further(products, varied)
     return (
-        _scaled(singles, y)
-        or _affine(singles, y)
-        or _scaled(products, y)
-        or _scaled(shares, y)
-        or _scaled(shared, y)
-        or _scaled(quotients, y)
+        _scaled(quotients, y)
         or _scaled(tiles, y)
         or _affine(shares + tiles, y)
         or _pairs(singles, y)
         or _scaled(triples, y)
         or _affine(products + quotients, y)
+        or _pairs(singles + tiles, y)
+        or _pairs(singles + shared, y)
         or _pairs(products, y)
         or _several(singles + products, y, 3)
         or _pairs(products + shares, y)
@@ -185,7 +221,7 @@ def expression_of(columns: Mapping[str, Any], targets: Sequence[int]) -> str | N
 def _scaled(monomials: _Monomials, y: Any) -> str | None:
     """A number times a monomial."""
     for names, column in monomials:
-        if np.all(column != 0):
+        if column.all():
             ratio = y / column
             if np.ptp(ratio) <= 1e-9 * max(abs(ratio[0]), 1e-12) and (text := _term(ratio[0], names)):
                 return text
@@ -289,190 +325,3 @@ def _term(weight: float, names: tuple[str, ...]) -> str | None:
         [f"/{simple.denominator}"] if simple.denominator != 1 else []
     )
     return text + "".join(below)
-
-
-def _by_text(samples: Sequence[Sample]) -> dict[str, list[Sample]]:
-    found: dict[str, list[Sample]] = {}
-    for sample in samples:
-        found.setdefault(sample.label[0] if sample.label else "", []).append(sample)
-    return found
-
-
-def _usual(samples: Sequence[Sample]) -> list[Sample]:
-    """The samples of which no number is 0 or odd, where there are enough."""
-    found = [
-        sample
-        for sample in samples
-        if not any(number(value) and value > 64 and value % 2 for value in sample.values.values())
-    ]
-    return found if len(found) >= _FEWEST else list(samples)
-
-
-_Labelled = tuple[Sample, frozenset[str | None]]
-
-
-class Learner:
-    """Finds decisions.
-
-    Args:
-        features: keys that a decision may ask for.
-        compared: pairs of keys of which how they compare may decide, where nothing else does.
-    """
-
-    def __init__(
-        self, keys: Sequence[str], features: Sequence[str], compared: Sequence[str] = (), further: Sequence[str] = ()
-    ) -> None:
-        self.fitter, self.features, self.compared = Fitter(keys, further), features, compared
-
-    def decide(self, samples: Sequence[Sample], where: Any) -> tuple[Any, int]:
-        """The decision, and how many samples it leaves unexplained."""
-        rules = self._rules(samples, where)
-        labelled = [(sample, self._fitting(sample, rules)) for sample in samples]
-        left = sum(labels == {UNRESOLVED} for _, labels in labelled)
-        return self._parted(labelled, 0), left
-
-    def _rules(self, samples: Sequence[Sample], where: Any) -> list[str]:
-        """Rules of which at most one is needed for each sample, found where all switches are alike."""
-        rest = [sample for sample in samples if sample.label is not None]
-        fitted = [
-            self.fitter.fit(group, where) or self.fitter.fit(_usual(group), where) for group in _by_text(rest).values()
-        ]
-        rules = [rule for rule in fitted if rule is not None]
-        rest = [sample for sample in rest if self._fitting(sample, rules) == {UNRESOLVED}]
-        while rest:
-            _, group = max(self._contexts(rest).items(), key=_largest)
-            rule = self.fitter.fit(group, where) or self.fitter.fit(_usual(group), where)
-            rules += self._by_comparing(group, where) if rule is None else [rule]
-            gone = {id(sample) for sample in group}
-            rest = [
-                sample for sample in rest if id(sample) not in gone and self._fitting(sample, rules) == {UNRESOLVED}
-            ]
-        return list(dict.fromkeys(rules))
-
-    def _by_comparing(self, group: Sequence[Sample], where: Any) -> list[str]:
-        """Rules of parts of a group, by how two keys compare."""
-        for feature in self.compared:
-            parts = _parts(group, feature)
-            fitted = [self.fitter.fit(part, where) for part in parts.values()] if len(parts) > 1 else []
-            if known := [rule for rule in fitted if rule is not None]:
-                return known
-        return []
-
-    def _contexts(self, samples: Sequence[Sample]) -> dict[tuple[str, ...], list[Sample]]:
-        found: dict[tuple[str, ...], list[Sample]] = {}
-        for sample in samples:
-            assert sample.label is not None
-            context = (sample.label[0], *(feature_state(feature, sample.values) for feature in self.features))
-            found.setdefault(context, []).append(sample)
-        return found
-
-    def _fitting(self, sample: Sample, rules: Sequence[str]) -> frozenset[str | None]:
-        """The rules that give the label of a sample."""
-        if sample.label is None:
-            return frozenset([None, *(rule for rule in rules if _is_empty(rule, sample.values))])
-        return frozenset(rule for rule in rules if _gives(rule, sample)) or frozenset([UNRESOLVED])
-
-    def _parted(self, labelled: Sequence[_Labelled], depth: int) -> Any:
-        """The decision between the rules."""
-        common = frozenset.intersection(*(labels for _, labels in labelled))
-        if common:
-            return min(common, key=_simplest)
-        if depth == _DEEPEST:
-            return UNRESOLVED
-        best: tuple[tuple[float, int], str, dict[str, list[_Labelled]]] | None = None
-        alike: list[tuple[str, set[frozenset[int]]]] = []
-        for features in (self.features, self.compared):
-            for feature in features:
-                parts = _parts_of(labelled, feature)
-                if len(parts) > 1:
-                    mixed = sum(map(_mixed, parts.values()))
-                    alike.append((feature, _partition(parts)))
-                    if best is None or (mixed, len(parts)) < best[0]:
-                        best = ((mixed, len(parts)), feature, parts)
-            if best and best[0][0] == 0:
-                break
-        if best is None or (best[0][0] >= _mixed(labelled) and depth > 2):
-            return UNRESOLVED
-        # What parts the probes in the same way may be what decides just as well: all of it has to be as it was probed.
-        partition = _partition(best[2])
-        others = [
-            feature for feature, parted in alike if feature != best[1] and parted == partition and "<=>" not in feature
-        ]
-        feature = "&".join([best[1], *others[: _MOST_ALIKE - 1]]) if "<=>" not in best[1] else best[1]
-        return self._grown(feature, _parts_of(labelled, feature), depth)
-
-    def _grown(self, feature: str, parts: Mapping[str, Sequence[_Labelled]], depth: int) -> Any:
-        return [feature, {now: self._parted(part, depth + 1) for now, part in parts.items()}]
-
-
-def _partition(parts: Mapping[str, Sequence[_Labelled]]) -> set[frozenset[int]]:
-    return {frozenset(id(sample) for sample, _ in part) for part in parts.values()}
-
-
-def _parts_of(labelled: Sequence[_Labelled], feature: str) -> dict[str, list[_Labelled]]:
-    parts: dict[str, list[_Labelled]] = {}
-    for item in labelled:
-        parts.setdefault(feature_state(feature, item[0].values), []).append(item)
-    return parts
-
-
-def _largest(item: tuple[Any, list[Sample]]) -> int:
-    return len(item[1])
-
-
-def _simplest(rule: str | None) -> tuple[int, str]:
-    return len(rule or ""), rule or ""
-
-
-def _parts(samples: Sequence[Sample], feature: str) -> dict[str, list[Sample]]:
-    parts: dict[str, list[Sample]] = {}
-    for sample in samples:
-        parts.setdefault(feature_state(feature, sample.values), []).append(sample)
-    return parts
-
-
-def _mixed(part: Sequence[_Labelled]) -> int:
-    """How many samples follow another rule than the most of their part."""
-    counts: dict[str | None, int] = {}
-    for _, labels in part:
-        for rule in labels:
-            counts[rule] = counts.get(rule, 0) + 1
-    return len(part) - max(counts.values())
-
-
-def _gives(rule: str, sample: Sample) -> bool:
-    """Whether a rule gives the label of a sample, or does not answer."""
-    assert sample.label is not None
-    text, numbers = sample.label
-    expressions = _expressions(rule, text)
-    return expressions is not None and all(
-        _holds(expression, sample, target, True) for expression, target in zip(expressions, numbers, strict=True)
-    )
-
-
-def _expressions(rule: str, text: str) -> list[str] | None:
-    """The expressions of a rule in the places of a text; None if it is not of that text."""
-    pattern = "".join(r"([\w.*/+-]+?)" if piece == "#" else re.escape(piece) for piece in re.split("(#)", text))
-    match = _compiled(pattern).fullmatch(rule)
-    return list(match.groups()) if match else None
-
-
-def _is_empty(rule: str, values: Json) -> bool:
-    """Whether a rule is about a range of no numbers, or a list without the word."""
-    for place in filter(None, rule.partition("|")[2].split(";")):
-        key, is_list, word = place.partition("=")
-        if is_list:
-            listed = values.get(key)
-            if isinstance(listed, list) and word not in listed:
-                return True
-            continue
-        try:
-            start, stop = (evaluated(end, values.get) for end in place.split(":"))
-        except Unprobed:
-            continue
-        if start == stop:
-            return True
-    return False
-
-
-_compiled = lru_cache(4096)(re.compile)

@@ -1,4 +1,4 @@
-"""Judges recorded stand-ins: `python tests/tools/standin_judge.py TYPE ...` (extra `oracle`).
+"""Judges recorded stand-ins: `python tests/tools/standin_judge.py TYPE ... [--seed N]` (extra `oracle`).
 
 For each type, which may be one that a family describes, the class of its record is recorded anew, and edits of its
 recorded config and of the class's defaults are drawn: switches, nulls, lists, sizes, absent keys, several at once.
@@ -6,6 +6,7 @@ transformers builds each, and what the stand-in answers is compared. It prints h
 and not at all.
 """
 
+import argparse
 import json
 import random
 import sys
@@ -16,7 +17,7 @@ from typing import Any
 
 from record import FOLDER
 from standin_probes import Builder
-from standins import Recorder, predicted
+from standins import Recorder, predicted, text
 
 from hfcount.architectures.stand_ins import StandIn, Unprobed
 
@@ -73,7 +74,7 @@ def judged(model_type: str, seed: int = 0, log: bool = False) -> Json:
     builder, rng = recorder.builder, random.Random(f"{model_type} {seed}")
     defaults = {**builder.config_class().to_dict(), "architectures": record["architectures"]}
     found: Json = {"type": model_type, "right": 0, "unknown": 0, "wrong": 0, "seconds": round(spent), "why": []}
-    found["built"] = builder.built
+    found |= {"built": builder.built, "bytes": len(text([known]))}
     for config in (record, json.loads(json.dumps(defaults, default=str))):
         _judge(known, builder, edits(config, rng), found)
     return found
@@ -107,15 +108,18 @@ def main() -> int:
     import transformers
 
     transformers.utils.logging.set_verbosity(60)
-    log = "-v" in sys.argv
-    for model_type in sys.argv[1:]:
-        if model_type != "-v":
-            try:
-                print(json.dumps(judged(model_type, log=log)), flush=True)
-            except Exception as error:  # the next type is judged all the same
-                if log:
-                    raise
-                print(json.dumps({"type": model_type, "error": f"{type(error).__name__}: {error}"[:300]}), flush=True)
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("types", nargs="+", metavar="TYPE")
+    parser.add_argument("--seed", type=int, default=0, help="of the probes and the edits")
+    parser.add_argument("-v", "--verbose", action="store_true", help="say how far it is, and fail at an error")
+    asked = parser.parse_args()
+    for model_type in asked.types:
+        try:
+            print(json.dumps(judged(model_type, asked.seed, asked.verbose)), flush=True)
+        except Exception as error:  # the next type is judged all the same
+            if asked.verbose:
+                raise
+            print(json.dumps({"type": model_type, "error": f"{type(error).__name__}: {error}"[:300]}), flush=True)
     return 0
 
 

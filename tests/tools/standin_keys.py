@@ -96,12 +96,12 @@ def used_keys(decisions: Iterable[Any]) -> set[str]:
     return found
 
 
-def about_keys(defaults: Json, probes: Sequence[Probe], used: set[str]) -> Json:
-    """What a record says of keys."""
+def about_keys(defaults: Json, beside: Sequence[str], probes: Sequence[Probe], used: set[str]) -> Json:
+    """What a record says of keys; `beside` are those that a class sets without declaring them."""
     states = _states(probes, used)
     return {
         "defaults": {key: value for key, value in defaults.items() if key in used},
-        "declared": " ".join(key for key in defaults if key not in used),
+        "declared": " ".join(dict.fromkeys([*(key for key in defaults if key not in used), *beside])),
         "spans": {key: span for key, span in _spans(probes).items() if key in used},
         "states": states,
     }

@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import MISSING, fields
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,7 +22,9 @@ from hfcount.spec.tree.nodes import Tensor, Tied
 Json = dict[str, Any]
 Observed = dict[str, tuple[tuple[int, ...], str]]
 
-_FEW_LAYERS = 4
+_FEW_LAYERS = (4, 3, 6, 2, 8, 12)
+_FEW_EXPERTS = (8, 16, 32)
+_EXPERTS = re.compile(r"(?<!per_tok_)experts$")
 _ACTIVATIONS = "gelu gelu_new gelu_pytorch_tanh prelu quick_gelu relu relu2 sigmoid silu swish tanh xielu".split()
 """Those that configs name, and those that have weights."""
 _COUNTS = (1, 2, 3, 4, 5, 6, 8)
@@ -48,7 +51,13 @@ class Probe(NamedTuple):
 
 
 class Builder:
-    """Builds models of one class, each config once."""
+    """Builds models of one class, each config once.
+
+    Attributes:
+        defaults: what the class declares, and what it makes of nested configs.
+        set_beside: the paths of undeclared attributes that a configuration object sets of itself; a config that has one
+            overrides it.
+    """
 
     def __init__(self, model_type: str, architecture: str) -> None:
         import transformers
@@ -56,16 +65,20 @@ class Builder:
         self.model_type, self.architecture = model_type, architecture
         self.version = f"transformers {transformers.__version__}"
         self.config_class = transformers.CONFIG_MAPPING[model_type]
-        self.common = {field.name for field in fields(transformers.PreTrainedConfig)} - {*_BESIDE}
+        self.common = _common_keys()
         _leave_weights_alone()
         self.built = 0
         self._known: dict[str, Probe | None] = {}
+        self._saved: dict[int, Observed] = {}
+        self._distinct: dict[int, Observed] = {}
+        self._hashes: dict[int, tuple[Probe, dict[str, int]]] = {}
         module = import_module(self.config_class.__module__.replace(".configuration_", ".modeling_"))
         self.class_ = getattr(transformers, architecture, None) or getattr(module, architecture)
         self.defaults: Json = {}
         self.types: dict[str, str] = {}
         self.names: dict[str, str] = {}
         self.parts: list[str] = []
+        self.set_beside: list[str] = []
         self.source = ""
         self.defaults = {**self._declared(self.config_class(), self.config_class, ""), "num_labels": 2}
 
@@ -88,6 +101,9 @@ class Builder:
             # what the class computes stays computed; what the model around it sets is a default
             found[field.name] = value if default is MISSING or (path and default is not None) else default
             self.types[f"{path}{field.name}"] = str(annotations.get(field.name, ""))
+        for name in _set_beside(config):
+            self.set_beside.append(f"{path}{name}")
+            self.types[f"{path}{name}"] = type(getattr(config, name)).__name__
         return json.loads(json.dumps(found, default=str))  # type: ignore[no-any-return]  # an object stays one
 
     def _read_source(self, kind: Any) -> None:
@@ -130,7 +146,18 @@ class Builder:
         self.built += 1
         with torch.device("meta"):
             model = self.class_._from_config(config)
-        return Probe(values, self.given(values), taken, observed(model))
+        key = _in_memory(model)
+        if key not in self._saved:
+            tensors = observed(model)
+            self._saved[key] = self._distinct.setdefault(hash(tuple(sorted(tensors.items()))), tensors)
+        return Probe(values, self.given(values), taken, self._saved[key])
+
+    def hashes(self, probe: Probe) -> dict[str, int]:
+        """A number for each key of a probe that stands for the key and what it holds."""
+        if id(probe) not in self._hashes:
+            numbers = {key: hash((key, json.dumps(value))) for key, value in probe.given.items()}
+            self._hashes[id(probe)] = (probe, numbers)
+        return self._hashes[id(probe)][1]
 
     def _attributes(self, config: Any, path: str) -> Iterator[tuple[str, Any]]:
         for field in fields(type(config)):
@@ -142,6 +169,23 @@ class Builder:
             else:
                 plain = json.loads(json.dumps(value, default=str))
                 yield from flattened({f"{path}{field.name}": plain}, ())
+        for name in _set_beside(config):
+            yield from flattened({f"{path}{name}": json.loads(json.dumps(getattr(config, name)))}, ())
+
+
+def _set_beside(config: Any) -> list[str]:
+    """The plain attributes of a configuration object that its class does not declare, but sets of itself."""
+    declared = {field.name for field in fields(type(config))}
+    common = _common_keys()
+    return [
+        name
+        for name, value in vars(config).items()
+        if name not in declared and name not in common and name[0] != "_" and _is_plain(value)
+    ]
+
+
+def _is_plain(value: Any) -> bool:
+    return isinstance(value, bool | int | float | str) or (isinstance(value, list) and all(map(_is_plain, value)))
 
 
 def _leave_weights_alone() -> None:
@@ -156,9 +200,20 @@ def _nothing(_module: Any) -> None:
 
 
 def _is_config(value: Any) -> bool:
+    return isinstance(value, _common())
+
+
+@cache
+def _common_keys() -> set[str]:
+    """The keys that every configuration class has, but for those that bear on tensors."""
+    return ({field.name for field in fields(_common())} | _common()().to_dict().keys()) - {*_BESIDE}
+
+
+def _common() -> Any:
+    """The class that all configuration classes are of."""
     import transformers
 
-    return isinstance(value, transformers.PreTrainedConfig)
+    return transformers.PreTrainedConfig
 
 
 def _annotations(kind: Any) -> Json:
@@ -170,6 +225,19 @@ def _annotations(kind: Any) -> Json:
             for base in reversed(kind.__mro__)
             for name, text in vars(base).get("__annotations__", {}).items()
         }
+
+
+def _in_memory(model: Any) -> int:
+    """A number that stands for all that decides what is saved of a model of its class: modules, tensors and ties."""
+    tensors: dict[int, str] = {}
+    modules = [(name, type(module)) for name, module in model.named_modules()]
+    state = [
+        (name, tensor.shape, tensor.dtype, tensors.setdefault(id(tensor), name))
+        for name, tensor in model.state_dict(keep_vars=True).items()
+    ]
+    buffers = [(name, buffer.shape, buffer.dtype) for name, buffer in model.named_buffers(remove_duplicate=False)]
+    ties = sorted(getattr(model, "all_tied_weights_keys", {}).items())
+    return hash((*modules, *state, *buffers, *ties, *sorted(model._keys_to_ignore_on_save or ())))
 
 
 def observed(model: Any) -> Observed:
@@ -235,7 +303,7 @@ class Variants:
         self.taken = taken.taken
         self.paths = [
             path
-            for path in dict(flattened(self.base, builder.parts))
+            for path in (*dict(flattened(self.base, builder.parts)), *builder.set_beside)
             if not _is_settled(path) and path not in builder.parts
         ]
         self.words = {path: self._words(path) for path in self.paths}
@@ -244,12 +312,12 @@ class Variants:
         """The defaults with few layers, and few experts where these take many modules."""
         values = deepcopy(self.builder.defaults)
         for path, value in list(flattened(values, self.builder.parts)):
-            if type(value) is int and LAYERS.search(path) and value > _FEW_LAYERS:
-                for few in (_FEW_LAYERS, 3, 6, 2, 8, 12):
-                    smaller = with_value(values, path, few)
-                    if few < value and self.builder.settings(smaller):
-                        values = smaller
-                        break
+            tried = _FEW_EXPERTS if _EXPERTS.search(path) else _FEW_LAYERS if LAYERS.search(path) else ()
+            for few in tried if type(value) is int and value > min(tried, default=value) else ():
+                smaller = with_value(values, path, few)
+                if few < value and self.builder.settings(smaller):
+                    values = smaller
+                    break
         if self.builder.probe(values) is None:
             values = self._smallest_that_builds(values)
         return values
@@ -270,6 +338,8 @@ class Variants:
 
         key = path.rpartition(".")[2]
         now = value_at(self.base, path)
+        taken = self.taken.get(path)
+        now = taken if now is None and isinstance(taken, str) else now
         kind = self.builder.types.get(path, "")
         if not isinstance(now, str) and "str" not in kind:
             return []
@@ -301,7 +371,7 @@ class Variants:
         """Other numbers, 0 among them where it is a count."""
         if isinstance(now, float):
             return [value for value in (2 * now, now / 2, 0.0, 1.0, now + 1) if value != now] + more
-        is_count = now <= _SMALL and not LAYERS.search(path)
+        is_count = now <= _SMALL and not LAYERS.search(path) and not path[-1].isdecimal()
         others = [2 * now, 3 * now, now + 1, 1]
         return (
             [value for value in dict.fromkeys(others) if value not in (0, now)]
@@ -317,13 +387,13 @@ class Variants:
         found: list[Any] = []
         if "bool" in kind or isinstance(taken, bool):
             found += [True, False]
-        if "int" in kind and not kind.startswith("list"):
+        if ("int" in kind or (not kind and type(taken) is int)) and not kind.startswith("list"):
             start = taken if type(taken) is int and taken > 0 else 8
             found += [taken] if type(taken) is int else []
             found += [start, 2 * start, start // 2, 16, 64, 1, 0]
         if "float" in kind:
             found += [0.5, 1.0, 2.0]
-        if isinstance(taken, list) and taken:
+        if isinstance(taken, list | str) and taken:
             found.append(taken)
         found += self.words[path]
         if not kind:

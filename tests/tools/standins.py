@@ -15,7 +15,8 @@ from itertools import combinations
 from typing import Any
 
 from record import usual_class
-from standin_fits import Learner, Sample, number
+from standin_decisions import Learner
+from standin_fits import Sample, Values, number
 from standin_keys import about_keys, folded, is_short, one_of_each, shortened, taken_label, used_keys
 from standin_probes import Builder, Observed, Probe, Variants, value_at, with_value
 from standin_rows import rows, samples
@@ -32,6 +33,7 @@ _SECONDS = 90
 """Of the processor's time, after which no further round begins."""
 _JOINT = 40
 _FULL = 3
+_WITHOUT_EFFECT = 2
 _COMPACT = (",", ":")
 _MOST_EQUAL = 8
 _IN_CONTEXT = 6
@@ -47,7 +49,9 @@ class Recorder:
         self.probes: dict[str, Probe] = {}
         self.switches: list[tuple[str, Any]] = []
         self.known: StandIn | None = None
+        self.learnt_from = 0
         self.odd: set[str] = set()
+        self.computed_values = Values()
         self.started, self.spent = time.monotonic(), time.process_time()
 
     def say(self, text: str) -> None:
@@ -65,13 +69,16 @@ class Recorder:
     def record(self) -> StandIn:
         """What was learnt, after random configs are answered rightly or not at all."""
         self.gather()
-        turn, quiet = 0, 0
+        turn, quiet, before = 0, 0, _DRAWN
         while quiet < 2 and turn < _ROUNDS and (turn < 2 or time.process_time() - self.spent < _SECONDS):
-            self.known, turn = self.learn(), turn + 1
+            self.known, turn = self.learnt(), turn + 1
             wrong, unknown, right = self.draw()
             quiet = quiet + 1 if not wrong and unknown <= _DRAWN // 10 else 0
             self.say(f"round {turn}: {right} right, {unknown} not known, {wrong} wrong; {len(self.known.rows)} rows")
-        self.known = self.learn()
+            if unknown > _DRAWN // 2 and unknown >= before - _DRAWN // 8:  # more probes do not help
+                break
+            before = unknown
+        self.known = self.learnt()
         while self.draw()[0]:
             self.known = self._refused(self.known)
         return self.known
@@ -92,11 +99,7 @@ class Recorder:
         assert base is not None
         discrete: list[tuple[str, Any]] = []
         for path in self.variants.paths:
-            now = state(value_at(self.variants.base, path))
-            for value in self.variants.singles(path):
-                self.add(with_value(self.variants.base, path, value))
-                if state(value) != now:
-                    discrete.append((path, value))
+            discrete += self._alone(path, base)
         self.say("each key alone")
         effective = [item for item in discrete if self._matters(self.variants.base, item, base)]
         mattering = {path for path, _ in effective}
@@ -105,6 +108,18 @@ class Recorder:
         )
         self._pairs(self._of_each_effect(effective))
         self._together()
+
+    def _alone(self, path: str, base: Probe) -> list[tuple[str, Any]]:
+        """Probes other values of a key, two of one state where these change nothing; returns those of other states."""
+        now, discrete, without_effect = state(value_at(self.variants.base, path)), [], 0
+        for value in self.variants.singles(path):
+            if state(value) != now:
+                discrete.append((path, value))
+            elif without_effect == _WITHOUT_EFFECT:
+                continue
+            probe = self.add(with_value(self.variants.base, path, value))
+            without_effect += state(value) == now and probe is not None and probe.tensors == base.tensors
+        return discrete
 
     def _pairs(self, contexts: Sequence[tuple[str, Any]]) -> None:
         """Probes each switch that matters together with every other, and with numbers."""
@@ -270,6 +285,13 @@ class Recorder:
             self.add(values)
         return wrong, unknown, right
 
+    def learnt(self) -> StandIn:
+        """What holds for all probes; the same as before if there are no more of them."""
+        if self.known is None or len(self.probes) != self.learnt_from:
+            self.learnt_from = len(self.probes)
+            return self.learn()
+        return self.known
+
     def learn(self) -> StandIn:
         """Rows and rules that hold for all probes."""
         probes = list(self.probes.values())
@@ -277,7 +299,7 @@ class Recorder:
         matters, along = self._mattering(probes)
         changing = [key for key in keys if key in matters]
         further = [key for key in keys if key in along]
-        features = self._features(probes, matters)
+        features, made_along = self._features(probes, matters), self._features(probes, along - matters)
         deciding = self._comparable(probes, changing)
         pairs = [
             f"{one}<=>{other}"
@@ -285,7 +307,7 @@ class Recorder:
             for other in changing
             if one != other and not (other in deciding and other < one)
         ]
-        learner = Learner(changing, features, pairs, further)
+        learner = Learner(changing, features, made_along, pairs, further, self.computed_values)
         made = []
         decisions: dict[str, tuple[Any, int]] = {}
         for row in rows(probes):
@@ -308,7 +330,10 @@ class Recorder:
             parts=tuple(self.builder.parts),
             names=self.builder.names,
             **about_keys(
-                dict(flattened(self.builder.defaults, self.builder.parts)), probes, used | used_keys(computed.values())
+                dict(flattened(self.builder.defaults, self.builder.parts)),
+                self.builder.set_beside,
+                probes,
+                used | used_keys(computed.values()),
             ),
             computed=computed,
             rows=made,
@@ -318,10 +343,8 @@ class Recorder:
         """Keys of which a change alone, as given, changed tensors somewhere; and all that changed with them."""
         found: set[str] = set()
         direct: set[str] = set()
-        hashes = {
-            id(probe): {key: hash((key, json.dumps(value))) for key, value in probe.given.items()} for probe in probes
-        }
-        tensors = {id(probe): hash(json.dumps(sorted((probe.tensors or {}).items()))) for probe in probes}
+        hashes = {id(probe): self.builder.hashes(probe) for probe in probes}
+        tensors = {id(probe): id(probe.tensors) for probe in probes}  # the same ones are one object
         for key in self.variants.paths:
             groups: dict[int, list[Probe]] = {}
             for probe in probes:
@@ -343,16 +366,15 @@ class Recorder:
     def _comparable(self, probes: Sequence[Probe], keys: Iterable[str]) -> list[str]:
         """Numbers a change of which alone changed which tensors there are."""
         base = self.probes[json.dumps(self.variants.base, sort_keys=True)]
-        found = []
-        for key in keys:
-            for probe in probes:
-                differing = [name for name in base.given if probe.given.get(name) != base.given[name]]
-                if {name.partition(".")[0] for name in differing} == {key.partition(".")[0]} and folded(
-                    probe
-                ) != folded(base):
-                    found.append(key)
-                    break
-        return found
+        names = {id(probe.tensors): probe for probe in probes}
+        usual = folded(base)
+        odd = {tensors for tensors, probe in names.items() if folded(probe) != usual}
+        found = set()
+        for probe in probes:
+            if id(probe.tensors) in odd:
+                differing = {name.partition(".")[0] for name in base.given if probe.given.get(name) != base.given[name]}
+                found |= differing if len(differing) == 1 else set()
+        return [key for key in keys if key.partition(".")[0] in found]
 
     def _computed(self, used: set[str], probes: Sequence[Probe]) -> dict[str, Any]:
         """How the class replaces what used keys hold, where it does."""
@@ -365,12 +387,10 @@ class Recorder:
             if all(sample.label == ("=", ()) for sample in labelled):
                 continue
             keys = sorted({name for probe in probes for name, value in probe.given.items() if number(value)})
-            seen: dict[str, set[str]] = {}
-            for sample in labelled:
-                for name, value in sample.values.items():
-                    seen.setdefault(name, set()).add(state(value))
+            names = {name for sample in labelled for name in sample.values}
+            seen = {name: {state(sample.values.get(name)) for sample in labelled} for name in sorted(names)}
             features = [key, *(name for name, states in seen.items() if len(states) > 1 and name != key)]
-            decision, left = Learner(keys, features).decide(labelled, key)
+            decision, left = Learner(keys, features, values=self.computed_values).decide(labelled, key)
             if left:
                 self.say(f"not computed: {left} of {len(labelled)} {key}: {json.dumps(decision)[:200]}")
             found[key] = shortened(decision)

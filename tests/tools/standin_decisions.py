@@ -1,0 +1,210 @@
+"""Finds decisions between the rules that hold for all probes, for tests/tools/standins.py."""
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+from standin_fits import FEWEST, Fitter, Sample, Values, number
+
+from hfcount.architectures.stand_ins import UNRESOLVED
+
+_DEEPEST = 6
+_MOST_ALIKE = 4
+
+
+def _by_text(samples: Sequence[Sample]) -> dict[str, list[Sample]]:
+    found: dict[str, list[Sample]] = {}
+    for sample in samples:
+        found.setdefault(sample.label[0] if sample.label else "", []).append(sample)
+    return found
+
+
+def _usual(samples: Sequence[Sample]) -> list[Sample]:
+    """The samples of which no number is 0 or odd, where there are enough."""
+    found = [
+        sample
+        for sample in samples
+        if not any(number(value) and value > 64 and value % 2 for value in sample.values.values())
+    ]
+    return found if len(found) >= FEWEST else list(samples)
+
+
+_Labelled = tuple[Sample, frozenset[str | None]]
+
+
+class Learner:
+    """Finds decisions.
+
+    Args:
+        features: keys that a decision may ask for.
+        made: keys that a class sets along with others, which may decide where those do not.
+        compared: pairs of keys of which how they compare may decide, where nothing else does.
+        values: what was computed before.
+    """
+
+    def __init__(
+        self,
+        keys: Sequence[str],
+        features: Sequence[str],
+        made: Sequence[str] = (),
+        compared: Sequence[str] = (),
+        further: Sequence[str] = (),
+        values: Values | None = None,
+    ) -> None:
+        self.values = values or Values()
+        self.fitter = Fitter(keys, further, self.values)
+        self.features, self.made, self.compared = features, made, compared
+
+    def decide(self, samples: Sequence[Sample], where: Any) -> tuple[Any, int]:
+        """The decision, and how many samples it leaves unexplained."""
+        rules = self._rules(samples, where)
+        labelled = [(sample, self._fitting(sample, rules)) for sample in samples]
+        left = sum(labels == {UNRESOLVED} for _, labels in labelled)
+        return self._parted(labelled, 0), left
+
+    def _rules(self, samples: Sequence[Sample], where: Any) -> list[str]:
+        """Rules of which at most one is needed for each sample, found where all switches are alike."""
+        rest = [sample for sample in samples if sample.label is not None]
+        fitted = [
+            self.fitter.fit(group, where) or self.fitter.fit(_usual(group), where) for group in _by_text(rest).values()
+        ]
+        rules = [rule for rule in fitted if rule is not None]
+        rest = [sample for sample in rest if self._fitting(sample, rules) == {UNRESOLVED}]
+        while rest:
+            _, group = max(self._contexts(rest).items(), key=_largest)
+            rule = self.fitter.fit(group, where) or self.fitter.fit(_usual(group), where)
+            rules += self._by_comparing(group, where) if rule is None else [rule]
+            gone = {id(sample) for sample in group}
+            rest = [
+                sample for sample in rest if id(sample) not in gone and self._fitting(sample, rules) == {UNRESOLVED}
+            ]
+        return list(dict.fromkeys(rules))
+
+    def _by_comparing(self, group: Sequence[Sample], where: Any) -> list[str]:
+        """Rules of parts of a group, by how two keys compare."""
+        for feature in self.compared:
+            parts = self._parts(group, feature)
+            fitted = [self.fitter.fit(part, where) for part in parts.values()] if len(parts) > 1 else []
+            if known := [rule for rule in fitted if rule is not None]:
+                return known
+        return []
+
+    def _contexts(self, samples: Sequence[Sample]) -> dict[tuple[str, ...], list[Sample]]:
+        found: dict[tuple[str, ...], list[Sample]] = {}
+        for sample in samples:
+            assert sample.label is not None
+            context = (sample.label[0], *(self.values.state(feature, sample.values) for feature in self.features))
+            found.setdefault(context, []).append(sample)
+        return found
+
+    def _fitting(self, sample: Sample, rules: Sequence[str]) -> frozenset[str | None]:
+        """The rules that give the label of a sample."""
+        if sample.label is None:
+            return frozenset([None, *(rule for rule in rules if self._is_empty(rule, sample))])
+        return frozenset(rule for rule in rules if self._gives(rule, sample)) or frozenset([UNRESOLVED])
+
+    def _parted(self, labelled: Sequence[_Labelled], depth: int) -> Any:
+        """The decision between the rules."""
+        common = frozenset.intersection(*(labels for _, labels in labelled))
+        if common:
+            return min(common, key=_simplest)
+        if depth == _DEEPEST:
+            return UNRESOLVED
+        best: tuple[tuple[float, int], str, dict[str, list[_Labelled]]] | None = None
+        alike: list[tuple[str, dict[str, list[_Labelled]]]] = []
+        for features in (self.features, self.made, self.compared):
+            for feature in features:
+                parts = self._parts_of(labelled, feature)
+                if len(parts) > 1:
+                    mixed = sum(map(_mixed, parts.values()))
+                    alike.append((feature, parts))
+                    if best is None or (mixed, len(parts)) < best[0]:
+                        best = ((mixed, len(parts)), feature, parts)
+            if best and best[0][0] == 0:
+                break
+        if best is None or (best[0][0] >= _mixed(labelled) and depth > 2):
+            return UNRESOLVED
+        # What parts the probes in the same way may be what decides just as well: all of it has to be as it was probed.
+        others = [
+            feature
+            for feature, parts in alike
+            if feature != best[1] and "<=>" not in feature and _is_same_partition(parts, best[2])
+        ]
+        feature = "&".join([best[1], *others[: _MOST_ALIKE - 1]]) if "<=>" not in best[1] else best[1]
+        return self._grown(feature, self._parts_of(labelled, feature), depth)
+
+    def _grown(self, feature: str, parts: Mapping[str, Sequence[_Labelled]], depth: int) -> Any:
+        return [feature, {now: self._parted(part, depth + 1) for now, part in parts.items()}]
+
+    def _parts_of(self, labelled: Sequence[_Labelled], feature: str) -> dict[str, list[_Labelled]]:
+        parts: dict[str, list[_Labelled]] = {}
+        for item in labelled:
+            parts.setdefault(self.values.state(feature, item[0].values), []).append(item)
+        return parts
+
+    def _parts(self, samples: Sequence[Sample], feature: str) -> dict[str, list[Sample]]:
+        parts: dict[str, list[Sample]] = {}
+        for sample in samples:
+            parts.setdefault(self.values.state(feature, sample.values), []).append(sample)
+        return parts
+
+    def _gives(self, rule: str, sample: Sample) -> bool:
+        """Whether a rule gives the label of a sample, or does not answer."""
+        assert sample.label is not None
+        text, numbers = sample.label
+        expressions = _expressions(rule, text)
+        return expressions is not None and all(
+            self.values.result(expression, sample.values) in (target, None)
+            for expression, target in zip(expressions, numbers, strict=True)
+        )
+
+    def _is_empty(self, rule: str, sample: Sample) -> bool:
+        """Whether a rule is about a range of no numbers, or a list without the word."""
+        for place in filter(None, rule.partition("|")[2].split(";")):
+            key, is_list, word = place.partition("=")
+            if is_list:
+                listed = sample.values.get(key)
+                if isinstance(listed, list) and word not in listed:
+                    return True
+                continue
+            start, stop = (self.values.result(end, sample.values) for end in place.split(":"))
+            if start is not None and start == stop:
+                return True
+        return False
+
+
+def _is_same_partition(parts: Mapping[str, Sequence[_Labelled]], other: Mapping[str, Sequence[_Labelled]]) -> bool:
+    sizes = [sorted(map(len, one.values())) for one in (parts, other)]
+    return sizes[0] == sizes[1] and _partition(parts) == _partition(other)
+
+
+def _partition(parts: Mapping[str, Sequence[_Labelled]]) -> set[frozenset[int]]:
+    return {frozenset(id(sample) for sample, _ in part) for part in parts.values()}
+
+
+def _largest(item: tuple[Any, list[Sample]]) -> int:
+    return len(item[1])
+
+
+def _simplest(rule: str | None) -> tuple[int, str]:
+    return len(rule or ""), rule or ""
+
+
+def _mixed(part: Sequence[_Labelled]) -> int:
+    """How many samples follow another rule than the most of their part."""
+    counts: dict[str | None, int] = {}
+    for _, labels in part:
+        for rule in labels:
+            counts[rule] = counts.get(rule, 0) + 1
+    return len(part) - max(counts.values())
+
+
+def _expressions(rule: str, text: str) -> list[str] | None:
+    """The expressions of a rule in the places of a text; None if it is not of that text."""
+    pattern = "".join(r"([\w.*/+-]+?)" if piece == "#" else re.escape(piece) for piece in re.split("(#)", text))
+    match = _compiled(pattern).fullmatch(rule)
+    return list(match.groups()) if match else None
+
+
+_compiled = lru_cache(4096)(re.compile)
