@@ -54,7 +54,7 @@ class StandIn(Record):
         spans: the least and the greatest number that was probed, by path.
         states: all states that were probed, by path; of keys that bear on no tensor, too.
         computed: how the class replaces what a key holds, by path.
-        rows: names with `{}` or `{KEY=WORD}` for numbers, what kind the tensor is, and the decision on its extents.
+        rows: names with `{}` for numbers, between blanks, what kind the tensors are, and the decision on their extents.
     """
 
     model_type: str
@@ -270,17 +270,17 @@ def rows(reading: Reading) -> Iterator[RecordedRow]:
     Raises:
         Unprobed: what a row is under this config was not probed.
     """
-    for name, kind, decision in reading.known.rows:
+    for names, kind, decision in reading.known.rows:
         rule = decided(decision, reading)
         if rule is None:
             continue
         extents, _, ends = rule.partition("|")
         shape = tuple(evaluated(extent, reading.value) for extent in filter(None, extents.split(",")))
         if any(size < 0 for size in shape):
-            raise Unprobed(f"{name} would have a size below 0")
+            raise Unprobed(f"{names.partition(' ')[0]} would have a size below 0")
         numbers = tuple(_numbers(place, reading) for place in filter(None, ends.split(";")))
         if all(map(len, numbers)):
-            yield RecordedRow(name, kind, shape, numbers)
+            yield from (RecordedRow(name, kind, shape, numbers) for name in names.split())
 
 
 def _numbers(place: str, reading: Reading) -> range | tuple[int, ...]:

@@ -371,7 +371,9 @@ class Variants:
         """Other numbers, 0 among them where it is a count."""
         if isinstance(now, float):
             return [value for value in (2 * now, now / 2, 0.0, 1.0, now + 1) if value != now] + more
-        is_count = now <= _SMALL and not LAYERS.search(path) and not path[-1].isdecimal()
+        if path[-1].isdecimal():
+            return [2 * now, now + 1] if now else [1, 2]
+        is_count = now <= _SMALL and not LAYERS.search(path)
         others = [2 * now, 3 * now, now + 1, 1]
         return (
             [value for value in dict.fromkeys(others) if value not in (0, now)]

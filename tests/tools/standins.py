@@ -171,7 +171,7 @@ class Recorder:
     def _idle(self) -> list[str]:
         """The paths of numbers that change nothing if they alone are doubled."""
         base = self.builder.probe(self.variants.base)
-        doubled = {path: 2 * value_at(self.variants.base, path) for path in self.numbers()}
+        doubled = {path: 2 * value_at(self.variants.base, path) for path in self.numbers() if not path[-1].isdecimal()}
         return [
             path
             for path, value in doubled.items()
@@ -467,13 +467,21 @@ def main() -> int:
 
 
 def text(made: Sequence[StandIn]) -> str:
-    """One row a line."""
+    """One row a line, of all names that have the same tensors."""
     return "[" + ",\n".join(map(_text, made)) + "]\n"
+
+
+def _alike(made: Sequence[tuple[str, str, Any]]) -> list[tuple[str, str, Any]]:
+    """The rows with all names that have the same tensors in one."""
+    alike: dict[str, tuple[list[str], str, Any]] = {}
+    for name, kind, decision in made:
+        alike.setdefault(json.dumps([kind, decision]), ([], kind, decision))[0].append(name)
+    return [(" ".join(names), kind, decision) for names, kind, decision in alike.values()]
 
 
 def _text(known: StandIn) -> str:
     head = {field: getattr(known, field) for field in known._fields if field != "rows"}
-    lines = ",\n".join(json.dumps(row, separators=_COMPACT) for row in known.rows)
+    lines = ",\n".join(json.dumps(row, separators=_COMPACT) for row in _alike(known.rows))
     return json.dumps(head, separators=_COMPACT)[:-1] + f',"rows":[\n{lines}]}}'
 
 
