@@ -56,12 +56,17 @@ class Learner:
         self.fitter = Fitter(keys, further, self.values)
         self.features, self.made, self.compared = features, made, compared
 
-    def decide(self, samples: Sequence[Sample], where: Any) -> tuple[Any, int]:
-        """The decision, and how many samples it leaves unexplained."""
+    def decide(self, samples: Sequence[Sample], where: Any) -> tuple[Any, list[int]]:
+        """The decision, and the places of the samples that it leaves unexplained."""
         rules = self._rules(samples, where)
         labelled = [(sample, self._fitting(sample, rules)) for sample in samples]
-        left = sum(labels == {UNRESOLVED} for _, labels in labelled)
-        return self._parted(labelled, 0), left
+        decision = self._parted(labelled, 0)
+        return decision, [place for place, sample in enumerate(samples) if self._leaf(decision, sample) == UNRESOLVED]
+
+    def _leaf(self, decision: Any, sample: Sample) -> Any:
+        while isinstance(decision, list):
+            decision = decision[1][self.values.state(decision[0], sample.values)]
+        return decision
 
     def _rules(self, samples: Sequence[Sample], where: Any) -> list[str]:
         """Rules of which at most one is needed for each sample, found where all switches are alike."""
@@ -102,7 +107,9 @@ class Learner:
         """The rules that give the label of a sample."""
         if sample.label is None:
             return frozenset([None, *(rule for rule in rules if self._is_empty(rule, sample))])
-        return frozenset(rule for rule in rules if self._gives(rule, sample)) or frozenset([UNRESOLVED])
+        giving = {rule: known for rule in rules if (known := self._gives(rule, sample)) is not None}
+        sure = frozenset(rule for rule, known in giving.items() if known)
+        return sure or frozenset(giving) or frozenset([UNRESOLVED])
 
     def _parted(self, labelled: Sequence[_Labelled], depth: int) -> Any:
         """The decision between the rules."""
@@ -149,15 +156,17 @@ class Learner:
             parts.setdefault(self.values.state(feature, sample.values), []).append(sample)
         return parts
 
-    def _gives(self, rule: str, sample: Sample) -> bool:
-        """Whether a rule gives the label of a sample, or does not answer."""
+    def _gives(self, rule: str, sample: Sample) -> bool | None:
+        """Whether a rule gives the label of a sample: False if it does not answer, None if it gives another."""
         assert sample.label is not None
         text, numbers = sample.label
         expressions = _expressions(rule, text)
-        return expressions is not None and all(
-            self.values.result(expression, sample.values) in (target, None)
-            for expression, target in zip(expressions, numbers, strict=True)
-        )
+        if expressions is None:
+            return None
+        results = [self.values.result(expression, sample.values) for expression in expressions]
+        if any(result not in (target, None) for result, target in zip(results, numbers, strict=True)):
+            return None
+        return None not in results
 
     def _is_empty(self, rule: str, sample: Sample) -> bool:
         """Whether a rule is about a range of no numbers, or a list without the word."""

@@ -16,6 +16,9 @@ FEWEST = 4
 """Probes with different numbers that an expression has to hold for; of one that is known from elsewhere, 2."""
 _DENOMINATORS = 8
 _MOST_SHARES = 80
+_MOST_PAIRED = 3000
+_MOST, _GREATEST = 1024, 1 << 20
+"""The greatest number before a monomial, and the greatest that is added: code has none that is greater."""
 
 
 class Sample(NamedTuple):
@@ -207,6 +210,7 @@ def _with_shares(varied: Mapping[str, Any], singles: _Monomials, products: _Mono
         or _scaled(tiles, y)
         or _affine(shares + tiles, y)
         or _pairs(singles, y)
+        or _linear(singles, y)
         or _scaled(triples, y)
         or _affine(products + quotients, y)
         or _pairs(singles + tiles, y)
@@ -237,9 +241,22 @@ def _affine(monomials: _Monomials, y: Any) -> str | None:
     return None
 
 
+def _linear(monomials: _Monomials, y: Any) -> str | None:
+    """A sum of keys with numbers before them, of which most are 0."""
+    if len(y) < len(monomials) + FEWEST or not monomials:
+        return None
+    columns = np.array([*(column for _, column in monomials), np.ones_like(y)]).T
+    scale = np.abs(columns).max(axis=0)
+    weights, _, rank, _ = np.linalg.lstsq(columns / scale, y, rcond=None)
+    if rank < len(scale):
+        return None
+    named = [*monomials, ((), np.ones_like(y))]
+    return _solved([item for item, weight in zip(named, weights / scale, strict=True) if abs(weight) > 1e-6], y)
+
+
 def _pairs(monomials: _Monomials, y: Any) -> str | None:
     """A sum of two monomials, with a constant or without."""
-    if len(y) < 5 or not monomials:
+    if len(y) < 5 or not 0 < len(monomials) <= _MOST_PAIRED:
         return None
     columns = np.array([column for _, column in monomials])
     residual = _residuals(columns, y)
@@ -315,7 +332,7 @@ def _solved(monomials: _Monomials, y: Any) -> str | None:
 def _term(weight: float, names: tuple[str, ...]) -> str | None:
     """A product or quotient with a simple number before it; None if that is not simple."""
     simple = Fraction(weight).limit_denominator(_DENOMINATORS)
-    if simple == 0 or abs(float(simple) - weight) > 1e-7 * abs(weight):
+    if simple == 0 or abs(float(simple) - weight) > 1e-7 * abs(weight) or abs(simple) > (_MOST if names else _GREATEST):
         return None
     above = (
         [str(simple.numerator)] if simple.numerator != 1 or not any(not name.startswith("/") for name in names) else []

@@ -68,7 +68,7 @@ def judged(model_type: str, seed: int = 0, log: bool = False) -> Json:
     """What became of one type."""
     record = json.loads((FOLDER / f"{model_type}.json").read_text())["config"]
     started = time.process_time()
-    recorder = Recorder(model_type, record["architectures"][0], seed, log)
+    recorder = Recorder(model_type, record["architectures"][0], seed, log, record)
     known = recorder.record()
     spent = time.process_time() - started
     builder, rng = recorder.builder, random.Random(f"{model_type} {seed}")

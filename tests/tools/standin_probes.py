@@ -5,7 +5,7 @@ import random
 import re
 import typing
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from dataclasses import MISSING, fields
 from functools import cache
@@ -153,9 +153,10 @@ class Builder:
         return Probe(values, self.given(values), taken, self._saved[key])
 
     def hashes(self, probe: Probe) -> dict[str, int]:
-        """A number for each key of a probe that stands for the key and what it holds."""
+        """A number for each key of a probe that stands for the key and what it holds; `*` has their sum."""
         if id(probe) not in self._hashes:
             numbers = {key: hash((key, json.dumps(value))) for key, value in probe.given.items()}
+            numbers["*"] = sum(numbers.values())
             self._hashes[id(probe)] = (probe, numbers)
         return self._hashes[id(probe)][1]
 
@@ -292,11 +293,15 @@ class Variants:
     """Values that keys may hold.
 
     Args:
+        example: keys of a config that is built, where the defaults of the class are not.
+
+    Attributes:
         base: a config of few layers, that is built.
     """
 
-    def __init__(self, builder: Builder, seed: int = 0) -> None:
+    def __init__(self, builder: Builder, seed: int = 0, example: Mapping[str, Any] | None = None) -> None:
         self.builder, self.random = builder, random.Random(seed)
+        self.start, self._example = builder.defaults, example
         self.base = self._small()
         taken = builder.settings(self.base)
         assert taken is not None
@@ -310,7 +315,7 @@ class Variants:
 
     def _small(self) -> Json:
         """The defaults with few layers, and few experts where these take many modules."""
-        values = deepcopy(self.builder.defaults)
+        values = deepcopy(self.start)
         for path, value in list(flattened(values, self.builder.parts)):
             tried = _FEW_EXPERTS if _EXPERTS.search(path) else _FEW_LAYERS if LAYERS.search(path) else ()
             for few in tried if type(value) is int and value > min(tried, default=value) else ():
@@ -324,9 +329,13 @@ class Variants:
 
     def _smallest_that_builds(self, values: Json) -> Json:
         """The defaults, made smaller key by key as long as they are built."""
-        small, values = values, deepcopy(self.builder.defaults)
+        small, values = values, deepcopy(self.start)
         if self.builder.probe(values) is None:
-            raise ValueError(f"{self.builder.architecture} is not built of its defaults")
+            if not self._example:
+                raise ValueError(f"{self.builder.architecture} is not built of its defaults; --config gives others")
+            more = {key: value for key, value in self._example.items() if key not in self.builder.common}
+            self.start, self._example = {**self.start, **more}, None
+            return self._small()
         for path, value in flattened(small, self.builder.parts):
             if value_at(values, path) != value and self.builder.probe(changed := with_value(values, path, value)):
                 values = changed

@@ -3,23 +3,27 @@
 Models are built on the meta device (extra `oracle`) with each key of the config changed, alone, in pairs and all
 together; the names are folded, and every extent and every number of layers becomes an expression over keys that holds
 for all of them. Then configs are drawn at random until none is answered wrongly. It writes
-hfcount/architectures/recorded/TYPE.json, which answers where everything was probed, and nowhere else.
+hfcount/architectures/recorded/TYPE.json, which answers where everything was probed, and nowhere else. `--config FILE`
+gives a config that is built, for a class that is not built of its defaults.
 """
 
+import argparse
 import json
 import re
 import sys
 import time
 from collections.abc import Iterable, Sequence
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 from record import usual_class
 from standin_decisions import Learner
+from standin_effects import Effects
 from standin_fits import Sample, Values, number
-from standin_keys import about_keys, folded, is_short, one_of_each, shortened, taken_label, used_keys
+from standin_keys import about_keys, is_short, one_of_each, shortened, taken_label, used_keys
 from standin_probes import Builder, Observed, Probe, Variants, value_at, with_value
-from standin_rows import rows, samples
+from standin_rows import Row, rows, samples
 
 from hfcount.architectures.stand_ins import FOLDER, UNRESOLVED, StandIn, Unprobed, flattened, state
 from hfcount.architectures.stand_ins import rows as predicted_rows
@@ -33,6 +37,8 @@ _SECONDS = 90
 """Of the processor's time, after which no further round begins."""
 _JOINT = 40
 _FULL = 3
+_WITH_PUZZLES, _MOST_PUZZLES = 2, 8
+"""In how many rounds contexts that follow no rule are probed further, and how many of them."""
 _WITHOUT_EFFECT = 2
 _COMPACT = (",", ":")
 _MOST_EQUAL = 8
@@ -40,16 +46,19 @@ _IN_CONTEXT = 6
 
 
 class Recorder:
-    """Probes one class and learns what it builds."""
+    """Probes one class and learns what it builds; of an example, where it is not built of its defaults."""
 
-    def __init__(self, model_type: str, architecture: str, seed: int = 0, log: bool = False) -> None:
+    def __init__(
+        self, model_type: str, architecture: str, seed: int = 0, log: bool = False, example: Json | None = None
+    ) -> None:
         self.builder = Builder(model_type, architecture)
-        self.variants = Variants(self.builder, seed)
+        self.variants = Variants(self.builder, seed, example)
         self.random, self.log = self.variants.random, log
         self.probes: dict[str, Probe] = {}
         self.switches: list[tuple[str, Any]] = []
         self.known: StandIn | None = None
         self.learnt_from = 0
+        self.puzzles: set[int] = set()
         self.odd: set[str] = set()
         self.computed_values = Values()
         self.started, self.spent = time.monotonic(), time.process_time()
@@ -72,6 +81,9 @@ class Recorder:
         turn, quiet, before = 0, 0, _DRAWN
         while quiet < 2 and turn < _ROUNDS and (turn < 2 or time.process_time() - self.spent < _SECONDS):
             self.known, turn = self.learnt(), turn + 1
+            if self.puzzles and turn <= _WITH_PUZZLES:
+                self._vary_puzzles()
+                self.known = self.learnt()
             wrong, unknown, right = self.draw()
             quiet = quiet + 1 if not wrong and unknown <= _DRAWN // 10 else 0
             self.say(f"round {turn}: {right} right, {unknown} not known, {wrong} wrong; {len(self.known.rows)} rows")
@@ -82,6 +94,18 @@ class Recorder:
         while self.draw()[0]:
             self.known = self._refused(self.known)
         return self.known
+
+    def _vary_puzzles(self) -> None:
+        """Probes other numbers where what was built follows no rule yet."""
+        probes = list(self.probes.values())
+        contexts = {
+            json.dumps({key: state(value) for key, value in probes[place].given.items()}): probes[place].values
+            for place in sorted(self.puzzles)
+        }
+        for values in self.random.sample(list(contexts.values()), min(len(contexts), _MOST_PUZZLES)):
+            for _ in range(_IN_CONTEXT):
+                self.add(self.joint(values))
+        self.say(f"{len(self.puzzles)} probes follow no rule, {len(contexts)} contexts of them probed further")
 
     def _refused(self, known: StandIn) -> StandIn:
         """The same without an answer for rows that were answered wrongly."""
@@ -165,8 +189,11 @@ class Recorder:
         return list(found.values())
 
     def _nulls(self) -> list[str]:
-        """The paths of keys that are null by default."""
-        return [path for path in self.variants.paths if value_at(self.variants.base, path) is None]
+        """The paths of declared keys that are null by default."""
+        beside = self.builder.set_beside
+        return [
+            path for path in self.variants.paths if value_at(self.variants.base, path) is None and path not in beside
+        ]
 
     def _idle(self) -> list[str]:
         """The paths of numbers that change nothing if they alone are doubled."""
@@ -295,30 +322,20 @@ class Recorder:
     def learn(self) -> StandIn:
         """Rows and rules that hold for all probes."""
         probes = list(self.probes.values())
-        keys = sorted({key for probe in probes for key, value in probe.taken.items() if number(value)})
-        matters, along = self._mattering(probes)
-        changing = [key for key in keys if key in matters]
-        further = [key for key in keys if key in along]
-        features, made_along = self._features(probes, matters), self._features(probes, along - matters)
-        deciding = self._comparable(probes, changing)
-        pairs = [
-            f"{one}<=>{other}"
-            for one in deciding
-            for other in changing
-            if one != other and not (other in deciding and other < one)
-        ]
-        learner = Learner(changing, features, made_along, pairs, further, self.computed_values)
+        base = self.probes[json.dumps(self.variants.base, sort_keys=True)]
+        effects = Effects(probes, self.builder, self.variants.paths, base, self.computed_values)
         made = []
-        decisions: dict[str, tuple[Any, int]] = {}
+        decisions: dict[str, tuple[Any, list[int]]] = {}
+        self.puzzles = set()
         for row in rows(probes):
-            labelled = samples(row, probes)
             kind = row.kind.partition("\0")[0]
-            key = json.dumps([list(sample.label) if sample.label else None for sample in labelled])
+            key = json.dumps(sorted(row.labels.items()))
             if key not in decisions:
-                decisions[key] = learner.decide(labelled, (row.name, row.kind))
+                decisions[key] = self._decided(row, probes, effects)
             decision, left = decisions[key]
             if left:
-                self.say(f"unresolved: {left} of {len(labelled)} {row.name} {row.kind!r}: {json.dumps(decision)[:200]}")
+                self.say(f"unresolved: {len(left)} of {len(probes)} {row.name} {row.kind!r}: {str(decision)[:200]}")
+            self.puzzles.update(left)
             made.append((row.name, kind, shortened(decision)))
         used = used_keys(decision for _, _, decision in made)
         computed = self._computed(used, probes)
@@ -339,42 +356,15 @@ class Recorder:
             rows=made,
         )
 
-    def _mattering(self, probes: Sequence[Probe]) -> tuple[set[str], set[str]]:
-        """Keys of which a change alone, as given, changed tensors somewhere; and all that changed with them."""
-        found: set[str] = set()
-        direct: set[str] = set()
-        hashes = {id(probe): self.builder.hashes(probe) for probe in probes}
-        tensors = {id(probe): id(probe.tensors) for probe in probes}  # the same ones are one object
-        for key in self.variants.paths:
-            groups: dict[int, list[Probe]] = {}
-            for probe in probes:
-                groups.setdefault(_rest(hashes[id(probe)], key), []).append(probe)
-            for group in groups.values():
-                if len({tensors[id(probe)] for probe in group}) > 1:
-                    direct.add(key)
-                    found |= _differing(group)
-        return direct, found
-
-    def _features(self, probes: Sequence[Probe], matters: set[str]) -> list[str]:
-        """Keys that matter and were seen in several states."""
-        seen: dict[str, set[str]] = {}
-        for probe in probes:
-            for key, value in probe.taken.items():
-                seen.setdefault(key, set()).add(state(value))
-        return sorted(key for key, states in seen.items() if len(states) > 1 and key in matters)
-
-    def _comparable(self, probes: Sequence[Probe], keys: Iterable[str]) -> list[str]:
-        """Numbers a change of which alone changed which tensors there are."""
-        base = self.probes[json.dumps(self.variants.base, sort_keys=True)]
-        names = {id(probe.tensors): probe for probe in probes}
-        usual = folded(base)
-        odd = {tensors for tensors, probe in names.items() if folded(probe) != usual}
-        found = set()
-        for probe in probes:
-            if id(probe.tensors) in odd:
-                differing = {name.partition(".")[0] for name in base.given if probe.given.get(name) != base.given[name]}
-                found |= differing if len(differing) == 1 else set()
-        return [key for key in keys if key.partition(".")[0] in found]
+    def _decided(self, row: Row, probes: Sequence[Probe], effects: Effects) -> tuple[Any, list[int]]:
+        """The decision on a row, and the places of the probes that it does not explain."""
+        labelled = samples(row, probes)
+        best: tuple[Any, list[int]] = (UNRESOLVED, list(range(len(probes))))
+        for learner in (effects.learner(row.labels), effects.learner()):
+            if best[1] and learner is not None:
+                found = learner.decide(labelled, (row.name, row.kind))
+                best = min(found, best, key=_unexplained)
+        return best
 
     def _computed(self, used: set[str], probes: Sequence[Probe]) -> dict[str, Any]:
         """How the class replaces what used keys hold, where it does."""
@@ -392,7 +382,7 @@ class Recorder:
             features = [key, *(name for name, states in seen.items() if len(states) > 1 and name != key)]
             decision, left = Learner(keys, features, values=self.computed_values).decide(labelled, key)
             if left:
-                self.say(f"not computed: {left} of {len(labelled)} {key}: {json.dumps(decision)[:200]}")
+                self.say(f"not computed: {len(left)} of {len(labelled)} {key}: {json.dumps(decision)[:200]}")
             found[key] = shortened(decision)
         return found
 
@@ -419,19 +409,8 @@ class Recorder:
         return found
 
 
-def _rest(hashes: dict[str, int], key: str) -> int:
-    """A number that stands for all that a config holds but for a key, and for the list that it is a place of."""
-    above = key.rpartition(".")[0] if key[-1].isdecimal() else ""
-    return sum(
-        value
-        for name, value in hashes.items()
-        if not (name == key or name.startswith(f"{key}.") or (above and name == above))
-    )
-
-
-def _differing(group: Sequence[Probe]) -> set[str]:
-    """The keys that a class takes otherwise in some probes than in others."""
-    return {name for name in group[0].taken if len({json.dumps(probe.taken.get(name)) for probe in group}) > 1}
+def _unexplained(found: tuple[Any, list[int]]) -> int:
+    return len(found[1])
 
 
 def predicted(known: StandIn, values: Json) -> Observed:
@@ -460,9 +439,15 @@ def main() -> int:
     import transformers
 
     transformers.utils.logging.set_verbosity(60)
-    model_type, *classes = sys.argv[1:]
-    made = [Recorder(model_type, name, log=True).record() for name in classes or [usual_class(model_type)]]
-    (FOLDER / f"{model_type}.json").write_text(text(made))
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("type", metavar="TYPE")
+    parser.add_argument("classes", nargs="*", metavar="CLASS")
+    parser.add_argument("--config", type=Path, help="a config.json that is built, if the defaults are not")
+    asked = parser.parse_args()
+    example = json.loads(asked.config.read_text()) if asked.config else None
+    classes = asked.classes or [usual_class(asked.type)]
+    made = [Recorder(asked.type, name, log=True, example=example).record() for name in classes]
+    (FOLDER / f"{asked.type}.json").write_text(text(made))
     return 0
 
 

@@ -1,0 +1,126 @@
+"""Which keys bear on which tensors, by probes that differ in one key alone, for tests/tools/standins.py."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from standin_decisions import Learner
+from standin_fits import Values, number
+from standin_keys import folded
+from standin_probes import Builder, Probe
+
+from hfcount.architectures.stand_ins import state
+
+_MOST_KEYS = 40
+"""With more of them, rules are sought over those alone that bear on a row."""
+
+
+class Group(NamedTuple):
+    """Probes that differ in one key alone, by their places, and all keys that a class takes otherwise along with it."""
+
+    places: tuple[int, ...]
+    along: frozenset[str]
+
+
+class Effects:
+    """What a change of one key alone changes.
+
+    Args:
+        paths: the keys that were varied.
+        base: the probe of which most others differ in one key.
+
+    Attributes:
+        groups: by key, those of which not all have the same tensors.
+    """
+
+    def __init__(
+        self, probes: Sequence[Probe], builder: Builder, paths: Sequence[str], base: Probe, values: Values
+    ) -> None:
+        self.probes, self.values = probes, values
+        self.groups = {key: found for key in paths if (found := list(_groups(probes, builder, key)))}
+        self._numbers = sorted({key for probe in probes for key, value in probe.taken.items() if number(value)})
+        self._several = self._in_several_states()
+        self._deciding = self._comparable(base)
+        self._learners: dict[tuple[frozenset[str], frozenset[str]], Learner] = {}
+
+    def learner(self, labels: Mapping[int, Any] | None = None) -> Learner | None:
+        """One that seeks among the keys that bear on these labels, by place, or on any tensor, if they are not many."""
+        direct, along = self._bearing(labels)
+        if labels is None and len(direct) > _MOST_KEYS:
+            return None
+        if (direct, along) not in self._learners:
+            self._learners[(direct, along)] = self._made(direct, along)
+        return self._learners[(direct, along)]
+
+    def _made(self, direct: frozenset[str], along: frozenset[str]) -> Learner:
+        keys = [key for key in self._numbers if key in direct]
+        deciding = [key for key in keys if key in self._deciding]
+        compared = [
+            f"{one}<=>{other}"
+            for one in deciding
+            for other in keys
+            if one != other and not (other in deciding and other < one)
+        ]
+        return Learner(
+            keys,
+            [key for key in self._several if key in direct],
+            [key for key in self._several if key in along - direct],
+            compared,
+            [key for key in self._numbers if key in along],
+            self.values,
+        )
+
+    def _bearing(self, labels: Mapping[int, Any] | None) -> tuple[frozenset[str], frozenset[str]]:
+        direct: set[str] = set()
+        along: set[str] = set()
+        for key, groups in self.groups.items():
+            for group in groups:
+                if labels is None or len({labels.get(place) for place in group.places}) > 1:
+                    direct.add(key)
+                    along |= group.along
+        return frozenset(direct), frozenset(along)
+
+    def _in_several_states(self) -> list[str]:
+        seen: dict[str, set[str]] = {}
+        for probe in self.probes:
+            for key, value in probe.taken.items():
+                seen.setdefault(key, set()).add(state(value))
+        return sorted(key for key, states in seen.items() if len(states) > 1)
+
+    def _comparable(self, base: Probe) -> set[str]:
+        """Keys a change of which alone changed which tensors there are."""
+        usual = folded(base)
+        odd = {
+            tensors
+            for tensors, probe in {id(probe.tensors): probe for probe in self.probes}.items()
+            if folded(probe) != usual
+        }
+        found: set[str] = set()
+        for probe in self.probes:
+            if id(probe.tensors) in odd:
+                differing = [name for name in base.given if probe.given.get(name) != base.given[name]]
+                if len({name.partition(".")[0] for name in differing}) == 1:
+                    found.update(differing)
+        return found
+
+
+def _groups(probes: Sequence[Probe], builder: Builder, key: str) -> Iterable[Group]:
+    """The groups of probes that differ in a key alone and have different tensors."""
+    groups: dict[int, list[int]] = {}
+    for place, probe in enumerate(probes):
+        groups.setdefault(_rest(builder.hashes(probe), key), []).append(place)
+    for places in groups.values():
+        if len({id(probes[place].tensors) for place in places}) > 1:  # the same ones are one object
+            yield Group(tuple(places), _differing([probes[place] for place in places]))
+
+
+def _rest(hashes: Mapping[str, int], key: str) -> int:
+    """A number that stands for all that a config holds but for a key, and for the list that it is a place of."""
+    above = key.rpartition(".")[0] if key[-1].isdecimal() else ""
+    left = sum(value for name, value in hashes.items() if name.startswith(f"{key}."))
+    return hashes["*"] - hashes.get(key, 0) - hashes.get(above, 0) - left
+
+
+def _differing(group: Sequence[Probe]) -> frozenset[str]:
+    """The keys that a class takes otherwise in some probes than in others."""
+    first = group[0].taken
+    return frozenset(name for name in first if any(probe.taken.get(name) != first[name] for probe in group))
