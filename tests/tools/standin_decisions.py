@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from standin_fits import FEWEST, Fitter, Sample, Values, number
 
@@ -33,6 +33,19 @@ def _usual(samples: Sequence[Sample]) -> list[Sample]:
 _Labelled = tuple[Sample, frozenset[str | None]]
 
 
+class Decided(NamedTuple):
+    """A decision.
+
+    Args:
+        unexplained: the places of the samples that it does not answer.
+        without_rule: the places of those that no rule holds for.
+    """
+
+    decision: Any
+    unexplained: list[int]
+    without_rule: list[int]
+
+
 class Learner:
     """Finds decisions.
 
@@ -56,12 +69,16 @@ class Learner:
         self.fitter = Fitter(keys, further, self.values)
         self.features, self.made, self.compared = features, made, compared
 
-    def decide(self, samples: Sequence[Sample], where: Any) -> tuple[Any, list[int]]:
-        """The decision, and the places of the samples that it leaves unexplained."""
+    def decide(self, samples: Sequence[Sample], where: Any) -> Decided:
+        """The decision between the rules that hold."""
         rules = self._rules(samples, where)
         labelled = [(sample, self._fitting(sample, rules)) for sample in samples]
         decision = self._parted(labelled, 0)
-        return decision, [place for place, sample in enumerate(samples) if self._leaf(decision, sample) == UNRESOLVED]
+        return Decided(
+            decision,
+            [place for place, sample in enumerate(samples) if self._leaf(decision, sample) == UNRESOLVED],
+            [place for place, (_, labels) in enumerate(labelled) if labels == {UNRESOLVED}],
+        )
 
     def _leaf(self, decision: Any, sample: Sample) -> Any:
         while isinstance(decision, list):

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from itertools import combinations
+from math import isfinite
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -67,11 +68,11 @@ def number(value: Any) -> bool:
 
 
 def numeric(samples: Sequence[Sample], keys: Iterable[str]) -> dict[str, Any]:
-    """The keys that hold numbers in all samples, with an array of those."""
+    """The keys that hold finite numbers in all samples, with an array of those."""
     found = {}
     for key in keys:
         values = [sample.values.get(key) for sample in samples]
-        if all(map(number, values)):
+        if all(number(value) and isfinite(value) for value in values):
             found[key] = np.array(values, dtype=float)
     return found
 

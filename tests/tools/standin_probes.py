@@ -155,7 +155,7 @@ class Builder:
     def hashes(self, probe: Probe) -> dict[str, int]:
         """A number for each key of a probe that stands for the key and what it holds; `*` has their sum."""
         if id(probe) not in self._hashes:
-            numbers = {key: hash((key, json.dumps(value))) for key, value in probe.given.items()}
+            numbers = {key: hash(f"{key}={json.dumps(value)}") for key, value in probe.given.items()}
             numbers["*"] = sum(numbers.values())
             self._hashes[id(probe)] = (probe, numbers)
         return self._hashes[id(probe)][1]

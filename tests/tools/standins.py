@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from record import usual_class
-from standin_decisions import Learner
+from standin_decisions import Decided, Learner
 from standin_effects import Effects
 from standin_fits import Sample, Values, number
 from standin_keys import about_keys, is_short, one_of_each, shortened, taken_label, used_keys
@@ -325,17 +325,17 @@ class Recorder:
         base = self.probes[json.dumps(self.variants.base, sort_keys=True)]
         effects = Effects(probes, self.builder, self.variants.paths, base, self.computed_values)
         made = []
-        decisions: dict[str, tuple[Any, list[int]]] = {}
+        decisions: dict[str, Decided] = {}
         self.puzzles = set()
         for row in rows(probes):
             kind = row.kind.partition("\0")[0]
             key = json.dumps(sorted(row.labels.items()))
             if key not in decisions:
                 decisions[key] = self._decided(row, probes, effects)
-            decision, left = decisions[key]
+            decision, left, without_rule = decisions[key]
             if left:
                 self.say(f"unresolved: {len(left)} of {len(probes)} {row.name} {row.kind!r}: {str(decision)[:200]}")
-            self.puzzles.update(left)
+            self.puzzles.update(without_rule or left)
             made.append((row.name, kind, shortened(decision)))
         used = used_keys(decision for _, _, decision in made)
         computed = self._computed(used, probes)
@@ -356,14 +356,15 @@ class Recorder:
             rows=made,
         )
 
-    def _decided(self, row: Row, probes: Sequence[Probe], effects: Effects) -> tuple[Any, list[int]]:
-        """The decision on a row, and the places of the probes that it does not explain."""
+    def _decided(self, row: Row, probes: Sequence[Probe], effects: Effects) -> Decided:
+        """The decision on a row: of keys that bear on it, or of all if those do not explain it."""
         labelled = samples(row, probes)
-        best: tuple[Any, list[int]] = (UNRESOLVED, list(range(len(probes))))
+        best: Decided | None = None
         for learner in (effects.learner(row.labels), effects.learner()):
-            if best[1] and learner is not None:
-                found = learner.decide(labelled, (row.name, row.kind))
-                best = min(found, best, key=_unexplained)
+            if learner is not None and (best is None or best.unexplained):
+                decided = learner.decide(labelled, (row.name, row.kind))
+                best = decided if best is None or len(decided.unexplained) < len(best.unexplained) else best
+        assert best is not None
         return best
 
     def _computed(self, used: set[str], probes: Sequence[Probe]) -> dict[str, Any]:
@@ -380,7 +381,7 @@ class Recorder:
             names = {name for sample in labelled for name in sample.values}
             seen = {name: {state(sample.values.get(name)) for sample in labelled} for name in sorted(names)}
             features = [key, *(name for name, states in seen.items() if len(states) > 1 and name != key)]
-            decision, left = Learner(keys, features, values=self.computed_values).decide(labelled, key)
+            decision, left, _ = Learner(keys, features, values=self.computed_values).decide(labelled, key)
             if left:
                 self.say(f"not computed: {len(left)} of {len(labelled)} {key}: {json.dumps(decision)[:200]}")
             found[key] = shortened(decision)
@@ -407,10 +408,6 @@ class Recorder:
                 if made := self.builder.settings(values):
                     found.append(made)
         return found
-
-
-def _unexplained(found: tuple[Any, list[int]]) -> int:
-    return len(found[1])
 
 
 def predicted(known: StandIn, values: Json) -> Observed:
