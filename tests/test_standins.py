@@ -4,8 +4,13 @@ import itertools
 from typing import Any
 
 import pytest
-from standin_fits import Learner, Sample, expression_of
+from standin_decisions import Decided, Learner
+from standin_effects import Effects
+from standin_fits import Sample, Values, expression_of
 from standin_rows import rows
+from standins import text
+
+from hfcount.architectures.stand_ins import StandIn
 
 np = pytest.importorskip("numpy")
 
@@ -28,6 +33,9 @@ KEYS = ("width", "heads", "depth", "rank")
         ("2 * width + rank", "2*width+rank"),
         ("width * heads + 2 * depth * rank", "width*heads+2*depth*rank"),
         ("2 * width + 2 * rank * heads + depth", "2*width+2*heads*rank+depth"),
+        ("width + heads + depth + rank", "width+heads+depth+rank"),
+        ("width + 2 * (width // heads) * depth", "width+2*width//heads*depth"),
+        ("(width // heads) * (rank // heads) + depth + 1", "width//heads*rank//heads+depth+1"),
     ],
 )
 def test_an_expression_is_found(formula: str, expression: str) -> None:
@@ -43,6 +51,17 @@ def test_no_expression_is_made_up() -> None:
     assert expression_of(columns, [17, 3, 99, 41, 5, 60, 7, 81, 23, 12, 350, 2]) is None
 
 
+@pytest.mark.parametrize("factor", [4_000_000, 12_345])
+def test_a_number_that_no_code_has_is_before_no_key(factor: int) -> None:
+    columns = {"epsilon": np.array([1e-5, 2e-5, 4e-5, 8e-5, 16e-5])}
+    assert expression_of(columns, [factor * share for share in (1, 2, 4, 8, 16)]) is None
+
+
+def test_keys_that_are_not_finite_are_in_no_expression() -> None:
+    samples = [sample(("#|", (3 * width,)), width=width, limit=float("inf")) for width in (3, 5, 8, 21)]
+    assert Learner(["width", "limit"], []).decide(samples, "x").decision == "3*width|"
+
+
 def sample(label: Any, **values: Any) -> Sample:
     return Sample(values, label)
 
@@ -52,7 +71,26 @@ def test_a_switch_decides() -> None:
         sample(("#|", (width,)) if biased else None, width=width, biased=biased)
         for width, biased in itertools.product((3, 5, 8, 21), (True, False))
     ]
-    assert Learner(["width"], ["biased"]).decide(samples, "x") == (["biased", {"true": "width|", "false": None}], 0)
+    decision = ["biased", {"true": "width|", "false": None}]
+    assert Learner(["width"], ["biased"]).decide(samples, "x") == Decided(decision, [], [])
+
+
+def test_what_a_class_makes_of_several_keys_decides_where_no_key_does() -> None:
+    words = ("plain", "gated-x", "gated-y", "other")
+    samples = [
+        sample(("#|", (width,)) if word[:5] == "gated" else None, width=width, word=word, gated=word[:5] == "gated")
+        for width, word in itertools.product((3, 5, 8, 21), words)
+    ]
+    samples += [sample(("#|", (width,)), width=width, word="plain", gated=True) for width in (3, 5, 8, 21)]
+    found = Learner(["width"], ["word"], ["gated"]).decide(samples, "x")
+    assert found == Decided(["gated", {"true": "width|", "false": None}], [], [])
+
+
+def test_a_rule_that_answers_is_preferred_to_one_that_does_not() -> None:
+    samples = [sample(("#|", (inner,)), width=width, inner=inner) for width, inner in ((3, 5), (5, 7), (8, 9), (21, 2))]
+    samples += [sample(("#|", (4 * width,)), width=width, inner=None) for width in (3, 5, 8, 21)]
+    decision = ["inner", {"+": "inner|", "null": "4*width|"}]
+    assert Learner(["width", "inner"], ["inner"]).decide(samples, "x") == Decided(decision, [], [])
 
 
 def test_what_parts_the_probes_alike_is_asked_for_together() -> None:
@@ -60,8 +98,8 @@ def test_what_parts_the_probes_alike_is_asked_for_together() -> None:
         sample(("#|", (width,)) if biased else None, width=width, biased=biased, mode="x" if biased else None)
         for width, biased in itertools.product((3, 5, 8, 21), (True, False))
     ]
-    decision, left = Learner(["width"], ["biased", "mode"]).decide(samples, "x")
-    assert (decision, left) == (["biased&mode", {"true&'x": "width|", "false&null": None}], 0)
+    decision = ["biased&mode", {"true&'x": "width|", "false&null": None}]
+    assert Learner(["width"], ["biased", "mode"]).decide(samples, "x") == Decided(decision, [], [])
 
 
 def test_sizes_are_compared_where_no_switch_decides() -> None:
@@ -69,20 +107,65 @@ def test_sizes_are_compared_where_no_switch_decides() -> None:
         sample(None if width == rank else ("#|", (width,)), width=width, rank=rank)
         for width, rank in itertools.product((3, 5, 8, 21), (3, 5, 8))
     ]
-    decision, left = Learner(["width", "rank"], [], ["width<=>rank"]).decide(samples, "x")
-    assert (decision, left) == (["width<=>rank", {"=": None, ">": "width|", "<": "width|"}], 0)
+    decision = ["width<=>rank", {"=": None, ">": "width|", "<": "width|"}]
+    assert Learner(["width", "rank"], [], compared=["width<=>rank"]).decide(samples, "x") == Decided(decision, [], [])
+
+
+def test_a_size_is_compared_with_1() -> None:
+    samples = [
+        sample(("#|", (width,)) if step == 1 else ("?", ()), width=width, step=step)
+        for width, step in itertools.product((3, 5, 8, 21), (1, 2, 3))
+    ]
+    found = Learner(["width", "step"], [], compared=["step<=>1"]).decide(samples, "x")
+    assert found.decision == ["step<=>1", {"=": "width|", ">": "?"}]
 
 
 def test_too_few_probes_tell_nothing() -> None:
     samples = [sample(("#|", (2 * width,)), width=width) for width in (3, 5)]
-    assert Learner(["width"], []).decide(samples, "x") == ("?", 2)
+    assert Learner(["width"], []).decide(samples, "x") == Decided("?", [0, 1], [0, 1])
 
 
 class Built:
-    """A probe, as `rows` looks at it."""
+    """A probe, as `rows` and `Effects` look at it."""
 
     def __init__(self, tensors: Any, taken: Any) -> None:
         self.tensors, self.taken = tensors, taken
+        self.given = taken
+
+
+class Hashes:
+    """What `Effects` asks a builder for."""
+
+    def hashes(self, probe: Any) -> dict[str, int]:
+        numbers = {key: hash(f"{key}={value}") for key, value in probe.given.items()}
+        return {**numbers, "*": sum(numbers.values())}
+
+
+def test_keys_bear_on_what_changes_with_them_alone() -> None:
+    small, large = {"w": ((4,), "parameter")}, {"w": ((8,), "parameter")}
+    settings = [(4, True, 1), (4, False, 1), (8, True, 1), (8, False, 2)]  # the last two differ in two keys
+    probes: Any = [
+        Built(small if width == 4 else large, {"width": width, "fast": fast, "depth": depth, "twice": 2 * width})
+        for width, fast, depth in settings
+    ]
+    builder: Any = Hashes()
+    effects = Effects(probes, builder, ["width", "fast", "depth"], probes[0], Values())
+    assert {key: [group.along for group in groups] for key, groups in effects.groups.items()} == {}
+    for probe in probes:  # what a class makes of a key is not given
+        probe.given = {key: value for key, value in probe.given.items() if key != "twice"}
+    effects = Effects(probes, builder, ["width", "fast", "depth"], probes[0], Values())
+    assert {key: [group.along for group in groups] for key, groups in effects.groups.items()} == {
+        "width": [{"width", "twice"}]
+    }
+
+
+def test_names_with_the_same_tensors_are_one_row_of_a_record() -> None:
+    rows_made = [("a.w", "linear", "width|"), ("b.w", "linear", "width|"), ("a.b", "parameter", "width|")]
+    empty: dict[str, Any] = {key: {} for key in ("names", "spans", "states", "computed")}
+    known = StandIn(
+        model_type="odd", architecture="Odd", version="", defaults={"width": 4}, declared="", rows=rows_made, **empty
+    )
+    assert '["a.w b.w","linear","width|"],' in text([known])
 
 
 def built(**shapes: Any) -> Any:

@@ -5,7 +5,7 @@ are expressions over keys, and decisions between them by what keys hold. What wa
 
 An expression is a sum of products and quotients, such as `2*hidden_size*expand+n_groups/2`; `a//b` is rounded down. A
 decision is the rule that holds, or `[FEATURE, {STATE: decision}]`: a FEATURE is a key, whose state `state` gives, `a&b`
-for the states of several, or `a<=>b`, which compares two.
+for the states of several, or `a<=>b`, which compares two, or a key with a number.
 """
 
 import json
@@ -198,7 +198,9 @@ def decided(decision: Decision, values: Any) -> Any:
     while isinstance(decision, list):
         feature, by_state = decision
         now = feature_state(feature, values)
-        context += [f"{key} = {json.dumps(values.get(key))}" for key in re.split("&|<=>", feature)]
+        context += [
+            f"{key} = {json.dumps(values.get(key))}" for key in re.split("&|<=>", feature) if not key.isdecimal()
+        ]
         if now not in by_state and OTHERS not in by_state:
             raise Unprobed(f"{' with '.join(context)} was not probed")
         decision = by_state[now if now in by_state else OTHERS]
@@ -208,11 +210,11 @@ def decided(decision: Decision, values: Any) -> Any:
 
 
 def feature_state(feature: str, values: Any) -> str:
-    """The state of a key, those of several (`a&b`), or how two compare (`a<=>b`)."""
+    """The state of a key, those of several (`a&b`), or how a key compares with another, or a number (`a<=>b`)."""
     left, compared, right = feature.partition("<=>")
     if not compared:
         return "&".join(state(values.get(key)) for key in feature.split("&"))
-    one, other = values.get(left), values.get(right)
+    one, other = values.get(left), int(right) if right.isdecimal() else values.get(right)
     if not (_is_number(one) and _is_number(other)):
         return "?"
     return "<" if one < other else ">" if one > other else "="

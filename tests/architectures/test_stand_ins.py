@@ -40,7 +40,7 @@ KNOWN = StandIn(
     },
     rows=[
         ("table.weight", "parameter", "width|"),
-        ("layers.{}.up.weight", "linear", "4*width,width|0:depth"),
+        ("layers.{}.up.weight layers.{}.gate.weight", "linear", "4*width,width|0:depth"),
         ("layers.{}.up.bias", "parameter", ["biased", {"true": "4*width|0:depth", "false": None}]),
         ("layers.{}.a.weight", "parameter", "share*heads+1|kinds=a"),
     ],
@@ -54,6 +54,7 @@ def answer(**values: Any) -> Json:
 USUAL = {
     "table.weight": ((8,), []),
     "layers.{}.up.weight": ((32, 8), [[0, 1, 2]]),
+    "layers.{}.gate.weight": ((32, 8), [[0, 1, 2]]),
     "layers.{}.a.weight": ((9,), [[0]]),
 }
 
@@ -63,7 +64,14 @@ USUAL = {
     [
         ({}, {}),
         ({"dropout": 0.5, "architectures": ["OddModel"]}, {}),
-        ({"n_layer": 5}, {"layers.{}.up.weight": ((32, 8), [[0, 1, 2, 3, 4]]), "layers.{}.a.weight": ((9,), [[0, 3]])}),
+        (
+            {"n_layer": 5},
+            {
+                "layers.{}.up.weight": ((32, 8), [[0, 1, 2, 3, 4]]),
+                "layers.{}.gate.weight": ((32, 8), [[0, 1, 2, 3, 4]]),
+                "layers.{}.a.weight": ((9,), [[0, 3]]),
+            },
+        ),
         ({"biased": True}, {"layers.{}.up.bias": ((32,), [[0, 1, 2]])}),
         ({"share": 16}, {"layers.{}.a.weight": ((33,), [[0]])}),
         ({"heads": 3}, {"layers.{}.a.weight": ((7,), [[0]])}),  # 8 // 3, three times, and 1
@@ -75,7 +83,11 @@ def test_what_was_probed_is_answered(values: Json, differing: Json) -> None:
 
 
 def test_a_list_without_a_word_has_none_of_its_tensors() -> None:
-    assert answer(kinds=["b", "b", "b"]).keys() == {"table.weight", "layers.{}.up.weight"}
+    assert answer(kinds=["b", "b", "b"]).keys() == {
+        "table.weight",
+        "layers.{}.up.weight",
+        "layers.{}.gate.weight",
+    }
 
 
 @pytest.mark.parametrize(
@@ -127,6 +139,7 @@ def test_an_expression_that_is_no_whole_number_is_not_answered(expression: str) 
     ("decision", "rule"),
     [
         (["width<=>depth", {">": "above", "=": "same"}], "above"),
+        (["heads<=>2", {"=": "two", ">": "more"}], "two"),
         (["biased&share", {"false&null": "both"}], "both"),
         (["mode", {"'y": "y", "*": "others"}], "others"),
     ],
@@ -135,7 +148,10 @@ def test_decisions(decision: Any, rule: str) -> None:
     assert decided(decision, Reading(KNOWN, {**KNOWN.defaults, "share": None, "mode": "x", "width": 8}).given) == rule
 
 
-@pytest.mark.parametrize("decision", [["width<=>depth", {"<": "below"}], ["biased&share", {"true&null": ""}], "?"])
+@pytest.mark.parametrize(
+    "decision",
+    [["width<=>depth", {"<": "below"}], ["heads<=>2", {">": "more"}], ["biased&share", {"true&null": ""}], "?"],
+)
 def test_a_decision_that_was_not_recorded_is_none(decision: Any) -> None:
     with pytest.raises(Unprobed):
         decided(decision, dict(KNOWN.defaults))

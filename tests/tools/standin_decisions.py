@@ -92,15 +92,13 @@ class Learner:
             self.fitter.fit(group, where) or self.fitter.fit(_usual(group), where) for group in _by_text(rest).values()
         ]
         rules = [rule for rule in fitted if rule is not None]
-        rest = [sample for sample in rest if self._fitting(sample, rules) == {UNRESOLVED}]
+        rest = [sample for sample in rest if not self._is_given(sample, rules)]
         while rest:
             _, group = max(self._contexts(rest).items(), key=_largest)
             rule = self.fitter.fit(group, where) or self.fitter.fit(_usual(group), where)
             rules += self._by_comparing(group, where) if rule is None else [rule]
             gone = {id(sample) for sample in group}
-            rest = [
-                sample for sample in rest if id(sample) not in gone and self._fitting(sample, rules) == {UNRESOLVED}
-            ]
+            rest = [sample for sample in rest if id(sample) not in gone and not self._is_given(sample, rules)]
         return list(dict.fromkeys(rules))
 
     def _by_comparing(self, group: Sequence[Sample], where: Any) -> list[str]:
@@ -184,6 +182,10 @@ class Learner:
         if any(result not in (target, None) for result, target in zip(results, numbers, strict=True)):
             return None
         return None not in results
+
+    def _is_given(self, sample: Sample, rules: Sequence[str]) -> bool:
+        """Whether a rule answers the label of a sample."""
+        return any(self._gives(rule, sample) for rule in rules)
 
     def _is_empty(self, rule: str, sample: Sample) -> bool:
         """Whether a rule is about a range of no numbers, or a list without the word."""

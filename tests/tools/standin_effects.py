@@ -54,7 +54,8 @@ class Effects:
     def _made(self, direct: frozenset[str], along: frozenset[str]) -> Learner:
         keys = [key for key in self._numbers if key in direct]
         deciding = [key for key in keys if key in self._deciding]
-        compared = [
+        compared = [f"{key}<=>1" for key in deciding]
+        compared += [
             f"{one}<=>{other}"
             for one in deciding
             for other in keys

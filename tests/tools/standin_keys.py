@@ -85,7 +85,7 @@ def used_keys(decisions: Iterable[Any]) -> set[str]:
 
     def walk(decision: Any) -> None:
         if isinstance(decision, list):
-            found.update(re.split("&|<=>", decision[0]))
+            found.update(key for key in re.split("&|<=>", decision[0]) if not key.isdecimal())
             for inner in decision[1].values():
                 walk(inner)
         elif isinstance(decision, str):

@@ -172,6 +172,7 @@ class Recorder:
             self.add(self.joint(self.variants.base, large=True))
         for _ in range(_IN_CONTEXT):
             self.add(self.saved(self.joint(self.variants.base)))
+            self.add(self._with_lists(self.joint(self.variants.base)))
         written = self.saved(self.variants.base)
         for path in self._nulls():
             if (value := value_at(written, path)) is not None:
