@@ -45,6 +45,12 @@ def _layer(number: int, of: int) -> Spoil:
     return spoil
 
 
+def _silent(number: int) -> Spoil:
+    """A layer that writes nothing, as one that was added and not trained yet."""
+    names = (LAYER.format(number) + part for part in ("self_attn.o_proj.weight", "mlp.down_proj.weight"))
+    return steps(*map(_zeroed, names))
+
+
 def _experts(layers: range, experts: range) -> Spoil:
     """Experts with the weights of the first of their layer."""
 
@@ -185,6 +191,19 @@ ROWS: dict[str, tuple[dict[str, Any], Spoil, str, str]] = {
     "a matrix of another layer": (LLAMA, copied(UP, UP.replace("s.1.", "s.0.")), "HF910 error", "layers.0.mlp.up_proj"),
     "a layer of another one": (LLAMA, _layer(2, 1), "HF910 error", "layers.2 has the same weights as"),
     "a range of layers": (LLAMA, steps(_layer(2, 0), _layer(3, 1)), "HF910 note", "layers.2 to 3 have the same"),
+    "layers that were added": (
+        LLAMA,
+        steps(_layer(1, 0), _layer(3, 2), _silent(1), _silent(3)),
+        "HF910 note",
+        "model.layers.1, 3 have the same weights as model.layers.0, 2",
+    ),
+    "a layer that was added": (LLAMA, steps(_layer(2, 1), _silent(2)), "HF910 note", "layers.2 has the same weights"),
+    "one row of two": (
+        config("llama", **SIZES, architectures=["LlamaForSequenceClassification"], num_labels=2),
+        changed("score.weight", _zero(0, 24)),
+        "",
+        "",
+    ),
     "layers that began as copies": (LLAMA, steps(_norms, *(_layer(number, 0) for number in (1, 2, 3))), "", ""),
     "an expert of another one": (MOE, _experts(range(1), range(1, 2)), "HF910 error", "Expert model.layers.0.mlp.exp"),
     "all experts of a layer": (MOE, _experts(range(1), range(8)), "HF910 error", "Expert"),

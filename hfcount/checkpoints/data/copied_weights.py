@@ -6,7 +6,7 @@ where all of its layers are the same.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from hfcount.checkpoints.data.findings import reported
@@ -35,8 +35,14 @@ class _Copies:
     experts: dict[tuple[str, str], list[Subject]] = field(default_factory=dict)
 
 
-def copied_weights(loaded: Sequence[Subject], source: Source) -> Iterator[CopiedWeights]:
-    """The weights that are copies."""
+def copied_weights(
+    loaded: Sequence[Subject], source: Source, begun: Collection[Subject] = ()
+) -> Iterator[CopiedWeights]:
+    """The weights that are copies.
+
+    Args:
+        begun: the zero matrices of layers that add nothing yet: block expansion (LLaMA Pro) copies the layer before.
+    """
     matrices = [
         tensor for tensor in loaded if tensor.varied and tensor.tally.count >= _LEAST and not _is_diagonal(tensor)
     ]
@@ -46,7 +52,7 @@ def copied_weights(loaded: Sequence[Subject], source: Source) -> Iterator[Copied
     for copy, other in _same(matrices, source):
         _sort(copies, copy, other)
     yield from _of_siblings(copies.siblings, matrices)
-    yield from _of_layers(copies.layers, matrices, fresh)
+    yield from _of_layers(copies.layers, matrices, fresh, {tensor.name for tensor in begun})
     stacked = {tensor.name: _stacked(tensor, source) for tensor in matrices if _is_stack(tensor)}
     yield from _of_experts(copies.experts, stacked, matrices)
 
@@ -124,7 +130,10 @@ def _up_to(name: str, place: int) -> str:
 
 
 def _of_layers(
-    layers: Mapping[tuple[str, str], list[tuple[Subject, Subject]]], matrices: Sequence[Subject], fresh: bool
+    layers: Mapping[tuple[str, str], list[tuple[Subject, Subject]]],
+    matrices: Sequence[Subject],
+    fresh: bool,
+    silent: Collection[str],
 ) -> Iterator[CopiedWeights]:
     """Layers that are copies as a whole, and tensors that other layers have too."""
     whole = {}
@@ -142,7 +151,8 @@ def _of_layers(
         every_layer = {_layer(tensor.name, stack) for tensor in matrices if tensor.name.startswith(f"{stack}.")}
         if fresh and len(copied) == len(every_layer) - 1:
             continue
-        yield from _ranges({copy: whole[copy] for copy in copied})
+        added = {copy for copy in copied if any(name.startswith(f"{copy}.") for name in silent)}
+        yield from _ranges({copy: whole[copy] for copy in copied}, added)
 
 
 def _by_design(pairs: Sequence[tuple[Subject, Subject]], matrices: Sequence[Subject]) -> bool:
@@ -156,22 +166,30 @@ def _layer(name: str, stack: str) -> str:
     return name.removeprefix(f"{stack}.").partition(".")[0]
 
 
-def _ranges(whole: Mapping[str, tuple[str, list[Subject]]]) -> Iterator[CopiedWeights]:
-    """Layers that are copies: ranges of several are a note, since merges repeat such."""
-    steps: dict[int, list[str]] = {}
+def _ranges(whole: Mapping[str, tuple[str, list[Subject]]], added: Collection[str]) -> Iterator[CopiedWeights]:
+    """Layers that are copies: several, as merges repeat, and those that add nothing yet are a note."""
+    steps: dict[tuple[int, bool], list[str]] = {}
     for copy, (expected, _) in whole.items():
-        steps.setdefault(_number(copy) - _number(expected), []).append(copy)
-    for names in steps.values():
+        steps.setdefault((_number(copy) - _number(expected), copy in added), []).append(copy)
+    for (_, silent), names in steps.items():
         tensors = [tensor for name in names for tensor in whole[name][1]]
-        first, last = names[0], names[-1]
-        origin, end = whole[first][0], whole[last][0]
-        if len(names) == 1:
-            facts: dict[str, object] = {"kind": "layer", "copy": first, "expected": origin}
-        else:
-            kind: Copied = "layers"
-            facts = {"kind": kind, "copy": f"{first} to {_number(last)}", "expected": f"{origin} to {_number(end)}"}
+        kind: Copied = "layers" if len(names) > 1 else "layer"
+        facts: dict[str, object] = {"kind": kind, "copy": _several(names)}
+        facts |= {"expected": _several([whole[name][0] for name in names])}
+        if silent or len(names) > 1:
             facts |= {"severity": "note", "fix": CopiedWeights.meant}
         yield from reported(CopiedWeights, tensors, facts)
+
+
+def _several(layers: Sequence[str]) -> str:
+    """Layers of one stack as one text: `model.layers.3 to 5`, or `model.layers.3, 7, 11`."""
+    numbers = sorted(_number(layer) for layer in layers)
+    first, last = f"{layers[0].rpartition('.')[0]}.{numbers[0]}", numbers[-1]
+    if len(numbers) == 1:
+        return first
+    if last - numbers[0] == len(numbers) - 1:
+        return f"{first} to {last}"
+    return ", ".join([first, *map(str, numbers[1:])])
 
 
 def _number(layer: str) -> int:

@@ -54,7 +54,7 @@ def findings(subjects: Subjects, source: Source, outcome: Outcome) -> Iterator[V
     yield from _texts(loaded, source)
     yield from zeros_in_part(loaded, source)
     yield from repeated_rows(loaded, source)
-    yield from copied_weights(loaded, source)
+    yield from copied_weights(loaded, source, begun)
     yield from implausible(loaded, subjects, source)
     for tensor in loaded:
         yield from _codes(tensor, subjects, source)

@@ -64,7 +64,7 @@ def _lost(tensor: Subject, source: Source) -> Span | None:
         return max(holes, key=lambda run: run.end - run.begin)
     if broken := [run for run in tensor.tally.zero_runs if _breaks_rows(tensor, run, source)]:
         return max(broken, key=lambda run: run.end - run.begin)
-    halves = [run for run in runs if run.end - run.begin >= _LOST * tensor.place.size]
+    halves = [run for run in runs if run.end - run.begin >= _LOST * tensor.place.size and not _is_row(tensor, run)]
     return halves[0] if halves and _zeros_around(tensor, halves[0]) < _PRUNED else None
 
 
@@ -144,6 +144,11 @@ def _is_rows(tensor: Subject, run: Span) -> bool:
     """Whether it is whole rows."""
     row = tensor.place.size // tensor.shape[0] if tensor.shape else 0
     return row > 0 and _begins_row(run, row) and _ends_row(run, row, tensor.place.size)
+
+
+def _is_row(tensor: Subject, run: Span) -> bool:
+    """Whether it is one row alone, as that of a class of two which nothing was trained for."""
+    return _is_rows(tensor, run) and (run.end - run.begin) * tensor.shape[0] < 2 * tensor.place.size
 
 
 def _begins_row(run: Span, row: int) -> bool:
