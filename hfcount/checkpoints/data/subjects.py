@@ -88,8 +88,18 @@ class Subject(NamedTuple):
     @property
     def varied(self) -> bool:
         """Whether it is weights of several values, all of them numbers, and no text."""
+        return self.weights and self._has_numbers
+
+    @property
+    def varied_table(self) -> bool:
+        """Whether it is an embedding or a head of several values, all of them numbers, and no text."""
+        table = self.leaf is not None and self.leaf.component in (*_TABLES, "lm_head") and not self.leaf.tied_to
+        return table and self.matrix and self.loaded and not (self.packed or self.weights) and self._has_numbers
+
+    @property
+    def _has_numbers(self) -> bool:
         tally = self.tally
-        return self.weights and tally.constant is None and not (tally.nan or tally.infinite or tally.text)
+        return tally.constant is None and not (tally.nan or tally.infinite or tally.text)
 
     @property
     def norm(self) -> bool:

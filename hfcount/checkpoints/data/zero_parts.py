@@ -37,7 +37,7 @@ def zeros_in_part(loaded: Sequence[Subject], source: Source) -> Iterator[ZerosIn
     broken = {tensor.name: run for tensor in loaded if _may_lack(tensor) if (run := _lost(tensor, source)) is not None}
     alike: dict[tuple[str, ...], list[Subject]] = {}
     for tensor in loaded:
-        if tensor.weights:
+        if tensor.weights or tensor.name in broken:
             alike.setdefault(split(tensor.name)[0], []).append(tensor)
     for group in alike.values():
         lost = [tensor for tensor in group if tensor.name in broken]
@@ -48,7 +48,7 @@ def zeros_in_part(loaded: Sequence[Subject], source: Source) -> Iterator[ZerosIn
 
 def _may_lack(tensor: Subject) -> bool:
     runs = tensor.tally.zero_runs
-    return bool(runs) and tensor.varied and not tensor.blocks and _is_plain(tensor)
+    return bool(runs) and (tensor.varied or tensor.varied_table) and not tensor.blocks and _is_plain(tensor)
 
 
 def _is_plain(tensor: Subject) -> bool:
@@ -57,8 +57,8 @@ def _is_plain(tensor: Subject) -> bool:
 
 
 def _lost(tensor: Subject, source: Source) -> Span | None:
-    """The longest run that was never written, if there is one."""
-    runs = [run for run in tensor.tally.zero_runs if _is_long(tensor, run)]
+    """The longest run that was never written, if there is one; rows of a table may be zero for many reasons."""
+    runs = [run for run in tensor.tally.zero_runs if tensor.weights and _is_long(tensor, run)]
     holes = [run for run in runs if _is_hole(tensor, run)]
     if 2 * len(holes) > len(runs):
         return max(holes, key=lambda run: run.end - run.begin)
