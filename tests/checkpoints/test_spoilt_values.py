@@ -176,7 +176,7 @@ ROWS: dict[str, tuple[dict[str, Any], Spoil, str, str]] = {
     ),
     "one matrix of an expert": (MOE, times(ROUTER.format(2), 1e-5), "HF911 error", "root mean square"),
     "a few rows": (LLAMA, changed(UP, _zero(4800, 5280)), "", ""),
-    "the end of a head": (LLAMA, changed("lm_head.weight", _zero(1001, 1200)), "HF908 error", "lm_head.weight"),
+    "the end of a head": (LLAMA, changed("lm_head.weight", _zero(985, 1200)), "HF908 error", "lm_head.weight"),
     "a hole in an embedding": (
         LLAMA,
         changed("model.embed_tokens.weight", _zero(240, 500)),
