@@ -1,14 +1,15 @@
 """Builds two parts of the report: `evidence`, the files that were read, and `not_looked_at`, those that were not."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
+from hfcount.architectures.components.drafts import Draft
 from hfcount.checkpoints.inspection import Inspection
 from hfcount.errors import DocumentError
 from hfcount.fetcher import tokens
 from hfcount.fetcher.interface import Documents
-from hfcount.fetcher.unread_files import CODE, ORIGINALS, beside, code, originals
+from hfcount.fetcher.unread_files import ABSENT_TOKENIZER, CODE, ORIGINALS, beside, code, originals
 from hfcount.fetcher.weights import Weights
 from hfcount.formats.json import parse_object
 from hfcount.formats.safetensors import Shard
@@ -17,6 +18,7 @@ from hfcount.text import plural, printable
 from hfcount.verifier.finding import Finding
 
 _MOST = 100  # files of a kind that are named
+_WORDLESS = ("canine", "perceiver")  # whose tokenizers read bytes or characters, and have no files
 
 
 def published(inspection: Inspection) -> Evidence | None:
@@ -100,11 +102,21 @@ def unread(inspection: Inspection) -> tuple[Beside, ...]:
         read.update(weights.named if evidence.index else ())
         names = {*weights.files, *(weights.sizes or ()), *weights.apart}
     files = beside(names, read, documents.companions)
-    if any(name.endswith(".py") for name in names) and (named := code(names, _settings(documents))):
+    if named := code(names, _settings(documents)):
         files[CODE] = named
+    if weights is not None and weights.listed and _lacks_tokenizer(inspection, names):
+        files[ABSENT_TOKENIZER] = []
     if documents.source == "folder" and (kept := originals(documents.model)):
         files[ORIGINALS] = kept
     return kinds(files)
+
+
+def _lacks_tokenizer(inspection: Inspection, names: Collection[str]) -> bool:
+    """Whether a model that reads words has no file of a tokenizer; a draft takes its target's."""
+    spec = inspection.blueprint.spec if inspection.blueprint else None
+    if spec is None or not spec.vocab or isinstance(spec.own, Draft) or spec.family in _WORDLESS:
+        return False
+    return not (tokens.SETTINGS in names or tokens.has_words(names))
 
 
 def _settings(documents: Documents) -> Iterator[Mapping[str, Any]]:

@@ -30,6 +30,13 @@ _WORDS = (  # compiled where it is first used
     r"(?i).*(vocab|tokenizer\.(?!jinja)|tekken|tiktoken|spiece|sentencepiece|bpe|merges|dict\.txt).*"
     r"|.*\.(model|spm|codes)"
 )
+UNREADABLE = "unreadable"
+"""Where an excerpt says why a file cannot be parsed."""
+
+SPECIAL = "special_tokens_map.json"
+_PARSED = 262_144  # bytes of a file that is parsed as a whole; of longer ones both ends are looked at
+_ENDS = 100  # bytes at either end in which a file has a brace
+
 WITHOUT_WORDS = r"(Byt5|ByT5|Canine|Perceiver)Tokenizer(Fast)?"
 """Classes that have no file with words (transformers 5.23, vocab_files_names)."""
 
@@ -47,26 +54,26 @@ def read(folder: Path, names: Collection[str], label: str | None) -> dict[str, D
         label: what messages call the documents; their paths when None.
     """
 
-    def beginning(name: str, most: int) -> tuple[bytes, bool]:
-        """What is read of a file, and whether that is only its beginning."""
+    def beginning(name: str, most: int) -> tuple[bytes | None, bool]:
+        """What is read of a file, None if it cannot be, and whether that is only its beginning."""
         with suppress(FetchError), files.opened(folder / name, name) as file:
-            raw = (file.read(most + 1) or b"") if file else b""
-            return raw[:most], len(raw) > most
-        return b"", False
+            raw = file.read(most + 1) if file else None
+            return raw and raw[:most], raw is not None and len(raw) > most
+        return None, False
 
     top = {name: None for name in names if "/" not in name}
     known, parts = dict[str, int](), dict[str, bytes | None]()
     vocabulary = TOKENIZER if TOKENIZER in top else vocabularies.file_of(top)
     if vocabulary is not None:
         raw, cut = beginning(vocabulary, _WHOLE)
-        known, parts[vocabulary] = (known, None) if not raw else _of_vocabulary(vocabulary, raw, cut)
-    for name in (name for name in TOKENS if name in top and name != TOKENIZER):
+        known, parts[vocabulary] = (known, None) if raw is None else _of_vocabulary(vocabulary, raw, cut)
+    for name in (name for name in (*TOKENS, SPECIAL) if name in top and name != TOKENIZER):
         raw, cut = beginning(name, _MOST)
-        parts[name] = _with_claims(name, excerpt(name, raw, cut), known) if raw else None
+        parts[name] = None if raw is None else _with_claims(name, excerpt(name, raw, cut), known)
     parts[SETTINGS] = marked(SETTINGS, parts.get(SETTINGS), top)
     for name in (name for name in (GENERATION, CHAT_TEMPLATE) if name in top):
         raw, cut = beginning(name, SHORT)
-        parts[name] = excerpt(name, raw, cut)
+        parts[name] = excerpt(name, raw or b"", cut)
     wanted = [*TOKENS, *(name for name in parts if name not in TOKENS)]
     return {
         name: Document((label and f"{label} {name}") or printable(str(folder / name)), part)
@@ -85,9 +92,11 @@ def excerpt(name: str, raw: bytes, cut: bool) -> bytes | None:
         return None if cut else raw
     if name == TOKENIZER or name in vocabularies.FILES:
         return _of_vocabulary(name, raw, cut)[1]
+    if problem := _problem(name, raw, cut):
+        return json.dumps({UNREADABLE: problem}).encode()
     keys = _KEYS.get(name)
     if keys is None:
-        return raw
+        return None if name == SPECIAL else raw
     if not cut:
         with suppress(ValueError, RecursionError):
             value = json.loads(raw)
@@ -96,6 +105,35 @@ def excerpt(name: str, raw: bytes, cut: bool) -> bytes | None:
     text = raw.decode("utf-8", "ignore")
     kept = {key: value for key in keys[:1] if (value := _value(text, key, cut))}
     return json.dumps(kept).encode() if kept else None
+
+
+def _problem(name: str, raw: bytes, cut: bool) -> str | None:
+    """Why a file of JSON cannot be parsed; None if nothing is known to be wrong with it."""
+    if not name.endswith(".json"):
+        return None
+    begins, ends = raw[:_ENDS].lstrip()[:1] == b"{", raw[-_ENDS:].rstrip()[-1:] == b"}"
+    if begins and (cut or (ends and len(raw) > _PARSED)):
+        return None
+    with suppress(ValueError, RecursionError):
+        if isinstance(json.loads(raw), dict):
+            return None
+    try:
+        parse_object(Document(name, raw))
+    except DocumentError as error:
+        return error.text
+    return None
+
+
+def unreadable(documents: Mapping[str, Document]) -> Iterator[tuple[str, str]]:
+    """The files about tokens and generation that cannot be parsed: each name, and why in a sentence."""
+    for name in (name for name in (*TOKENS, SPECIAL, *vocabularies.FILES, GENERATION) if name in documents):
+        if name == GENERATION:
+            if problem := _problem(name, documents[name].raw, False):
+                yield name, problem
+            continue
+        with suppress(DocumentError):
+            if isinstance(problem := parse_object(documents[name]).get(UNREADABLE), str):
+                yield name, problem
 
 
 def has_words(names: Iterable[str]) -> bool:
@@ -116,6 +154,8 @@ def marked(name: str, part: bytes | None, names: Collection[str]) -> bytes | Non
 
 def _of_vocabulary(name: str, raw: bytes, cut: bool) -> tuple[dict[str, int], bytes | None]:
     """The words of a file with a vocabulary, empty where it is cut off, and what is kept of it."""
+    if problem := _problem(name, raw, cut):
+        return {}, json.dumps({UNREADABLE: problem}).encode()
     if name != TOKENIZER:
         words = {} if cut else vocabularies.words(name, raw)
         return words, json.dumps(vocabularies.highest(words)).encode() if words else None

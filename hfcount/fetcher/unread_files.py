@@ -16,6 +16,10 @@ from hfcount.formats.modules_json import read_modules
 TRAINING = "the state of a training"
 PICKLES, OWN = "pickled weights", "the author's own layout"
 CODE = "code that trust_remote_code runs"
+ABSENT_TOKENIZER = "no tokenizer"
+"""The kind that stands for files which are not there."""
+
+_GENERATE = "custom_generate/generate.py"  # which from_pretrained loads (transformers 5.24, generation/utils.py:586)
 _STEPS, _FOLDERS = "sentence-transformers modules", "safetensors of other folders"
 
 KEPT = ".cache/huggingface/hfcount"
@@ -88,14 +92,21 @@ def beside(names: Collection[str], read: Collection[str], companions: Mapping[st
 
 
 def code(names: Collection[str], settings: Iterable[Mapping[str, Any]]) -> list[str]:
-    """The files with code that the auto_map of any of these settings names, as far as they are there."""
-    modules = set[str]()
+    """The files with code that loading runs: those that an auto_map names, if they are there or of other repos.
+
+    Args:
+        names: paths of all files that are known.
+        settings: documents that may have an auto_map.
+    """
+    modules, elsewhere = set[str](), set[str]()
     for values in settings:
         classes = values.get("auto_map")
         for named in classes.values() if isinstance(classes, dict) else ():
             paths = named if isinstance(named, list) else [named]
-            modules |= {path.partition(".")[0] for path in paths if isinstance(path, str) and "--" not in path}
-    return sorted(name for module in modules if (name := f"{module}.py") in names)
+            for path in (path for path in paths if isinstance(path, str)):
+                repo, apart, module = path.rpartition("--")
+                (elsewhere if apart else modules).add(f"{repo}{apart}{module.partition('.')[0]}.py")
+    return sorted({*modules, _GENERATE}.intersection(names) | elsewhere)
 
 
 def kept_runs(folder: str | PathLike[str]) -> list[str]:

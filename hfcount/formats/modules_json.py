@@ -62,11 +62,16 @@ _INNER = ("config.json", "model.safetensors.index.json", "pytorch_model.bin.inde
 
 
 class Module(NamedTuple):
-    """One module: its folder, empty for the checkpoint's own, the name of its class, and the package of that."""
+    """One module: its folder, empty for the checkpoint's own, the name of its class, and the package of that.
+
+    Args:
+        reference: the path by which its class is imported.
+    """
 
     folder: str
     kind: str
     package: str = PACKAGE
+    reference: str = ""
 
     @property
     def label(self) -> str:
@@ -142,11 +147,12 @@ def read_modules(document: Document) -> list[Module]:
         raise DocumentError(f"{document.where} gives a module no name, but must give each one.")
     if any(not name or "." in name for name in names):
         raise DocumentError(f"{document.where} gives a module a name that is empty or has a dot, which torch refuses.")
-    if twice := [name for name, count in Counter(names).items() if count > 1]:
+    unlike = Counter(name for name, _ in {*zip(names, modules, strict=True)})
+    if twice := [name for name, count in unlike.items() if count > 1]:
         raise DocumentError(
             f"{document.where} gives several modules the name {shown(twice[0])}: the last replaces them."
         )
-    return modules
+    return [*dict(zip(names, modules, strict=True)).values()]
 
 
 def read_router(document: Document, folder: str) -> Mapping[str, Sequence[Module]]:
@@ -197,4 +203,4 @@ def _module(where: str, value: Any) -> Module:
     if path.anchor or ".." in path.parts or "\0" in folder:
         raise DocumentError(f"{where} has {shown(folder)} for a module's path, which leads out of the checkpoint.")
     segments = [segment for segment in folder.split("/") if segment not in ("", ".")]
-    return Module("/".join(segments), kind.rpartition(".")[2], kind.partition(".")[0])
+    return Module("/".join(segments), kind.rpartition(".")[2], kind.partition(".")[0], kind)

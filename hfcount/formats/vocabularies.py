@@ -22,6 +22,9 @@ _UNREAD = r"(?i)(?<![a-z])(pad|mask|image|video|audio|vision|reserved|unused|pla
 _MOST, _MOST_PIECES = 3_000_000, 1_000_000
 """Entries of a file, and pieces of sentencepiece, beyond which nothing is made of it; vocabularies have 300,000."""
 
+_MEMBERS = 1000
+"""Members of an object in which a key is looked for; a tokenizer.json has ten."""
+
 _DECODER = json.JSONDecoder()
 _SPACE = r"[ \t\r\n]*"  # compiled where it is first used
 
@@ -89,7 +92,9 @@ def _begin(text: str, place: int) -> int:
 
 def _value_of(text: str, place: int, wanted: str) -> int | None:
     """Where the value of a member begins, given where the first member begins; None where there is no such member."""
-    while text[place := _skipped(text, place)] != "}":
+    for _ in range(_MEMBERS):
+        if text[place := _skipped(text, place)] == "}":
+            break
         key, place = _DECODER.raw_decode(text, place)
         place = _skipped(text, place)
         if text[place : place + 1] != ":":

@@ -49,8 +49,12 @@ class Ends(NamedTuple):
 
 
 def check_chat(c: Comparison, outcome: Outcome) -> None:
-    """HF124 to HF126, HF128: of a tokenizer that lies beside the model."""
+    """HF124 to HF126, HF128, HF824: of a tokenizer that lies beside the model."""
     documents = c.weights.companions
+    for file, problem in tokens.unreadable(documents):
+        from hfcount.verifier.rules.hf824_companion_unreadable import CompanionUnreadable
+
+        outcome.report(CompanionUnreadable(file=file, problem=problem))
     settings = tokens.settings(documents)
     if not settings and GENERATION not in documents and CHAT_TEMPLATE not in documents:
         return

@@ -29,8 +29,9 @@ def _kind(name: str) -> str:
 
 
 def _listed(**kinds: str) -> list[dict[str, str]]:
+    """The modules by folder; a kind is a class of sentence-transformers, or the path of one."""
     return [
-        {"name": path.strip(".") or "root", "path": path.strip("."), "type": _kind(kind)}
+        {"name": path.strip(".") or "root", "path": path.strip("."), "type": kind if "." in kind else _kind(kind)}
         for path, kind in kinds.items()
     ]
 
@@ -103,7 +104,8 @@ MADE: dict[str, Callable[[], Files]] = {
 def test_a_folder_and_a_repo(hub: Hub, run: Run, tmp_path: Path, made: str) -> None:
     folder = _write(MADE[made](), tmp_path / "m")
     report = hfcount.verify(str(folder))
-    assert (report.verdict, report.error, report.not_looked_at) == ("verified", None, ())
+    assert (report.verdict, report.error) == ("verified", None)
+    assert {one.kind for one in report.not_looked_at} <= {"no tokenizer"}
     assert {one.verdict for one in report.modules or ()} == {"verified"}
     hub.publish("org/m", folder)
     online = run("org/m")
@@ -152,6 +154,40 @@ def _without(made: Callable[[], Files], *names: str) -> Files:
 def test_settings_that_are_taken(tmp_path: Path, files: Files) -> None:
     report = hfcount.verify(str(_write(_old() | files, tmp_path)))
     assert (report.verdict, report.findings) == ("verified", ()), str(report)
+
+
+def _renamed(number: int, **changes: str) -> list[dict[str, str]]:
+    """One of the modules in folders, with changes."""
+    return [_old()["modules.json"][number] | changes]
+
+
+def _typed(kind: str) -> Files:
+    """The last of the modules in folders with another class."""
+    return _old() | {"modules.json": [*_old()["modules.json"][:2], *_renamed(2, type=kind)]}
+
+
+@pytest.mark.parametrize(
+    ("files", "verdict"),
+    [
+        (_typed("sentence_transformers.base.modules.dense.Dense"), "verified"),
+        (_typed("sentence_transformers.sentence_transformer.modules.Dense"), "verified"),
+        (_old() | {"modules.json": [*_old()["modules.json"], *_renamed(2)]}, "verified"),
+        (_old() | {KIND: {"truncate_dim": 8}}, "verified"),
+        (_typed("sentence_transformers.models.Thick"), "unverified"),
+        (
+            _typed("sentence_transformers.models.Dens") | {KIND: {"__version__": {"sentence_transformers": "7.1.0"}}},
+            "unverified",
+        ),
+    ],
+    ids=str,
+)
+def test_paths_of_classes(tmp_path: Path, files: Files, verdict: str) -> None:
+    """Those by which 6.2 imports its classes, and those that a newer version may have."""
+    report = hfcount.verify(str(_write(files, tmp_path)))
+    assert (report.verdict, [one.severity for one in report.findings]) == (
+        verdict,
+        ["note"] * (verdict == "unverified"),
+    ), str(report)
 
 
 INNER = single(num_hidden_layers=4)
@@ -210,6 +246,15 @@ ROUTER = _routed()["router_config.json"]
         (_old() | {KIND: {"prompts": None}}, ["HF801"], "null for prompts"),
         (_old() | {KIND: {"model_type": "CrossEncoder", "default_prompt_name": "query"}}, ["HF801"], "query"),
         (MADE["words"]() | {"wordembedding_config.json": {"tokenizer_class": "odd"}}, ["HF801"], "tokenizer_class"),
+        (_old() | {KIND: {"truncate_dim": "8"}}, ["HF801"], "for truncate_dim"),
+        (
+            _old() | {KIND: {"model_type": "SparseEncoder", "max_active_dims": 8.5}},
+            ["HF801", "HF805"],
+            "max_active_dims",
+        ),
+        *((_typed(kind), ["HF807"], f'the class "{kind}"') for kind in ("", "Dense", "sentence_transformers.Dense")),
+        (_typed("sentence_transformers.models.Dens"), ["HF807"], "cannot import"),
+        (_old() | {"modules.json": [*_old()["modules.json"], *_renamed(1, name="2_Dense")]}, ["HF001"], "several"),
     ],
 )
 def test_what_is_refused(tmp_path: Path, files: Files, codes: list[str], text: str) -> None:

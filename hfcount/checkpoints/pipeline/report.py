@@ -208,8 +208,8 @@ def _evidence(several: Sequence[Evidence]) -> Evidence | None:
 
 
 def _together(parts: Sequence[PipelinePart]) -> Iterator[Beside]:
-    """Files of the parts that were not read, by kind, as paths below the pipeline."""
-    for kind in dict.fromkeys(beside.kind for part in parts for beside in part.not_looked_at):
+    """Files of the parts that were not read, by kind, as paths below the pipeline, whose tokenizers are parts."""
+    for kind in dict.fromkeys(beside.kind for part in parts for beside in part.not_looked_at if beside.count):
         rows = [(part.name, row) for part in parts for row in part.not_looked_at if row.kind == kind]
         names = tuple(f"{name}/{file}" for name, row in rows for file in row.files)
         yield Beside(kind=kind, count=sum(row.count for _, row in rows), files=names[:100])

@@ -61,9 +61,10 @@ def _closed(report: Report) -> str:
     """`; not opened: a.gguf, b.gguf and 3 more (GGUF)`: what lies beside the model."""
     known = {name for other in report.not_looked_at for name in other.files}
     files = report.evidence.files if report.evidence else None
-    closed = [f"{named(other.files, other.count)} ({other.kind})" for other in report.not_looked_at]
+    closed = [f"{named(other.files, other.count)} ({other.kind})" for other in report.not_looked_at if other.count]
     closed += [f"{name} ({why})" for name, why in (files.apart if files else {}).items() if name not in known]
-    return f"; not opened: {', '.join(closed)}" if closed else ""
+    absent = "".join(f"; there is {other.kind}" for other in report.not_looked_at if not other.count)
+    return (f"; not opened: {', '.join(closed)}" if closed else "") + absent
 
 
 def listed(words: Sequence[str]) -> str:

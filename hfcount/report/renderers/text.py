@@ -30,7 +30,11 @@ def verdict(report: Report) -> str:
     if report.recorded_from:
         by = f" ({report.family} is recorded from {report.recorded_from}, not described)"
     left = (
-        ", ".join(other.kind for other in report.not_looked_at if other.kind not in (CODE, TRAINING, ORIGINALS))
+        ", ".join(
+            other.kind
+            for other in report.not_looked_at
+            if other.count and other.kind not in (CODE, TRAINING, ORIGINALS)
+        )
         if report.ok
         else ""
     )

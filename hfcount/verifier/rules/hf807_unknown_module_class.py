@@ -1,6 +1,6 @@
 """HF807: unknown module class."""
 
-from hfcount.text import printable
+from hfcount.text import printable, shown
 from hfcount.verifier.finding import Finding
 from hfcount.verifier.loaders.labels import SENTENCE_TRANSFORMERS
 
@@ -11,6 +11,7 @@ class UnknownModuleClass(Finding):
     Args:
         label: the module.
         observed: the class; foreign: whether it is of another package, or of the repo's own code.
+        path: the path by which it cannot be imported, where that is known; None where it is unknown.
     """
 
     code = "HF807"
@@ -23,9 +24,15 @@ class UnknownModuleClass(Finding):
     label: str
     observed: str
     foreign: bool = False
+    path: str | None = None
 
     @property
     def text(self) -> str:
+        if self.path is not None:
+            return (
+                f"modules.json names the class {shown(self.path)} for {printable(self.label)}, which"
+                f" {SENTENCE_TRANSFORMERS} cannot import. The module's tensors were not compared."
+            )
         if self.foreign:
             return (
                 f"modules.json names the class {printable(self.observed)} for {printable(self.label)}, which"

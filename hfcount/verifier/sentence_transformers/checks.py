@@ -1,5 +1,6 @@
 """Checks the configs, tensors and widths of the modules around a model."""
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
@@ -9,14 +10,16 @@ from hfcount.blueprints.blueprint import Blueprint
 from hfcount.errors import DocumentError
 from hfcount.fetcher.layout import MODULES
 from hfcount.formats.json import Document, parse_object
-from hfcount.formats.modules_json import KIND, PYLATE, ROUTERS, TRANSFORMERS, Module, read_modules, read_router
+from hfcount.formats.modules_json import KIND, PACKAGE, PYLATE, ROUTERS, TRANSFORMERS, Module, read_modules, read_router
 from hfcount.formats.safetensors import Shard
 from hfcount.text import shown
 from hfcount.verifier.comparison import Comparison
 from hfcount.verifier.findings import ModuleResult, Outcome, finding_of
 from hfcount.verifier.headers import check_shards
+from hfcount.verifier.loaders import loader
 from hfcount.verifier.sentence_transformers.chain import Features, begun, joined, wrong_widths
 from hfcount.verifier.sentence_transformers.classes import SENTENCE, TOKENS, ModuleLayout, known, layout
+from hfcount.verifier.sentence_transformers.references import is_importable
 from hfcount.verifier.sentence_transformers.settings import Settings
 from hfcount.verifier.sentence_transformers.tensors import ModuleWeights, check_tensors
 from hfcount.verifier.sentence_transformers.transformers import running
@@ -62,6 +65,12 @@ def check_around(around: ModuleFiles, outcome: Outcome) -> None:
     outcome.modules = tuple(walk.results.values())
 
 
+def _release(version: str) -> tuple[int, ...]:
+    """The first two numbers of a version; empty where it does not begin with such."""
+    match = re.match(r"(\d{1,9})\.(\d{1,9})", version)
+    return tuple(map(int, match.groups())) if match else ()
+
+
 @dataclass(frozen=True, slots=True)
 class _Walk:
     """The way of a text through the modules; `results` are those that were met."""
@@ -73,7 +82,10 @@ class _Walk:
     def through(self, modules: Sequence[Module], state: Features, within: int = 0) -> Features:
         """The features after these modules."""
         for module in modules:
-            if not module.described:
+            if not is_importable(module):
+                self._report_path(module)
+                state = state.unknown()
+            elif not module.described:
                 self._foreign(module)
                 state = state.unknown()
             elif module.kind in ROUTERS:
@@ -83,6 +95,28 @@ class _Walk:
             else:
                 state = self._passed(module, state)
         return state
+
+    def _report_path(self, module: Module) -> None:
+        """HF807 of a class that is nowhere; a version that is newer than what is known may have it."""
+        from hfcount.verifier.rules.hf807_unknown_module_class import UnknownModuleClass
+
+        self.results.setdefault(module, ModuleResult(module.folder, module.kind))
+        newer = module.package == PACKAGE and self._is_newer()
+        self.outcome.report(
+            UnknownModuleClass(
+                severity="note" if newer else "error",
+                file=MODULES,
+                label=module.label or str(module.reference) or MODULES,
+                observed=module.kind,
+                path=module.reference,
+            )
+        )
+
+    def _is_newer(self) -> bool:
+        """Whether a version of sentence-transformers saved the model that is newer than the one that is known."""
+        versions = (self._parsed(KIND) or {}).get("__version__")
+        saved = versions.get(PACKAGE) if isinstance(versions, dict) else None
+        return isinstance(saved, str) and _release(saved) > _release(loader.SENTENCE_TRANSFORMERS)
 
     def _foreign(self, module: Module) -> None:
         """HF807 of a class that is code of the repo's own, or of another library, and holds weights."""
@@ -96,6 +130,7 @@ class _Walk:
         kind = None if values is None else values.get("model_type", "SentenceTransformer")
         if values is not None:
             self._check_prompts(values, kind)
+            self._check_cut(values, kind)
         if kind in ("SentenceTransformer", "SparseEncoder") and state.lacks(SENTENCE):
             self._report_missing(MODULES, str(kind), SENTENCE, state)
 
@@ -111,6 +146,16 @@ class _Walk:
         elif name is not None and name not in (*prompts, *(() if kind == "CrossEncoder" else _PROMPTS)):
             text = f"has {shown(name)} for default_prompt_name, and prompts has none of that name"
             self.outcome.report(finding_of(settings.refused(text, "default_prompt_name", "Correct either."), KIND))
+
+    def _check_cut(self, values: Mapping[str, Any], kind: object) -> None:
+        """HF801: to how many numbers an embedding is cut (sentence-transformers 6.2, encode, _parse_model_config)."""
+        key = {"SentenceTransformer": "truncate_dim", "SparseEncoder": "max_active_dims"}.get(str(kind))
+        value = values.get(key) if key else None
+        if key and value is not None and not isinstance(value, int):
+            error = Settings(str(kind), KIND, values).refused(
+                f"has {shown(value)} for {key}, but must give a number", key
+            )
+            self.outcome.report(finding_of(error, KIND))
 
     def _routed(self, module: Module, state: Features, within: int) -> Features:
         file = self._config(module)

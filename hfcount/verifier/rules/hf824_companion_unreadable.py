@@ -1,0 +1,32 @@
+"""HF824: companion unreadable."""
+
+from hfcount.fetcher.layout import GENERATION
+from hfcount.text import printable
+from hfcount.verifier.finding import Finding
+from hfcount.verifier.loaders.labels import NEWEST
+
+
+class CompanionUnreadable(Finding):
+    """A file of the tokenizer, or generation_config.json, cannot be parsed.
+
+    Args:
+        problem: what is wrong with the file, in sentences.
+    """
+
+    code = "HF824"
+    name = "companion-unreadable"
+    level = "note"
+    why = "A download that was cut off, a clone without Git LFS, or an edit by hand."
+    remedy = "Download the file again, or copy it from the base model."
+    informational = True
+
+    file: str
+    problem: str
+
+    @property
+    def text(self) -> str:
+        if self.file == GENERATION:
+            follows = f"{NEWEST} loads the model without it, and generates with the usual settings."
+        else:
+            follows = f"{NEWEST} refuses to load the tokenizer."
+        return f"{printable(self.problem, None)} {follows}"
