@@ -16,6 +16,7 @@ from hfcount.text import printable
 
 _AT_ONCE = 4
 _CHUNK = 4 << 20  # bytes of one range
+_PIECE = 1 << 18  # bytes of a local file that are read at once
 _SMALL = 20_000_000  # bytes of a file of the Hub that is read where no sha256 is listed
 
 Reading = Callable[[int], Callable[[int], None]]
@@ -68,7 +69,10 @@ class CheckpointFiles(NamedTuple):
                 if file is None:
                     text = f"{printable(name)} is a broken link, or was deleted meanwhile."
                     raise FetchError("UnreadableFile", f"{text} Put the file back, and run hfcount again.")
-                return hashlib.file_digest(file, "sha256").hexdigest()
+                sha256 = hashlib.sha256()
+                while chunk := file.read(_PIECE):  # None of a file of the system that has nothing to read yet
+                    sha256.update(chunk)
+                return sha256.hexdigest()
         sha256 = hashlib.sha256()
         for chunk in self._chunks(name):
             sha256.update(chunk)

@@ -249,7 +249,7 @@ ROUTER = _routed()["router_config.json"]
         (_old() | {KIND: {"truncate_dim": "8"}}, ["HF801"], "for truncate_dim"),
         (
             _old() | {KIND: {"model_type": "SparseEncoder", "max_active_dims": 8.5}},
-            ["HF801", "HF805"],
+            ["HF801"],
             "max_active_dims",
         ),
         *((_typed(kind), ["HF807"], f'the class "{kind}"') for kind in ("", "Dense", "sentence_transformers.Dense")),

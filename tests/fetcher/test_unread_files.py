@@ -41,8 +41,19 @@ def test_every_kind_is_told_by_its_name() -> None:
     assert [name for name in NOT if unread_files.kind(name)] == []
 
 
+ABSENT = unread_files.ABSENT_TOKENIZER
+
+
 def left(report: Json) -> dict[str, list[str]]:
-    return {one["kind"]: one["files"] for one in report["not_looked_at"]}
+    """What was not read, by kind; none of these checkpoints has a tokenizer."""
+    listed = {one["kind"]: one["files"] for one in report["not_looked_at"]}
+    assert listed.pop(ABSENT, []) == []
+    return listed
+
+
+def kinds(report: hfcount.Report) -> list[str]:
+    """The kinds of what was not read, less the tokenizer that none of these checkpoints has."""
+    return [one.kind for one in report.not_looked_at if one.kind != ABSENT]
 
 
 def with_more() -> tuple[Checkpoint, dict[str, list[str]]]:
@@ -82,16 +93,16 @@ def test_of_a_repo_its_replay_and_what_is_kept(hub: Hub, run: Run, tmp_path: Pat
     online = run("org/m", "--save", tmp_path / "saved").report
     assert left(online) == wanted
     assert run("org/m", "--offline").report["not_looked_at"] == online["not_looked_at"]
-    assert run("org/m", "--fixtures", tmp_path / "saved").report["not_looked_at"] == online["not_looked_at"]
+    assert left(run("org/m", "--fixtures", tmp_path / "saved").report) == left(online)
     run(folder, "--save", tmp_path / "own")
-    assert run("m", "--fixtures", tmp_path / "own").report["not_looked_at"] == online["not_looked_at"]
+    assert left(run("m", "--fixtures", tmp_path / "own").report) == left(online)
 
 
 def test_modules_of_sentence_transformers(tmp_path: Path) -> None:
     checkpoint = single()
     embedding("nothing")(checkpoint)
     report = hfcount.verify(str(checkpoint.write(tmp_path / "m")))
-    assert report.not_looked_at == ()
+    assert kinds(report) == []
     rows = [(one.path, one.kind, one.verdict, one.parameters, one.width) for one in report.modules or ()]
     dense, normalize = ("2_Dense", "Dense", "verified", 48, 4), ("3_Normalize", "Normalize", "verified", 0, 4)
     assert rows == [("1_Pooling", "Pooling", "verified", 0, 12), dense, normalize]
@@ -103,20 +114,22 @@ def test_pickled_weights_of_a_module_count_where_there_are_no_others(tmp_path: P
     embedding()(checkpoint)
     checkpoint.others["2_Dense/pytorch_model.bin"] = b"x"
     report = hfcount.verify(str(checkpoint.write(tmp_path / "both")))
-    (one,) = report.not_looked_at
+    one = report.not_looked_at[0]
+    assert len(kinds(report)) == 1
     assert (one.kind, one.files) == ("sentence-transformers modules", ("2_Dense/pytorch_model.bin",))
     assert brief.render([report]).endswith("; not opened: sentence-transformers modules")
     del checkpoint.others["2_Dense/model.safetensors"]
     report = hfcount.verify(str(checkpoint.write(tmp_path / "pickled")))
     assert [(one.code, one.file) for one in report.findings] == [("HF003", "2_Dense/pytorch_model.bin")]
-    assert report.not_looked_at == ()
+    assert kinds(report) == []
 
 
 def test_many_files_are_counted(tmp_path: Path) -> None:
     checkpoint = sharded()
     checkpoint.others = {f"m-{number:03}.onnx": b"" for number in range(130)}
     report = hfcount.verify(str(checkpoint.write(tmp_path / "m")))
-    (one,) = report.not_looked_at
+    one = report.not_looked_at[0]
+    assert len(kinds(report)) == 1
     assert (one.count, len(one.files)) == (130, 100)
     assert "m-000.onnx, m-001.onnx, m-002.onnx and 127 more (ONNX)" in " ".join(table.render([report]).split())
 
@@ -124,14 +137,15 @@ def test_many_files_are_counted(tmp_path: Path) -> None:
 def test_what_was_looked_at_is_not_listed(tmp_path: Path) -> None:
     for number, make in enumerate((sharded, single)):
         report = hfcount.verify(str(make().write(tmp_path / str(number))))
-        assert (report.verdict, report.not_looked_at) == ("verified", ())
+        assert (report.verdict, kinds(report)) == ("verified", [])
+        assert "; there is no tokenizer" in " ".join(table.render([report]).split())
     checkpoint = single()
     checkpoint.others = {"pytorch_model.bin": b"x"}
     report = hfcount.verify(str(checkpoint.write(tmp_path / "config")), depth="config")
     assert (report.verdict, report.not_looked_at) == ("unverified", ())
     checkpoint.shards = {}
     report = hfcount.verify(str(checkpoint.write(tmp_path / "pickled")))
-    assert (report.verdict, [one.kind for one in report.not_looked_at]) == ("mismatch", [])
+    assert (report.verdict, kinds(report)) == ("mismatch", [])
     assert SINGLE not in str(report.not_looked_at)
 
 
@@ -140,5 +154,29 @@ def test_a_row_of_a_sweep_names_it(tmp_path: Path) -> None:
     checkpoint.write(tmp_path / "tree" / "org" / "m")
     assert hfcount.sweep(tmp_path / "tree", tmp_path / "rows").written == 1
     (row,) = read(tmp_path / "rows")
-    assert {one["kind"]: one["files"] for one in row["not_looked_at"]} == wanted
+    assert left(row) == wanted
     assert [one["count"] for one in row["not_looked_at"]] == [len(one["files"]) for one in row["not_looked_at"]]
+
+
+@pytest.mark.parametrize(
+    ("others", "absent"),
+    [
+        ({}, True),
+        ({"tokenizer.json": b"{}"}, False),
+        ({"spiece.model": b""}, False),
+        ({"tokenizer_config.json": b"{}"}, False),
+        ({"chat_template.jinja": b""}, True),
+    ],
+)
+def test_a_tokenizer_that_is_not_there_is_named(tmp_path: Path, others: dict[str, bytes], absent: bool) -> None:
+    checkpoint = single()
+    checkpoint.others = others
+    report = hfcount.verify(str(checkpoint.write(tmp_path / "m")))
+    assert (report.verdict, ABSENT in [one.kind for one in report.not_looked_at]) == ("verified", absent)
+
+
+def test_code_of_other_repos_and_of_generating_is_named() -> None:
+    settings = {"auto_map": {"AutoConfig": "org/m--configuration.Config", "AutoModel": "modeling.Model"}}
+    names = ["modeling.py", "custom_generate/generate.py", "other.py"]
+    listed = unread_files.code(names, [settings])
+    assert listed == ["custom_generate/generate.py", "modeling.py", "org/m--configuration.py"]

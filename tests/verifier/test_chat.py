@@ -51,7 +51,11 @@ ENDS: dict[str, tuple[Files, Any, list[str]]] = {
     "of an unknown id": (settings(eos_token="<odd>"), 48, []),
     "two configs": ({"generation_config.json": {"eos_token_id": [3]}}, 2, ["HF125"]),
     "two configs that share one": ({"generation_config.json": {"eos_token_id": [3, 2]}}, 2, []),
-    "of another form": ({"generation_config.json": [], "tokenizer_config.json": b"{"}, 2, ["HF114"]),
+    "of another form": (
+        {"generation_config.json": [], "tokenizer_config.json": b"{"},
+        2,
+        ["HF114", "HF824", "HF824"],
+    ),
 }
 
 
@@ -130,7 +134,7 @@ def test_code_that_would_run_is_named(tmp_path: Path) -> None:
     own = {"auto_map": {"AutoTokenizer": ["own_tokens.Own", None], "AutoProcessor": "org/other--far.Own"}}
     assert said(tmp_path, {"tokenizer_config.json": own, "own_tokens.py": b"", "far.py": b"", "other.py": b""}) == []
     (row,) = hfcount.verify(str(tmp_path)).not_looked_at
-    assert (row.kind, row.files) == ("code that trust_remote_code runs", ("own_tokens.py",))
+    assert (row.kind, row.files) == ("code that trust_remote_code runs", ("org/other--far.py", "own_tokens.py"))
 
 
 def test_a_recording_says_the_same(tmp_path: Path) -> None:
@@ -141,3 +145,37 @@ def test_a_recording_says_the_same(tmp_path: Path) -> None:
     saved = hfcount.verify("m", fixtures=tmp_path / "saved")
     assert [finding.code for finding in saved.findings] == codes
     assert os.path.getsize(tmp_path / "saved" / "m" / "vocab.txt") < 20
+
+
+LFS = b"version https://git-lfs.github.com/spec/v1\noid sha256:" + b"0" * 64 + b"\nsize 7\n"
+
+
+@pytest.mark.parametrize("name", ["tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "vocab.json"])
+@pytest.mark.parametrize(
+    ("held", "problem"),
+    [
+        (b"", "is empty"),
+        (LFS, "Git LFS pointer"),
+        (b"<!DOCTYPE html><html></html>", "HTML page"),
+        (b'{"model": {', "is not JSON"),
+        (b"[]", "holds a list"),
+        (b'{"a": "' + b"x" * 300_000, "is not JSON"),
+        (b"{}", ""),
+        (b'{"a": "' + b"x" * 300_000 + b'"}\n', ""),
+    ],
+    ids=lambda value: str(value)[:20],
+)
+def test_what_cannot_be_parsed_is_named(tmp_path: Path, name: str, held: bytes, problem: str) -> None:
+    save_tiny(tmp_path)
+    (tmp_path / name).write_bytes(held)
+    report = hfcount.verify(str(tmp_path))
+    named = [one for one in report.findings if one.code == "HF824"]
+    assert (report.verdict, [one.file for one in named]) == ("verified", [name] * bool(problem))
+    assert not named or problem in named[0].message
+
+
+def test_a_generation_config_that_cannot_be_parsed_is_passed_over(tmp_path: Path) -> None:
+    save_tiny(tmp_path)
+    (tmp_path / "generation_config.json").write_bytes(b"{")
+    (finding,) = hfcount.verify(str(tmp_path)).findings
+    assert (finding.code, "loads the model without it" in finding.message) == ("HF824", True)
