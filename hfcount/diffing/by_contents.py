@@ -208,7 +208,10 @@ def _members(stack: _Place, tensors: Iterable[str]) -> dict[int, dict[_Place, st
 
 
 def _order(stack: _Place, matched: Matches, contents: _Contents) -> dict[int, int]:
-    """The number in A of each module of B that holds what one of another number holds in A; empty if not all do."""
+    """The number in A of each module of B that holds what one of another number holds in A.
+
+    Empty if not all do, or several hold the same: those are no order, but copies.
+    """
     sides = [
         {key: pair[side] for key, pair in matched.both.items()} | dict(only)
         for side, only in enumerate((matched.only_a, matched.only_b))
@@ -225,7 +228,9 @@ def _order(stack: _Place, matched: Matches, contents: _Contents) -> dict[int, in
         return {}
     order = {number: numbers.get(signature) for number, signature in signed[1].items()}
     found = {number: other for number, other in order.items() if other is not None}
-    return found if len(found) == len(order) and any(number != other for number, other in found.items()) else {}
+    if not len({*found.values()}) == len(found) == len(order):
+        return {}
+    return found if any(number != other for number, other in found.items()) else {}
 
 
 def _moved(

@@ -12,6 +12,7 @@ _STRUCTURE = ("spelling", "container", "order")
 
 _CONTENTS = ("same-structure", "same-values", "same-files", "finetune")
 _UNRELATED = 0.1  # cosine of values that have nothing to do with one another, which is about 0
+_LEAST = 1024  # elements of tensors whose cosine tells something: that of so many random ones is below 0.1
 _WORTH = 0.001  # relative difference above which rounding is reported
 _FEW = 4  # components that a line names
 _APART = frozenset(("norm",))  # whose values are about 1 in every model
@@ -49,7 +50,8 @@ def of_values(values: Values, structure: Sequence[Relation]) -> Iterator[Relatio
         start = "has A's structure, but" if same else "has"
         many = f"{_others(values):,} of {plural(values.tensors, 'tensor')}"
         numbers = ", compared by layer number" if not _RENUMBERED.keys().isdisjoint(kinds) else ""
-        text = f"{start} different values in {many}{how} ({_components(values)}){numbers}"
+        apart = ", and those of its layers are unrelated to A's" if has_unrelated_layers(values) else ""
+        text = f"{start} different values in {many}{how} ({_components(values)}){numbers}{apart}"
         beyond = _beyond(values)
         yield Relation(kind="finetune", text=f"{text}, {plural(beyond, 'value')} NaN or infinite" if beyond else text)
 
@@ -94,6 +96,13 @@ def _unrelated(values: Values, kinds: Collection[Kind]) -> bool:
     cosines = [abs(row.cosine) for row in rows if row.cosine is not None]
     tensors = sum(row.tensors for row in values.components if row.component not in apart)
     return bool(cosines) and 2 * sum(row.differing for row in rows) > tensors and median(cosines) < _UNRELATED
+
+
+def has_unrelated_layers(values: Values) -> bool:
+    """Whether the weights of layers that differ have nothing to do with A's: copies of others, or begun anew."""
+    rows = [row for row in values.rows if row.component in _RENUMBERED["layers"] and (row.elements or 0) >= _LEAST]
+    cosines = [abs(row.cosine) for row in rows if row.cosine is not None]
+    return bool(cosines) and median(cosines) < _UNRELATED
 
 
 def _components(values: Values) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
+from hfcount.diffing.contents import has_unrelated_layers
 from hfcount.diffing.model import Diff
 from hfcount.diffing.other_files import modules
 from hfcount.diffing.pieces import Expectation, Kind
@@ -110,6 +111,8 @@ def _finetune(diff: Diff) -> Judgement:
         return False, "its structure differs from A"
     if "another-model" in _kinds(diff):
         return False, "its values are unrelated to A's"
+    if diff.values is not None and has_unrelated_layers(diff.values):
+        return False, "the values of its layers that differ are unrelated to A's"
     same, reason = _identical(diff)
     if same is False and "finetune" not in _kinds(diff):
         return False, reason

@@ -73,6 +73,14 @@ def test_a_sound_pipeline_is_verified_part_by_part(tmp_path: Path) -> None:
         ),
         pytest.param({"after": says(INDEX, _class_name=None)}, "mismatch", "HF001", None, id="no class"),
         pytest.param({"after": says(INDEX, _class_name="VQModel")}, "mismatch", "HF813", None, id="class of a part"),
+        *(
+            pytest.param(
+                {"after": says(INDEX, _class_name="StableDiffusionInpaintPipeline", _diffusers_version=version)},
+                *("mismatch", "HF825", None),
+                id=f"version {version}",
+            )
+            for version in (None, "new")
+        ),
         pytest.param(
             {"after": says("unet/config.json", _class_name="VQModel")}, "explained", "HF815", "unet", id="other class"
         ),

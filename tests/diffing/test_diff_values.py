@@ -268,6 +268,23 @@ def test_nan_that_only_b_has_is_never_expected(name: str, tmp_path: Path) -> Non
     assert met or "NaN or infinite, and A's" in found.expectation.reason
 
 
+LARGE = WIDE | {"intermediate_size": 200}
+OF_LARGE = weights(LARGE)
+_GATE, _UP = (f"model.layers.1.mlp.{part}_proj.weight" for part in ("gate", "up"))
+UNRELATED = {
+    "a layer with the values of another": {name: OF_LARGE[name.replace("layers.1.", "layers.0.")] for name in OF_LARGE},
+    "two matrices exchanged": {**OF_LARGE, _GATE: OF_LARGE[_UP], _UP: OF_LARGE[_GATE]},
+}
+
+
+@pytest.mark.parametrize("name", UNRELATED)
+def test_layers_of_other_values_are_no_finetune(name: str, tmp_path: Path) -> None:
+    a, b = saved(tmp_path / "a", LARGE, OF_LARGE), saved(tmp_path / "b", LARGE, UNRELATED[name])
+    found = hfcount.diff(a, b, depth="data", expect="finetune")
+    assert found.expectation and "unrelated to A's" in found.summary
+    assert (found.exit_code, "unrelated" in found.expectation.reason) == (1, True)
+
+
 def renumbered(arrays: Arrays, order: Mapping[int, int], stack: str = "layers.") -> Arrays:
     """The same with modules of a list under other numbers: `order` has that in B by that in A."""
     found = {}

@@ -31,6 +31,14 @@ _NO_WORDS = "no file with the words of a tokenizer"
 _PROCESSOR = re.compile(r"\w*(processor|extractor)\w*\.json|config\.json")
 
 
+_LONGEST = 100  # characters of a version that are looked at
+_COMPARING = ("StableDiffusionInpaintPipeline",)
+"""Classes whose loading compares the version that saved them (diffusers 0.42.1, pipeline_loading_utils.py:1010)."""
+
+_VERSION = re.compile(r"\s*v?\d+(\.\d+)*([-_.]?[a-z]+[-_.]?\d*)*(\+[\w.]+)?\s*", re.IGNORECASE)
+"""What packaging takes for a version, as far as its words are not looked at."""
+
+
 class Folder(NamedTuple):
     """Where a part is: the names of the files there, and whether that is the pipeline's own folder.
 
@@ -60,6 +68,12 @@ def described(index: PipelineIndex, files: Collection[str] | None) -> tuple[list
         for name in taken.required
         if name not in listed
     ]
+    if index.kind in _COMPARING and not _VERSION.fullmatch(index.version[:_LONGEST]):
+        from hfcount.verifier.rules.hf825_pipeline_version_missing import PipelineVersionMissing
+
+        findings.append(
+            PipelineVersionMissing(kind=index.kind, value=index.version, key="_diffusers_version", file=_INDEX)
+        )
     findings += [
         MalformedPart(part=name, value=index.settings[name], key=name, file=_INDEX)
         for name in taken.optional
