@@ -1681,6 +1681,9 @@ CASES: dict[str, Case] = {
         ("<x> has the id 1, but in the vocabulary that id is b", "the id 2 instead"),
         spoil=spoken(vocab=b'{"a": 0, "b": 1}', tokenizer=b"", added_tokens=b'{"<x>": 1}'),
     ),
+    "a tokenizer that is cut off": Case(
+        "verified", "HF824", ("tokenizer.json is not JSON", "refuses to load"), spoil=spoken(tokenizer=b'{"model": {')
+    ),
     "a tokenizer without its words": Case("verified", "HF128", ("names T",), spoil=spoken(tokenizer=b"")),
     "heads that cannot be shared": Case(
         "unverified", "HF103", ("num_key_value_heads", "cannot run"), make=lambda: sharded(num_key_value_heads=3)
@@ -1889,6 +1892,16 @@ CASES: dict[str, Case] = {
         "HF812",
         ("refiner",),
         make=lambda: Piped(after=pipeline_repos.says("model_index.json", refiner=["diffusers", "AutoencoderKL"])),
+    ),
+    "an inpainting pipeline without a version": Case(
+        "mismatch",
+        "HF825",
+        ("has no _diffusers_version",),
+        make=lambda: Piped(
+            after=pipeline_repos.says(
+                "model_index.json", _class_name="StableDiffusionInpaintPipeline", _diffusers_version=None
+            )
+        ),
     ),
     "a pipeline of another class": Case(
         "unverified",
