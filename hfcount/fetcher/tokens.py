@@ -54,32 +54,33 @@ def read(folder: Path, names: Collection[str], label: str | None) -> dict[str, D
         label: what messages call the documents; their paths when None.
     """
 
-    def beginning(name: str, most: int) -> tuple[bytes | None, bool]:
-        """What is read of a file, None if it cannot be, and whether that is only its beginning."""
-        with suppress(FetchError), files.opened(folder / name, name) as file:
-            raw = file.read(most + 1) if file else None
-            return raw and raw[:most], raw is not None and len(raw) > most
-        return None, False
-
     top = {name: None for name in names if "/" not in name}
     known, parts = dict[str, int](), dict[str, bytes | None]()
     vocabulary = TOKENIZER if TOKENIZER in top else vocabularies.file_of(top)
     if vocabulary is not None:
-        raw, cut = beginning(vocabulary, _WHOLE)
+        raw, cut = _beginning(folder / vocabulary, _WHOLE)
         known, parts[vocabulary] = (known, None) if raw is None else _of_vocabulary(vocabulary, raw, cut)
     for name in (name for name in (*TOKENS, SPECIAL) if name in top and name != TOKENIZER):
-        raw, cut = beginning(name, _MOST)
+        raw, cut = _beginning(folder / name, _MOST)
         parts[name] = None if raw is None else _with_claims(name, excerpt(name, raw, cut), known)
     parts[SETTINGS] = marked(SETTINGS, parts.get(SETTINGS), top)
     for name in (name for name in (GENERATION, CHAT_TEMPLATE) if name in top):
-        raw, cut = beginning(name, SHORT)
-        parts[name] = excerpt(name, raw or b"", cut)
-    wanted = [*TOKENS, *(name for name in parts if name not in TOKENS)]
+        raw, cut = _beginning(folder / name, SHORT)
+        parts[name] = None if raw is None else excerpt(name, raw, cut)
+    wanted = dict.fromkeys((*TOKENS, *parts))
     return {
         name: Document((label and f"{label} {name}") or printable(str(folder / name)), part)
         for name in wanted
-        if (part := parts.get(name))
+        if (part := parts.get(name)) is not None
     }
+
+
+def _beginning(path: Path, most: int) -> tuple[bytes | None, bool]:
+    """What is read of a file, None if it cannot be, and whether that is only its beginning."""
+    with suppress(FetchError), files.opened(path, path.name) as file:
+        raw = file.read(most + 1) if file else None
+        return raw and raw[:most], raw is not None and len(raw) > most
+    return None, False
 
 
 def excerpt(name: str, raw: bytes, cut: bool) -> bytes | None:
