@@ -6,6 +6,7 @@ from typing import NamedTuple
 from hfcount.blueprints.blueprint import Blueprint
 from hfcount.checkpoints.adapter.check import compare as compare_adapter
 from hfcount.checkpoints.gguf.base import compare as compare_gguf
+from hfcount.checkpoints.gguf.bert import positions_cut
 from hfcount.checkpoints.gguf.findings import reason
 from hfcount.checkpoints.gguf.summary import Remark, role
 from hfcount.diffing.contents import of_values
@@ -57,7 +58,7 @@ def container_relation(a: LoadedSide, b: LoadedSide) -> ContainerRelation | None
 def _gguf(container: LoadedSide, model: LoadedSide, blueprint: Blueprint, turned: bool) -> ContainerRelation:
     header = container.gguf
     assert header is not None  # as container_relation has checked
-    remarks = compare_gguf(header, blueprint, True)
+    remarks = compare_gguf(header, blueprint, True, positions_cut(model.values))
     if role(header) != "model":
         return ContainerRelation((), (f"The GGUF file is not a model but {role(header)}.",))
     facts = next((remark.facts for remark in remarks if remark.kind == "differs-from-base"), None)

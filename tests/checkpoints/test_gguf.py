@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import gguf_files
 import pytest
 from gguf_files import CONFIG, laid_out, model, source
 
@@ -341,39 +342,13 @@ def test_patterns() -> None:
 
 # BERT and its relatives, whose rows of positions and classifiers the converter changes
 
-BERT: dict[str, Any] = {
-    "model_type": "bert",
-    "architectures": ["BertModel"],
-    "hidden_size": 32,
-    "intermediate_size": 48,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 4,
-    "vocab_size": 96,
-    "max_position_embeddings": 66,
-    "type_vocab_size": 2,
-}
-_MATRICES = ("attn_q", "attn_k", "attn_v", "attn_output")
-_LAYER_OF_BERT: Shapes = {
-    **{f"{name}.{end}": (32, 32)[: 2 if end == "weight" else 1] for name in _MATRICES for end in ("weight", "bias")},
-    **{f"{name}.{end}": (32,) for name in ("attn_output_norm", "layer_output_norm") for end in ("weight", "bias")},
-    "ffn_up.weight": (48, 32),
-    "ffn_up.bias": (48,),
-    "ffn_down.weight": (32, 48),
-    "ffn_down.bias": (32,),
-}
 CLASSIFIER: Shapes = {"cls.weight": (32, 32), "cls.bias": (32,), "cls.output.weight": (2, 32), "cls.output.bias": (2,)}
 
 
 def of_bert(positions: int, further: Shapes = NONE) -> GgufHeader:
     """A file of the converter for BERT, with rows of positions."""
-    shapes = {
-        "token_embd.weight": (96, 32),
-        "position_embd.weight": (positions, 32),
-        "token_types.weight": (2, 32),
-        **{f"token_embd_norm.{end}": (32,) for end in ("weight", "bias")},
-        **{f"blk.{layer}.{name}": shape for layer in (0, 1) for name, shape in _LAYER_OF_BERT.items()},
-    }
-    return header({"general.architecture": "bert", "bert.block_count": 2}, {**shapes, **further})
+    pairs, shapes = gguf_files.bert(positions)
+    return header(pairs, {**shapes, **further})
 
 
 ROBERTA = {"model_type": "roberta", "architectures": ["RobertaModel"]}
@@ -413,7 +388,7 @@ OF_BERT: dict[str, tuple[dict[str, Any], GgufHeader, str]] = {
 
 @pytest.mark.parametrize(("changes", "file", "fact"), OF_BERT.values(), ids=OF_BERT)
 def test_a_file_of_bert_and_its_base(changes: dict[str, Any], file: GgufHeader, fact: str) -> None:
-    values = BERT | changes
+    values = gguf_files.BERT | changes
     remarks = compare(file, blueprint(values), binding=True, positions=positions_cut(values))
     assert [fact in remark.facts for remark in remarks] == ([True] if fact else [])
 

@@ -551,6 +551,16 @@ def test_containers(tmp_path: Path) -> None:
     assert not wrong
 
 
+@pytest.mark.parametrize(("positions", "kinds"), [(64, {"cast", "container"}), (66, {"tensors"})])
+def test_positions_that_the_converter_drops(tmp_path: Path, positions: int, kinds: set[str]) -> None:
+    values = gguf_files.BERT | {"model_type": "roberta", "architectures": ["RobertaModel"]}
+    pairs, shapes = gguf_files.bert(positions)
+    file = gguf_files.source(pairs, gguf_files.laid_out(shapes))
+    (tmp_path / "m.gguf").write_bytes(file(0, file.size))
+    found = hfcount.diff(written(tmp_path / "m", values), tmp_path / "m.gguf")
+    assert (told(found), found.exit_code) == (kinds, 1), found.summary
+
+
 def test_pipelines_are_compared_part_by_part(tmp_path: Path) -> None:
     a = pipeline_repos.pipeline(tmp_path / "a")
     b = pipeline_repos.pipeline(tmp_path / "b", pipeline_repos.says("text_encoder/config.json", num_hidden_layers=1))

@@ -170,3 +170,37 @@ def projector(width: int = 64) -> bytes:
         "clip.vision.projection_dim": width,
     }
     return whole(pairs, {"mm.0.weight": (width, 8)})
+
+
+BERT: dict[str, Any] = {
+    "model_type": "bert",
+    "architectures": ["BertModel"],
+    "hidden_size": 32,
+    "intermediate_size": 48,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "vocab_size": 96,
+    "max_position_embeddings": 66,
+    "type_vocab_size": 2,
+}
+_MATRICES = ("attn_q", "attn_k", "attn_v", "attn_output")
+_LAYER_OF_BERT: Mapping[str, tuple[int, ...]] = {
+    **{f"{name}.{end}": (32, 32)[: 2 if end == "weight" else 1] for name in _MATRICES for end in ("weight", "bias")},
+    **{f"{name}.{end}": (32,) for name in ("attn_output_norm", "layer_output_norm") for end in ("weight", "bias")},
+    "ffn_up.weight": (48, 32),
+    "ffn_up.bias": (48,),
+    "ffn_down.weight": (32, 48),
+    "ffn_down.bias": (32,),
+}
+
+
+def bert(positions: int) -> tuple[dict[str, Any], dict[str, tuple[int, ...]]]:
+    """Metadata and shapes of what the converter makes of BERT, with so many rows of positions."""
+    shapes = {
+        "token_embd.weight": (96, 32),
+        "position_embd.weight": (positions, 32),
+        "token_types.weight": (2, 32),
+        **{f"token_embd_norm.{end}": (32,) for end in ("weight", "bias")},
+        **{f"blk.{layer}.{name}": shape for layer in (0, 1) for name, shape in _LAYER_OF_BERT.items()},
+    }
+    return {"general.architecture": "bert", "bert.block_count": 2}, shapes
