@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from build import TINY, config, shard
 from tables import over
-from valued import changed, copied, filled, header, place, steps, times, with_hole
+from valued import VALUED, changed, copied, filled, header, place, steps, times, with_hole
 
 import hfcount
 
@@ -312,3 +312,20 @@ def test_a_model_of_one_type_has_none(tmp_path: Path) -> None:
     for name in ("mistral", "qwen2", "mixtral"):
         folder = _model(tmp_path / name, dict(TINY[name]))
         assert hfcount.verify(folder, depth="data").verdict == "verified"
+
+
+def test_packed_weights_of_another_layer(tmp_path: Path) -> None:
+    """Nothing is summed of whole numbers, so that all layers have the same sums."""
+    folder = VALUED["sound GPTQ"].write(tmp_path / "m")
+    random = np.random.default_rng(0)
+    for file in folder.glob("*.safetensors"):
+        tensors, start = header(file)
+        raw = bytearray(file.read_bytes())
+        for name, entry in tensors.items():
+            if name.endswith("qweight"):
+                first, last = (start + offset for offset in entry["data_offsets"])
+                raw[first:last] = random.bytes(last - first)
+        file.write_bytes(raw)
+    assert hfcount.verify(folder, depth="data").verdict == "verified"
+    copied(LAYER.format(1) + "mlp.up_proj.qweight", LAYER.format(0) + "mlp.up_proj.qweight")(folder)
+    assert [one.code for one in hfcount.verify(folder, depth="data").findings] == ["HF910"]

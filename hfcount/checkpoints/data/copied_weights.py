@@ -66,15 +66,19 @@ def _same(matrices: Sequence[Subject], source: Source) -> Iterator[tuple[Subject
     """Each tensor that is the same as an earlier one of its kind or module, and the first such one."""
     alike: dict[object, list[Subject]] = {}
     for tensor in matrices:
-        figures, entry = tensor.tally, tensor.place.entry
-        sums = figures.zeros, figures.least, figures.most, figures.total, figures.squares
-        alike.setdefault((entry.dtype, tensor.tally.count, sums), []).append(tensor)
+        alike.setdefault((tensor.place.entry.dtype, tensor.tally.count, _figures(tensor)), []).append(tensor)
     for group in alike.values():
         for number, tensor in enumerate(group):
             for other in group[:number]:
                 if _related(tensor, other) and _same_values(tensor, other, source):
                     yield tensor, other
                     break
+
+
+def _figures(tensor: Subject) -> tuple[object, ...]:
+    """What the values of two tensors have in common if they are the same; of whole numbers nothing is summed."""
+    tally = tensor.tally
+    return tally.zeros, tally.least, tally.most, tally.total, tally.squares
 
 
 def _same_values(tensor: Subject, other: Subject, source: Source) -> bool:
@@ -158,7 +162,7 @@ def _of_layers(
 def _by_design(pairs: Sequence[tuple[Subject, Subject]], matrices: Sequence[Subject]) -> bool:
     """Whether the same tensor is the same in all layers, as those of heads that layers share."""
     texts = {split(tensor.name)[0] for tensor, _ in pairs}
-    values = {(tensor.tally.total, tensor.tally.squares) for tensor in matrices if split(tensor.name)[0] in texts}
+    values = {_figures(tensor) for tensor in matrices if split(tensor.name)[0] in texts}
     return len(values) == len(texts)
 
 
