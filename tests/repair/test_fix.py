@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 import pytest
-from build import Json
+from build import Json, unread
 from click.testing import CliRunner
 from damaged import (
     CONFIG,
@@ -516,7 +516,7 @@ def test_repairs_are_undone_one_by_one(tmp_path: Path, capsys: pytest.CaptureFix
         states.append(files(folder))
         assert fix(folder, "--write") == 0
         assert json.loads(kept(folder, number)[CONFIG])["vocab_size"] == rows
-    (beside,) = hfcount.verify(str(folder)).not_looked_at
+    (beside,) = unread(hfcount.verify(str(folder)).not_looked_at)
     assert (beside.kind, beside.count) == ("originals kept by hfcount fix", 3)
     assert {*files(folder)} == {*whole}
     assert fix(folder, "--undo") == 0
@@ -530,7 +530,7 @@ def test_repairs_are_undone_one_by_one(tmp_path: Path, capsys: pytest.CaptureFix
 def test_a_name_that_was_left_by_an_earlier_version_is_named(tmp_path: Path) -> None:
     folder = sound(tmp_path / "m", shards=1)
     shutil.copy(folder / ONE, folder / f"{ONE}.bak")
-    (beside,) = hfcount.verify(str(folder)).not_looked_at
+    (beside,) = unread(hfcount.verify(str(folder)).not_looked_at)
     assert (beside.kind, beside.files) == ("backups", (f"{ONE}.bak",))
 
 

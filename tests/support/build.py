@@ -1,7 +1,7 @@
 """Small checkpoints: a tiny config of each family, the index that belongs to it, and folders that hold both."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -52,6 +52,12 @@ TINY: Mapping[str, Json] = {
 }
 
 FAMILIES = tuple(TINY)
+
+
+def unread(rows: Iterable[Any]) -> list[Any]:
+    """What a report lists as not looked at, less the tokenizer that no small checkpoint has."""
+    return [row for row in rows if (row["kind"] if isinstance(row, dict) else row.kind) != "no tokenizer"]
+
 
 # With buffers, and layers that predict further tokens.
 DEEPSEEK: Json = {
