@@ -31,6 +31,10 @@ if TYPE_CHECKING:
     from hfcount.verifier.waivers import Waiver
 
 
+_UNMODELLED = "HF501"
+"""The finding of tensors that were not compared, since it is not known how they are stored."""
+
+
 def report_of(inspection: Inspection) -> Report:
     """The report of an inspection, with all that follows from it."""
     blueprint, untied = inspection.blueprint, inspection.outcome.untied
@@ -48,6 +52,10 @@ def report_of(inspection: Inspection) -> Report:
     )
     policy = loaders.policy_for(policy, judges, findings) if asked else policy
     outcomes = {reading.outcome for reading in judges} if asked else set()
+    if outcomes == {"whole"} and all(reading.evidence != "none" for reading in judges):  # their readings compared it
+        compared, judged = True, [finding for finding in findings if finding.code != _UNMODELLED]
+    else:
+        judged = findings
     files = published(inspection)
     proven = outcomes == {"whole"} or (outcome.proven and "unknown" not in outcomes)
     return Report(
@@ -57,7 +65,7 @@ def report_of(inspection: Inspection) -> Report:
         container=evidence.container,
         depth=evidence.depth,
         depth_reason=evidence.depth_reason,
-        verdict=verdict(findings, policy, compared, proven),
+        verdict=verdict(judged, policy, compared, proven),
         checks=(*file_checks(files, evidence.headers or {}, findings), *map(_check, outcome.checks)),
         findings=reported(findings, policy, documents),
         allowed=waived(findings, policy),

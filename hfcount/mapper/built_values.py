@@ -1,6 +1,7 @@
 """Values with which transformers builds no model (built.json, recorded by tests/tools/built_values.py)."""
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Collection, Iterator, Mapping
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,8 +15,15 @@ _NEEDED = {
     "whole": "a number with a decimal point",
     "empty": "one with entries",
     "alone": "a list of numbers",
+    "text": "a number without quotes",
+    "half": "a whole number",
+    "listed": "one value, and no list",
 }
 """What a key has to hold in place of a value, by its form."""
+
+
+_ROTARY, _LEGACY = "rope_parameters", frozenset({"rope_scaling", "rope_theta"})
+"""The settings of rotary positions, and the keys that stood in their place in version 4."""
 
 
 class BuiltValues(NamedTuple):
@@ -25,13 +33,11 @@ class BuiltValues(NamedTuple):
         refused: keys by form with which no model is built.
         same: sizes, by form, that bear on no tensor.
         uneven: keys with numbers of heads, each with the key of the size that has to be a multiple of them.
-        asked: whether an older version was asked for all that the newest refuses.
     """
 
     refused: Mapping[str, frozenset[str]]
     same: Mapping[str, frozenset[str]]
     uneven: Mapping[str, str]
-    asked: bool = False
 
     def needed(self, key: str, value: Any) -> str | None:
         """What a key has to hold in place of a value with which no model is built; None if one is, or may be."""
@@ -48,6 +54,16 @@ class BuiltValues(NamedTuple):
     def refuses(self, form: str, key: str) -> bool:
         """Whether no model is built with a form of a key's value."""
         return key in self.refused.get(form, ())
+
+    def needed_absent(self, given: Collection[str]) -> Iterator[str]:
+        """The keys that are absent, and by whose defaults no model is built.
+
+        Args:
+            given: the keys of the config, by the names that its class has for them.
+        """
+        for key in self.refused.get("absent", ()):
+            if key not in given and not (key == _ROTARY and not _LEGACY.isdisjoint(given)):
+                yield key
 
     def undivided(self, values: Mapping[str, Any], usual: Mapping[str, Any]) -> Iterator[tuple[str, str, int]]:
         """Numbers of heads that do not divide their size: their key, and the key of the size with what it is.
@@ -69,23 +85,54 @@ def forms(value: Any) -> Iterator[str]:
         yield "null"
     elif isinstance(value, list | dict) and not value:
         yield "empty"
+    elif isinstance(value, list):
+        yield from _of_list(value)
+    elif isinstance(value, str):
+        yield from ["text"] if is_numeral(value) else []
     elif type(value) in (int, float):
         yield "alone"
         if type(value) is int:
             yield "whole"
             yield from ["below"] if value < 0 else ["zero"] if value == 0 else []
+        elif value % 1:
+            yield "half"
+
+
+def _of_list(items: list[Any]) -> Iterator[str]:
+    if len(items) == 1 and type(items[0]) in (int, str):
+        yield "listed"
+    if all(isinstance(item, str) and is_numeral(item) for item in items):
+        yield "text"
+    if all(type(item) is int and item < 0 for item in items):
+        yield "below"
+
+
+def is_numeral(text: str) -> bool:
+    """Whether a text is a number in quotes."""
+    return re.fullmatch(r"-?\d{1,15}(\.\d+)?", text) is not None
 
 
 @lru_cache(64)
 def built_values(kind: str, version: str) -> BuiltValues | None:
     """What a version makes of values of a type's keys; None where that is not recorded."""
-    row = (json_lines.of_kind(_file(), kind) or {}).get(version)
-    if row is None:
+    row = json_lines.of_kind(_file(), kind) or {}
+    if version not in _versions() or not (row.get(_versions()[0]) or row.get(version)):
+        return None
+    newest, own = row.get(_versions()[0], {}), row.get(version, {})
+    if own is None:
         return None
     refused, same = (
-        {form: frozenset(keys.split()) for form, keys in row.get(name, {}).items()} for name in ("refused", "same")
+        {form: frozenset(keys.split()) for form, keys in {**newest.get(name, {}), **own.get(name, {})}.items()}
+        for name in ("refused", "same")
     )
-    return BuiltValues(refused, same, row.get("uneven", {}), row.get("asked", False))
+    uneven = {key: size for key, size in {**newest.get("uneven", {}), **own.get("uneven", {})}.items() if size}
+    return BuiltValues(refused, same, uneven)
+
+
+@cache
+def _versions() -> tuple[str, ...]:
+    """The versions that are recorded, the newest first, from which the others are recorded by what differs."""
+    return tuple(json_lines.of_all(_file())["versions"].split())
 
 
 @cache

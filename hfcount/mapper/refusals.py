@@ -1,11 +1,10 @@
 """Finds config values that transformers refuses: of a wrong type, out of range, or unknown."""
 
-import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from hfcount.mapper.accepted_values import ABSENT, AcceptedValues, Limits, Problem, accepted_values, renamed, shared
-from hfcount.mapper.built_values import BuiltValues, built_values
+from hfcount.mapper.built_values import BuiltValues, built_values, is_numeral
 from hfcount.mapper.class_defaults import Declared, declared, version
 from hfcount.mapper.quantization_config import announcements
 from hfcount.mapper.rotary import by_kind, rope
@@ -20,7 +19,6 @@ _GENERATING = ("ForCausalLM", "LMHeadModel", "ForConditionalGeneration")
 _PAGED = "paged|"
 _QUANTIZATION = "quantization_config"
 _UNTOLD = "nothing else says how to read the weights"
-_NUMBER = r"-?\d{1,15}(\.\d+)?"
 
 
 class Refusal(NamedTuple):
@@ -41,7 +39,7 @@ class Refusal(NamedTuple):
         """The same value as it would be taken, as JSON, where that is plain; None if it is not."""
         if type(self.value) is int and "decimal point" in self.needed:
             return f"{self.value}.0"
-        if isinstance(self.value, str) and re.fullmatch(_NUMBER, self.value) and "number" in self.needed:
+        if isinstance(self.value, str) and is_numeral(self.value) and "number" in self.needed:
             return self.value
         if type(self.value) is float and self.value.is_integer() and "whole number" in self.needed:
             return f"{self.value:.0f}"
@@ -64,12 +62,14 @@ def refusals(values: Mapping[str, Any], kind: Any, path: str = "") -> Iterator[R
     for name, value in values.items():
         if path and name in _ATTENTION:  # overwritten by that of the whole (5.24.0, configuration_utils.py:599)
             continue
-        if needed := _of_key(accepted, built, name, known.names.get(name, name), value):
+        recorded = None if _is_replaced(name, values) else built
+        if needed := _of_key(accepted, recorded, name, known.names.get(name, name), value):
             alone.add(name)
             yield Refusal(f"{path}{name}", value, needed)
         elif isinstance(value, list) and (needed := _short(accepted, name, value, _depth(values, kind))):
             yield Refusal(f"{path}{name}", value, needed, sure=False)
     further = (
+        *_by_defaults(values, known, built),
         *_labels(values),
         *_kinds(accepted, values, kind),
         *(_stages(accepted, values, known) if accepted.stages else ()),
@@ -107,6 +107,18 @@ def _of_key(accepted: AcceptedValues, built: BuiltValues | None, name: str, key:
     if words and isinstance(value, str):
         return None
     return _needed(accepted, name, _number(value)) or (built.needed(key, value) if built else None)
+
+
+def _by_defaults(values: Mapping[str, Any], known: Declared, built: BuiltValues | None) -> Iterator[Problem]:
+    """Keys that are absent, and by whose defaults no model is built."""
+    given = {known.names.get(name, name) for name in values}
+    for name in built.needed_absent(given) if built else ():
+        yield name, ABSENT, "no model is built by its default"
+
+
+def _is_replaced(name: str, values: Mapping[str, Any]) -> bool:
+    """Whether it is rope_parameters, and keys beside it say what it leaves out, as version 4 did."""
+    return name == "rope_parameters" and (bool(values.get("rope_scaling")) or "rope_theta" in values)
 
 
 def _of_part(values: Mapping[str, Any], kind: str, name: str, path: str) -> Iterator[Refusal]:

@@ -69,9 +69,14 @@ def _given(
             yield name, given, "an object or null"
         return
     nested = [key for key in given if key in shared("layer_types") and given[key] is not None]
+    if nested and name == _SETTINGS and built and built.refuses("by_kind", name):
+        yield name, given, "one object, and none for a kind of layers"
+        return
     for place in nested or [""]:
         path, inner = (f"{name}.{place}", given[place]) if place else (name, given)
-        if isinstance(inner, dict):
+        if inner == {} and place and built and built.refuses("kind_empty", name):
+            yield path, inner, "an object with settings"
+        elif isinstance(inner, dict):
             yield from _checked(accepted, inner, f"{path}.", turns, built)
         else:
             yield path, inner, "an object or null"

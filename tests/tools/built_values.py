@@ -1,28 +1,38 @@
-"""Records which values of single keys transformers builds no model with: `python tests/tools/built_values.py`.
+"""Records which values of single keys transformers builds no model with: `python tests/tools/built_values.py FOLDER`.
 
-Run with each version, the newest first, it writes hfcount/mapper/built.json, a line for each model_type, by version.
-Of a config that a judge has built, one key at a time is set to each form of another value:
+Run with each version, it notes each type in FOLDER/VERSION.jsonl, where the next run goes on, and writes
+hfcount/mapper/built.json of what is noted there: a line for each model_type, by version; of an older version what
+differs from the newest, and null where it was not asked. Each type is tried in a process of its own, which may take
+MEMORY and SECONDS; one that takes more is left out, and FOLDER says why. Of a config that a judge has built, one key
+at a time is set to each form of another value:
 
 - `null`: null, in place of anything.
+- `absent`: none, where the class refuses its own default whatever stands beside.
 - `zero`: 0, in place of a size.
-- `below`: -1, in place of a size.
+- `below`: -1, in place of a size, or of each size in a list.
 - `whole`: a whole number, in place of one with a decimal point.
+- `text`: the number in quotes.
+- `half`: a half more, in place of a size.
+- `listed`: a list of it, in place of a size or a word.
 - `empty`: a list or an object without entries.
 - `alone`: a number, in place of a list of them.
 - `own`: the model_type of the whole, in place of that of a config nested in it.
 - `word`: a word that is no activation, in place of one.
 - `share_below`, `share_text`, `theta_text`: a negative number, or a number in quotes, in rope_parameters: of the share
   of a head's features that is turned, or of the base of its frequencies.
+- `by_kind`: rope_parameters with an object for full_attention, where the class has none for kinds of layers.
+- `kind_empty`: rope_parameters with an empty object for each kind.
 
 `refused` has the keys by form with which no class of the type is built, in whatever variation of the config is; `same`
 those keys, words and numbers that bear on no tensor, so that a model is built with the same ones; and `uneven` numbers
 of heads, alone or in a list, each with the key of the size that has to be a multiple of them. Forms that the type of
-the key in the class rules out (values.json) are not tried. An older version is asked (`asked`) only for what the
-newest refuses.
+the key in the newest class rules out (values.json) are not tried.
 """
 
 import json
 import os
+import resource
+import signal
 import sys
 import time
 import warnings
@@ -39,10 +49,10 @@ sys.path.append(str(Path(__file__).parents[1] / "support"))
 
 FILE = Path(__file__).parents[2] / "hfcount" / "mapper" / "built.json"
 PRIME = 7
-VARIED = 3
-"""The variations of a config in which a refusal has to hold."""
+VARIED, CLASSES = 2, 3
+"""The variations of a config, and the classes, in which a refusal has to hold."""
 
-ALWAYS = ("word", "own", "share_below", "share_text", "theta_text")
+ALWAYS = ("word", "own", "share_below", "share_text", "theta_text", "by_kind", "kind_empty")
 """Forms of keys that are not read by their own name."""
 
 SAME = ("zero", "below", "word", "share_below", "share_text", "theta_text")
@@ -51,6 +61,18 @@ SAME = ("zero", "below", "word", "share_below", "share_text", "theta_text")
 SLOW = 2.0
 """Seconds: what a model may take to be built, so that hundreds of it can be."""
 
+LONGEST = 20.0
+"""Seconds of computing after which one config is given up, which is no answer."""
+
+SECONDS = 600
+"""Of computing: what one type may take."""
+
+MEMORY = 4 << 30
+"""Bytes: what one type may take beyond the libraries."""
+
+LAYERS = 4
+"""The layers of a model by the defaults of its class."""
+
 COMMON = frozenset(
     "id2label label2id num_labels architectures model_type dtype torch_dtype transformers_version problem_type"
     " use_cache return_dict output_attentions output_hidden_states is_encoder_decoder tie_word_embeddings"
@@ -58,6 +80,15 @@ COMMON = frozenset(
     " _name_or_path auto_map max_length min_length".split()
 )
 """Keys that all classes read alike, and those of rotary positions, which rotary.py records."""
+
+VERSIONS = ("5.23.0", "4.57.1")
+"""The older versions that are recorded, the newest of them first."""
+
+RECORDED = ("refused", "same", "uneven")
+"""What is recorded of a type."""
+
+ABSENT = object()
+"""In place of a value: the key is taken away."""
 
 Path_ = tuple[str, ...]
 Built = dict[str, tuple[int, ...]]
@@ -75,16 +106,23 @@ def forms(key: str, value: Any, kind: str, within: str) -> Iterator[tuple[str, A
     if key == "rope_parameters":
         yield from _rotary(value)
         return
+    if key == "rope_scaling":
+        yield "null", None
+        return
     if isinstance(value, dict) and "model_type" in value:
+        yield "absent", ABSENT
         yield from [("own", {**value, "model_type": within})] if value["model_type"] != within else []
         return
     accepted = accepted_values(kind)
     if accepted and key in accepted.activations and isinstance(value, str):
         yield "word", "none such"
+    yield "absent", ABSENT
     if value is not None:
         yield "null", None
     if type(value) is float:
-        yield "whole", int(value)
+        yield from (("whole", int(value)), ("text", str(value)))
+    if type(value) in (int, str):
+        yield "listed", [value]
     yield from _of_sizes(key, value) if isinstance(value, int | list) else ()
     if isinstance(value, list | dict) and value:
         yield "empty", type(value)()
@@ -95,13 +133,19 @@ def _of_sizes(key: str, value: Any) -> Iterator[tuple[str, Any]]:
     heads = "head" in key and "dim" not in key and "size" not in key
     if type(value) is int and not key.endswith(("token_id", "token_index", "_id")):
         yield from (("zero", 0), ("below", -1), *([("uneven", PRIME)] if heads else []))
+        yield from (("text", str(value)), ("half", value + 0.5))
     if isinstance(value, list) and value and all(type(item) in (int, float) for item in value):
-        yield "alone", value[0]
+        yield from (("alone", value[0]), ("below", [-1] * len(value)), ("text", [str(item) for item in value]))
         if heads:
             yield "uneven", [PRIME] * len(value)
 
 
 def _rotary(settings: Json) -> Iterator[tuple[str, Any]]:
+    usual = {"rope_type": "default", "rope_theta": 10000.0}
+    by_kind = [name for name, item in settings.items() if isinstance(item, dict)]
+    yield from (("null", None), ("absent", ABSENT), ("empty", {}))
+    yield "kind_empty", {name: {} for name in by_kind or ["full_attention"]}
+    yield from [] if by_kind else [("by_kind", {"full_attention": usual})]
     for form, key, value in (
         ("share_below", "partial_rotary_factor", -0.25),
         ("share_text", "partial_rotary_factor", "0.5"),
@@ -117,7 +161,10 @@ def keys(values: Json, kind: str, path: Path_ = ()) -> Iterator[tuple[Path_, str
         if isinstance(value, dict) and isinstance(value.get("model_type"), str):
             yield (*path, key), kind, value
             yield from keys(value, value["model_type"], (*path, key))
-        elif key not in COMMON or (key == "rope_parameters" and isinstance(value, dict) and value):
+        elif key == "rope_parameters" and isinstance(value, dict) and value:
+            yield (*path, key), kind, value
+            yield (*path, "rope_scaling"), kind, ABSENT
+        elif key not in COMMON:
             yield (*path, key), kind, value
 
 
@@ -127,24 +174,41 @@ def changed(values: Json, path: Path_, value: Any) -> Json:
     place = result
     for key in path[:-1]:
         place = place.setdefault(key, {})
-    place[path[-1]] = value
+    if value is ABSENT:
+        place.pop(path[-1], None)
+    else:
+        place[path[-1]] = value
     return result
 
 
 def built(name: str, values: Json) -> Built | None:
     """The tensors of a model without weights by name; None if none is built."""
     import torch
-    import transformers
 
-    model = getattr(transformers, name)
     try:
+        from transformers.initialization import no_init_weights
+    except ImportError:  # version 4
+        from transformers.modeling_utils import no_init_weights
+    signal.setitimer(signal.ITIMER_PROF, LONGEST)
+    try:
+        model = class_of(name, values)
         config = model.config_class.from_dict(deepcopy(values))
-        with torch.device("meta"):
+        with torch.device("meta"), no_init_weights():  # as from_pretrained does
             return {key: tuple(tensor.shape) for key, tensor in model(config).state_dict().items()}
-    except MemoryError:  # which is no answer
+    except (MemoryError, TooLongError):  # which is no answer
         return {}
-    except Exception:  # of any kind, since each class refuses in its own way
-        return None
+    except Exception as error:  # of any kind, since each class refuses in its own way
+        return {} if "allocate memory" in str(error) else None
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+
+
+class TooLongError(BaseException):
+    """One config took LONGEST: no library may take this for an error of its own."""
+
+
+def _too_long(*_: Any) -> None:
+    raise TooLongError
 
 
 def is_refused_by_type(kind: str, key: str, value: Any) -> bool:
@@ -153,7 +217,7 @@ def is_refused_by_type(kind: str, key: str, value: Any) -> bool:
     from hfcount.mapper.refusals import _needed
 
     accepted = accepted_values(kind)
-    return accepted is not None and _needed(accepted, key, value) is not None
+    return accepted is not None and value is not ABSENT and _needed(accepted, key, value) is not None
 
 
 class Read:
@@ -169,26 +233,26 @@ class Read:
             self.names.add(name)
             return usual(config, name)
 
-        PretrainedConfig.__getattribute__ = noted
+        self._hooked, self._usual, self._noted = PretrainedConfig, usual, noted
 
     def of(self, name: str, values: Json) -> set[str]:
         """The keys that a model reads."""
         import torch
-        import transformers
 
-        model = getattr(transformers, name)
+        model = class_of(name, values)
         config = model.config_class.from_dict(deepcopy(values))
-        self.names.clear()
-        with torch.device("meta"):
-            model(config)
+        self._hooked.__getattribute__ = self._noted
+        try:
+            with torch.device("meta"):
+                model(config)
+        finally:
+            self._hooked.__getattribute__ = self._usual
         return set(self.names)
 
 
 def whole(name: str, values: Json) -> Json:
     """A config with all defaults of its class."""
-    import transformers
-
-    config = getattr(transformers, name).config_class.from_dict(deepcopy(values))
+    config = class_of(name, values).config_class.from_dict(deepcopy(values))
     found: Json = json.loads(json.dumps(config.to_dict(), default=str))
     return found
 
@@ -205,14 +269,23 @@ def variations(names: list[str], values: Json) -> list[tuple[str, Json]]:
         except Exception:  # a config that the installed version does not take
             break
         found.append((odd["architectures"][0], odd))
-    return [(name, config) for name, config in found if hasattr_(name) and built(name, config)]
+    return [(name, config) for name, config in found if has_class(name, config) and built(name, config)]
 
 
-def hasattr_(name: str) -> bool:
-    """Whether a class is exported."""
-    import transformers
+def class_of(name: str, values: Json) -> Any:
+    """A class by its name, exported or beside the config of the type."""
+    import tiny
 
-    return hasattr(transformers, name)
+    return tiny.class_of({**values, "architectures": [name]})
+
+
+def has_class(name: str, values: Json) -> bool:
+    """Whether the installed version has a class, exported or beside the config of the type."""
+    try:
+        class_of(name, values)
+    except (AttributeError, KeyError):
+        return False
+    return True
 
 
 def _tried(case: loading.Case, known: set[str]) -> Iterator[tuple[Path_, str, str, Any]]:
@@ -228,50 +301,65 @@ def _is_known(case: loading.Case, used: set[str], at: tuple[Path_, str, str], va
     path, kind, form = at
     if form != "word" and is_refused_by_type(kind, path[-1], value):
         return True
-    return form not in ALWAYS and path[-1] not in used and _parses(case, path, value)
+    read = form in ALWAYS or path[-1] == "rope_scaling" or path[-1] in used
+    return not read and _parses(case, path, value)
 
 
-def described(made: Callable[[], Iterator[loading.Case]], read: Read, known: set[str]) -> dict[str, Json]:
-    """What is recorded of a type, and of the types of configs nested in it that are not recorded by themselves."""
-    cases = [case for case in made() if hasattr_(case.name)]
-    begun = time.monotonic()
+def described(made: Callable[[], Iterator[loading.Case]], known: set[str]) -> dict[str, Json]:
+    """What is recorded of a type, and of the types of configs nested in it that are not recorded by themselves.
+
+    Raises:
+        LookupError: none of its configs is built, or only slowly.
+    """
+    cases = [case for case in made() if has_class(case.name, case.config)]
     first = next((case for case in cases if built(case.name, case.config)), None)
-    if first is None or time.monotonic() - begun > SLOW:
-        return {}
-    usual, used = built(first.name, first.config), read.of(first.name, first.config)
-    found: dict[str, Json] = {}
-    varied: list[tuple[str, Json]] | None = None
+    if first is None:
+        raise LookupError("no config of it is built")
+    begun = time.process_time()
+    usual, used = built(first.name, first.config), Read().of(first.name, first.config)
+    if time.process_time() - begun > 2 * SLOW:
+        raise LookupError(f"a model takes more than {SLOW} seconds to build")
+    found: dict[str, Json] = {kind: {} for _, kind, _, _ in _tried(first, known)}
+    usable = built(first.name, _usual(first)) is not None  # then no default is refused
+    varied: list[tuple[str, Json]] = []
     for path, kind, form, other in _tried(first, known):
-        if _is_known(first, used, (path, kind, form), other):
+        if (form == "absent" and usable) or _is_known(first, used, (path, kind, form), other):
             continue
         result = built(first.name, changed(first.config, path, other))
         if result == usual and form in SAME:
             _note(found, kind, "same", form, path)
-        if result is None and form != "word":
-            varied = variations([case.name for case in cases], first.config) if varied is None else varied
+        if result is None and form != "word" and (form != "absent" or _is_refused_absent(first, path)):
+            varied = varied or variations(_classes(first, cases), first.config)
             if all(built(name, changed(config, path, other)) is None for name, config in varied):
                 _note_refused(found, (first, path, kind), form, other)
     return found
 
 
-def again(made: Callable[[], Iterator[loading.Case]], newest: dict[str, Json], known: set[str]) -> dict[str, Json]:
-    """Which of the values that the newest version refuses an older one refuses; `asked` says that it was asked."""
-    first = next((case for case in made() if hasattr_(case.name) and built(case.name, case.config)), None)
-    found: dict[str, Json] = {}
-    for path, kind, form, other in _tried(first, known) if first else ():
-        found.setdefault(kind, {"asked": True})
-        recorded = path[-1] in newest.get(kind, {}).get("refused", {}).get(form, "").split()
-        if (recorded or form == "uneven") and built(first.name, changed(first.config, path, other)) is None:
-            _note_refused(found, (first, path, kind), form, other)
-    return found
+def _classes(first: loading.Case, cases: list[loading.Case]) -> list[str]:
+    """The names of some classes of a type, the one that is asked first among them."""
+    return [*dict.fromkeys(case.name for case in (first, *cases))][:CLASSES]
+
+
+def _usual(case: loading.Case) -> Json:
+    """A config that leaves all to the defaults of its class, but for the number of layers."""
+    usual = {key: case.config[key] for key in ("model_type", "architectures") if key in case.config}
+    layers = {name: min(size, LAYERS) for name, size in loading.usual(case.kind).items() if type(size) is int}
+    return usual | layers
+
+
+def _is_refused_absent(case: loading.Case, path: Path_) -> bool:
+    """Whether a class is refused by its own default of a key, be all others as the class has them or as the config."""
+    value: Any = whole(case.name, case.config)
+    for key in path:
+        value = value.get(key) if isinstance(value, dict) else None
+    given = changed(_usual(case), path, value)
+    return built(case.name, given) is not None and built(case.name, changed(given, path, ABSENT)) is None
 
 
 def _parses(case: loading.Case, path: Path_, value: Any) -> bool:
     """Whether the config class takes a value, of which no model is built."""
-    import transformers
-
     try:
-        getattr(transformers, case.name).config_class.from_dict(changed(case.config, path, value))
+        class_of(case.name, case.config).config_class.from_dict(changed(case.config, path, value))
     except Exception:  # of any kind, since each class refuses in its own way
         return False
     return True
@@ -300,39 +388,139 @@ def _note(found: dict[str, Json], kind: str, what: str, form: str, path: Path_) 
     names[form] = " ".join(sorted({*names.get(form, "").split(), path[-1]}))
 
 
-def main() -> None:
-    """Writes what the installed version makes of each type."""
-    os.environ |= {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_VERBOSITY": "critical", "TQDM_DISABLE": "1"}
-    warnings.simplefilter("ignore")
+def noted(made: Callable[[], Iterator[loading.Case]], known: set[str]) -> Json:
+    """What a process of its own finds of a type: `rows` by model_type, or `skipped`, which says why there are none."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if not child:
+        os.close(reading)
+        try:
+            answer: Json = {"rows": _bounded(made, known)}
+        except LookupError as error:
+            answer = {"skipped": str(error)}
+        except BaseException as error:  # the parent goes on with other types
+            answer = {"skipped": f"{type(error).__name__}: {str(error)[:100]}"}
+        with os.fdopen(writing, "w") as pipe:
+            json.dump(answer, pipe)
+        os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading) as pipe:
+        text = pipe.read()
+    _, status = os.waitpid(child, 0)
+    ended = os.waitstatus_to_exitcode(status)
+    result: Json = json.loads(text) if text else {"skipped": f"its process ended with {ended}"}
+    return result
+
+
+def _bounded(made: Callable[[], Iterator[loading.Case]], known: set[str]) -> dict[str, Json]:
+    """What is recorded of a type, within MEMORY and SECONDS."""
+    taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (taken + MEMORY, taken + MEMORY))
+    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
+    signal.signal(signal.SIGPROF, _too_long)
+    return described(made, known)
+
+
+def record(folder: Path) -> None:
+    """Notes what the installed version makes of each type that is not noted yet."""
+    import tiny
     import torch
     import transformers
-
-    from hfcount.mapper.class_defaults import version
 
     torch.set_num_threads(1)
     transformers.utils.logging.set_verbosity(60)
     loading.LAID_OUT = False
-    rows: Json = json.loads(FILE.read_text())["types"] if FILE.exists() else {}
-    installed, newest = transformers.__version__, version()
-    cases, read = dict(loading.cases()), Read()
+    cases, notes = dict(loading.cases()), folder / f"{transformers.__version__}.jsonl"
     known = {kind for kind in cases if (loading.ROOT / "fixtures" / "architectures" / f"{kind}.json").exists()}
-    asked = set(sys.argv[1:])
-    for row in rows.values():
-        if not asked:
-            row.pop(installed, None)
-    recorded = {kind: row[newest] for kind, row in rows.items() if newest in row}
-    for kind, made in cases.items():
-        if asked and kind not in asked:
-            continue
-        if kind not in known:  # by the defaults of its class it is too large to be built that often
-            continue
-        found = described(made, read, known) if installed == newest else again(made, recorded, known)
-        for of, row in found.items():
-            rows.setdefault(of, {}).setdefault(installed, {}).update(row)
-    text = ",\n".join(
-        f"{json.dumps(kind)}: {json.dumps(row, separators=(',', ':'))}" for kind, row in sorted(rows.items()) if row
-    )
-    FILE.write_text(f'{{"all": {{"library":"transformers"}}, "types": {{\n{text}\n}}}}\n')
+    built("LlamaForCausalLM", tiny.RECORDED["llama"])  # imports what most of them need, once
+    before = {row["type"] for row in _noted(notes)}
+    for kind in sorted(known - before):  # by the defaults of its class a type is too large to be built that often
+        row = {"type": kind, **noted(cases[kind], known)}
+        with notes.open("a") as file:
+            file.write(json.dumps(row) + "\n")
+
+
+def _noted(notes: Path) -> list[Json]:
+    return [json.loads(line) for line in notes.read_text().splitlines()] if notes.exists() else []
+
+
+def merged(folder: Path, newest: str) -> dict[str, Json]:
+    """What is recorded of each type: of the newest version all, of an older one what differs.
+
+    A type that is not noted of a version stays as it is in built.json.
+    """
+    rows, noted_of = _expanded(newest), set[tuple[str, str]]()
+    for notes in sorted(folder.glob("*.jsonl"), reverse=True):
+        for note in _noted(notes):
+            for kind, row in note.get("rows", {}).items():
+                if (kind, notes.stem) not in noted_of:
+                    noted_of.add((kind, notes.stem))
+                    rows.setdefault(kind, {})[notes.stem] = {}
+                _add(rows[kind][notes.stem], row)
+    return {kind: found for kind, row in sorted(rows.items()) if (found := _differences(row, newest))}
+
+
+def _expanded(newest: str) -> dict[str, Json]:
+    """What is recorded, of each version whole."""
+    rows: dict[str, Json] = json.loads(FILE.read_text())["types"]
+    for kind, row in rows.items():
+        usual = row.get(newest, {})
+        for version, own in row.items():
+            if own is not None:
+                whole_ = {what: {**usual.get(what, {}), **own.get(what, {})} for what in RECORDED}
+                row[version] = {
+                    what: {key: value for key, value in found.items() if value} for what, found in whole_.items()
+                }
+        rows[kind] = {version: row.get(version, usual) for version in (newest, *VERSIONS)}
+    return rows
+
+
+def _add(row: Json, more: Json) -> None:
+    """Adds what was found of a type within another."""
+    for what, values in more.items():
+        known = row.setdefault(what, {})
+        for form, keys_ in values.items():
+            known[form] = (
+                keys_ if what == "uneven" else " ".join(sorted({*known.get(form, "").split(), *keys_.split()}))
+            )
+
+
+def _differences(row: Json, newest: str) -> Json:
+    """A type's row: that of the newest version, and of others what differs; null where they were not asked."""
+    usual = {what: found for what, found in (row.get(newest) or {}).items() if found}
+    found: Json = {newest: usual} if usual else {}
+    for version in VERSIONS:
+        own = row.get(version)
+        if own is None:
+            found |= {version: None} if usual else {}
+        elif other := _difference(usual, own):
+            found[version] = other
+    return found
+
+
+def _difference(usual: Json, own: Json) -> Json:
+    """The forms, and keys of numbers of heads, for which an older version has others than the newest."""
+    found: Json = {}
+    for what in RECORDED:
+        now, before = usual.get(what, {}), own.get(what, {})
+        if changes := {form: before.get(form, "") for form in now | before if now.get(form) != before.get(form)}:
+            found[what] = changes
+    return found
+
+
+def main() -> None:
+    """Notes what the installed version makes of each type, and writes all that is noted."""
+    os.environ |= {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_VERBOSITY": "critical", "TQDM_DISABLE": "1"}
+    warnings.simplefilter("ignore")
+    from hfcount.mapper.class_defaults import version
+
+    folder = Path(sys.argv[1])
+    folder.mkdir(exist_ok=True)
+    record(folder)
+    rows = merged(folder, version())
+    first = json.dumps({"library": "transformers", "versions": " ".join([version(), *VERSIONS])})
+    text = ",\n".join(f"{json.dumps(kind)}: {json.dumps(row, separators=(',', ':'))}" for kind, row in rows.items())
+    FILE.write_text(f'{{"all": {first}, "types": {{\n{text}\n}}}}\n')
 
 
 if __name__ == "__main__":

@@ -69,10 +69,10 @@ def cases() -> Iterator[tuple[str, Callable[[], Iterator[Case]]]]:
             tried.add(kind)
             yield kind, lambda recorded=recorded, kind=kind: _of_type(recorded["config"], kind, names[kind].split())
     for kind in names.keys() - tried:
-        yield kind, lambda kind=kind: _of_type(_usual(kind), kind, names[kind].split())
+        yield kind, lambda kind=kind: _of_type(usual(kind), kind, names[kind].split())
 
 
-def _usual(kind: str) -> Json:
+def usual(kind: str) -> Json:
     """A config that leaves all to the defaults of its class, but for fewer layers."""
     from hfcount.mapper.class_defaults import declared
 

@@ -23,7 +23,8 @@ from hfcount.verifier.joined import stored_in_part
 from hfcount.verifier.loaders.catalogue import reading
 from hfcount.verifier.loaders.facts import Facts
 from hfcount.verifier.loaders.loader import Checkpoint, Loader
-from hfcount.verifier.loaders.transformers import facts_of, head_is_tied
+from hfcount.verifier.loaders import heads
+from hfcount.verifier.loaders.transformers import facts_of
 from hfcount.verifier.match import Match
 
 
@@ -140,9 +141,9 @@ def _described(
 
 def _older_tie(described: _Described, checkpoint: Checkpoint) -> bool | None:
     """Whether version 4 ties the head to the embedding; raises Unknown where it is not recorded what it writes then."""
-    tied, leaves = head_is_tied(described.facts, checkpoint), described.blueprint.leaves
-    heads = [leaf for leaf in leaves if is_head(described.blueprint, leaf)]
-    is_asked = any(leaf.tied_to for leaf in heads)
+    tied, leaves = heads.is_tied(described.facts, checkpoint), described.blueprint.leaves
+    described_heads = [leaf for leaf in leaves if is_head(described.blueprint, leaf)]
+    is_asked = any(leaf.tied_to for leaf in described_heads)
     if tied is False and is_asked:
         raise Unknown(f"it is not recorded whether {checkpoint.class_name} of this version ties the head")
     bias = next((leaf.name for leaf in leaves if leaf.name.endswith(".decoder.bias") and not leaf.tied_to), None)

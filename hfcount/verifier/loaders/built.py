@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from hfcount.mapper.built_values import built_values
+from hfcount.mapper.built_values import BuiltValues, built_values
 from hfcount.mapper.class_defaults import declared
+from hfcount.text import shown
 
 Part = tuple[str, Mapping[str, Any], str]
 """A config or one nested in it: its path, what it says, and its model_type."""
@@ -12,8 +13,10 @@ Part = tuple[str, Mapping[str, Any], str]
 _TYPE = ".model_type"
 
 
-def is_built(version: str, newest: str, parts: Iterable[Part], key: str) -> bool:
-    """Whether a version is known to build a model with the value of a key that the newest builds none with.
+def is_built(version: str, newest: str, parts: Iterable[Part], key: str) -> bool | None:
+    """Whether a version builds a model with the value of a key that the newest builds none with.
+
+    False, too, where it is not by such a value that the newest refuses the key; None if the version was not asked.
 
     Args:
         parts: the config and those nested in it.
@@ -23,22 +26,30 @@ def is_built(version: str, newest: str, parts: Iterable[Part], key: str) -> bool
     path = key.removesuffix(_TYPE) if own else key
     for at, values, kind in parts:
         name = path.removeprefix(at)
-        if not path.startswith(at) or name not in values:
-            continue
         now, before = (built_values(kind, each) for each in (newest, version))
-        if now is None or before is None or not before.asked:
+        if now is None or not path.startswith(at) or not _refuses(now, kind, values, name, own):
             continue
-        canonical = declared(kind).names.get(name, name)
-        if own:
-            return now.refuses("own", name) and not before.refuses("own", name)
-        value = values[name]
-        return bool(now.needed(canonical, value)) and not before.needed(canonical, value)
+        return None if before is None else not _refuses(before, kind, values, name, own)
     return False
 
 
-def uneven(version: str, parts: Iterable[Part]) -> Iterator[str]:
-    """What a version refuses of numbers of heads that do not divide a size."""
+def _refuses(built: BuiltValues, kind: str, values: Mapping[str, Any], name: str, own: bool) -> bool:
+    """Whether no model is built with what a config says of a key, or does not say; `own`: of the type of a part."""
+    canonical = declared(kind).names.get(name, name)
+    if name not in values:
+        return built.refuses("absent", canonical)
+    return built.refuses("own", name) if own else bool(built.needed(canonical, values[name]))
+
+
+def refusals(version: str, newest: str, parts: Iterable[Part]) -> Iterator[str]:
+    """The values with which a version builds no model, and the newest does, as predicates of a sentence."""
     for at, values, kind in parts:
-        built = built_values(kind, version)
-        for key, other, size in built.undivided(values, declared(kind).keys) if built else ():
+        now, before = (built_values(kind, each) for each in (newest, version))
+        if before is None or version == newest:
+            continue
+        known = declared(kind)
+        for key, other, size in before.undivided(values, known.keys):
             yield f"refuses {at}{key}, which does not divide {at}{other}, {size:,}"
+        for name, value in values.items() if now is not None else ():
+            if _refuses(before, kind, values, name, False) and not _refuses(now, kind, values, name, False):
+                yield f"refuses {at}{name}, which is {shown(value)}"

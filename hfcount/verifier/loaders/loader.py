@@ -91,6 +91,13 @@ class Reading(NamedTuple):
     home: bool = False
 
 
+_OF_CONFIG = ("HF103", "HF109")
+"""Findings of configs of types that hfcount describes, by which it does not know the tensors."""
+
+Difference = tuple[ReadingOutcome, str, tuple[str, ...]]
+"""What a loader makes of one thing that it does otherwise: the outcome, why, and codes of findings that say so, too."""
+
+
 class Checkpoint(Record):
     """A checkpoint as far as loaders look at it.
 
@@ -130,6 +137,13 @@ class Checkpoint(Record):
         """The model_type of its config; empty if that names none."""
         kind = self.values.get("model_type")
         return kind if isinstance(kind, str) else ""
+
+    @property
+    def kind(self) -> str:
+        """The model_type of its config, or the architecture that describes it where the config names none."""
+        if self.model_type or self.blueprint is None:
+            return self.model_type
+        return self.blueprint.spec.family
 
     @cached_property
     def class_name(self) -> str:
@@ -203,7 +217,8 @@ class Checkpoint(Record):
     @property
     def uncompared(self) -> str:
         """Why nothing of it was compared, as a sentence part whose subject is a loader."""
-        if self.blueprint is None and not self.errors and self.model_type:
+        read = not self.codes.isdisjoint(_OF_CONFIG)
+        if self.blueprint is None and not self.errors and self.model_type and not read:
             return (
                 f"was given model_type {self.model_type}, which hfcount does not describe, so that nothing was compared"
             )

@@ -10,19 +10,21 @@ from hfcount.fetcher.layout import GENERATION, WEIGHTS_KEY, names_weights
 from hfcount.formats.dtypes import is_of_torch
 from hfcount.mapper.class_defaults import declared
 from hfcount.mapper.keys_without_shape import is_shapeless, may_bear
-from hfcount.mapper.loader_differences import OLDER, TIE, older_flag
+from hfcount.mapper.loader_differences import TIE
 from hfcount.mapper.rotary_tables import RotaryTables, kindless, rotary_forms, rotary_tables
-from hfcount.spec.tree.leaves import Leaf
 from hfcount.text import shown
 from hfcount.verifier.finding import Finding
-from hfcount.verifier.loaders import built, config_values
+from hfcount.verifier.loaders import built, config_values, heads
 from hfcount.verifier.loaders.by_findings import by_findings, errors_of
 from hfcount.verifier.loaders.config_values import ABSENT, value_at
 from hfcount.verifier.loaders.facts import LIBRARY, Facts, Size, facts, versions
-from hfcount.verifier.loaders.loader import Basis, Checkpoint, Loader, Reading, ReadingOutcome
+from hfcount.verifier.loaders.loader import Basis, Checkpoint, Difference, Loader, Reading
 
 _OF_INDEX = frozenset({"HF205"})
 """Findings of an index that does not say what its files hold."""
+
+_UNKNOWN_CLASS = "HF109"
+"""The finding of a class that neither hfcount nor the newest version knows."""
 
 _STALE = "HF504"
 """The finding of a quantisation that no tensor is stored by."""
@@ -73,13 +75,11 @@ GENERATION_KEYS = frozenset(
 )
 """The settings of generation that are checked, besides pad_token_id, which most configs have."""
 
-_Difference = tuple[ReadingOutcome, str, tuple[str, ...]]
-
 
 def read(loader: Loader, checkpoint: Checkpoint) -> Reading:
     """What a recorded version makes of a checkpoint."""
     version, source = loader.version, f"{LIBRARY}-{loader.version}.json"
-    kind, recorded = _kind(checkpoint), facts_of(version, checkpoint)
+    kind, recorded = checkpoint.kind, facts_of(version, checkpoint)
     if recorded is None and not any(facts(other, kind) for other in versions()):
         return Reading(loader, "unknown", "has no such model_type, as far as is recorded", evidence="none")
     lacks = f"has no model_type {kind}" if recorded is None else _lacks(version, recorded, checkpoint, kind)
@@ -89,6 +89,8 @@ def read(loader: Loader, checkpoint: Checkpoint) -> Reading:
         lacks = "" if checkpoint.class_name in recorded.classes else f" and has no class {checkpoint.class_name}"
         says = f"builds a plain {kind} by its model_type{lacks}: what it makes of these tensors is not known here"
         return Reading(loader, "unknown", says, evidence="none")
+    if says := _lacks_class(recorded, checkpoint):
+        return Reading(loader, "refuses", says, (_UNKNOWN_CLASS,), source=source)
     unread = _of_settings(loader, checkpoint) if checkpoint.is_announced else None
     if unread and unread.outcome != "whole":
         refused = _as_compared(loader, recorded, checkpoint) if unread.outcome == "unknown" else unread
@@ -103,13 +105,22 @@ def read(loader: Loader, checkpoint: Checkpoint) -> Reading:
     return compared
 
 
+def _lacks_class(recorded: Facts, checkpoint: Checkpoint) -> str:
+    """Why a version cannot open a class that neither it nor the repo has; empty if it can."""
+    name = checkpoint.class_name
+    unknown = (
+        _UNKNOWN_CLASS in checkpoint.codes and checkpoint.blueprint is None and "auto_map" not in checkpoint.values
+    )
+    return f"has no class {name}" if name and unknown and name not in recorded.classes else ""
+
+
 def is_taken_for_another(checkpoint: Checkpoint) -> bool:
     """Whether no version has the architecture that a checkpoint was compared with, but one has its model_type.
 
     Drafts are such: the class says that they are none of the models of their model_type, which the auto classes build;
     and layers that predict further tokens, without their model.
     """
-    kind, blueprint = _kind(checkpoint), checkpoint.blueprint
+    kind, blueprint = checkpoint.kind, checkpoint.blueprint
     if blueprint is not None and blueprint.naming.predicts:
         return True
     if blueprint is None or blueprint.spec.family == kind or "auto_map" in checkpoint.values:
@@ -121,7 +132,7 @@ def is_taken_for_another(checkpoint: Checkpoint) -> bool:
 
 def facts_of(version: str, checkpoint: Checkpoint) -> Facts | None:
     """What is recorded of a version about the type of a checkpoint; None if it does not have the type."""
-    kind = _kind(checkpoint)
+    kind = checkpoint.kind
     recorded = facts(version, kind)
     if recorded is None and not _in_auto_classes(kind):
         return _renamed(version, checkpoint, kind)
@@ -188,12 +199,6 @@ def _lacks(version: str, recorded: Facts, checkpoint: Checkpoint, kind: str) -> 
     return f"has no class {name}" if missing else ""
 
 
-def _kind(checkpoint: Checkpoint) -> str:
-    if checkpoint.model_type or checkpoint.blueprint is None:
-        return checkpoint.model_type
-    return checkpoint.blueprint.spec.family
-
-
 def _known_elsewhere(checkpoint: Checkpoint, kind: str) -> bool:
     others = (facts(version, kind) for version in versions())
     return any(checkpoint.class_name in other.classes for other in others if other)
@@ -215,7 +220,7 @@ def _is_taken(version: str, recorded: Facts, checkpoint: Checkpoint, finding: Fi
         # The index says which files there are: version 5 reads all that they hold, and version 4 what is listed.
         return not version.startswith("4.") or not getattr(finding, "omitted", True)
     if finding.code in ("HF103", "HF110") and finding.key and version != versions()[-1]:
-        parts = _parts(checkpoint.values, _kind(checkpoint))
+        parts = _parts(checkpoint.values, checkpoint.kind)
         if built.is_built(version, versions()[-1], parts, finding.key):
             return True
     return version.startswith("4.") and _is_taken_by_4(version, recorded, checkpoint, finding)
@@ -230,9 +235,9 @@ def _is_taken_by_4(version: str, recorded: Facts, checkpoint: Checkpoint, findin
         key = finding.key or ""
         of_part = key.endswith(_OF_PART)  # it reads that of the whole alone (4.57.1, modeling_utils.py)
         return of_part or _is_new(key) or _is_unread(version, checkpoint, key)
-    heads = {leaf.name for leaf in _heads(checkpoint)}
-    only_heads = bool(finding.tensors) and heads.issuperset(finding.tensors)
-    return finding.code == "HF201" and only_heads and bool(head_is_tied(recorded, checkpoint))
+    names = {leaf.name for leaf in heads.over_vocabulary(checkpoint)}
+    only_heads = bool(finding.tensors) and names.issuperset(finding.tensors)
+    return finding.code == "HF201" and only_heads and bool(heads.is_tied(recorded, checkpoint))
 
 
 def _is_unread_dtype(checkpoint: Checkpoint, key: str | None) -> bool:
@@ -248,7 +253,7 @@ def _is_new(key: str) -> bool:
 
 def _is_unread(version: str, checkpoint: Checkpoint, key: str) -> bool:
     """Whether settings of rotary positions without a kind are such as this version does not look at."""
-    for at, part, kind in _parts(checkpoint.values, _kind(checkpoint)):
+    for at, part, kind in _parts(checkpoint.values, checkpoint.kind):
         tables, without = rotary_tables(kind, version), kindless(part, older=True)
         if without and key.startswith(f"{at}{without.key}") and tables.kindless is not None:
             return not tables.refuses(without)
@@ -264,15 +269,15 @@ def _unchecked(version: str, against: Sequence[Finding]) -> str:
     return next(iter(keys), "") if all(map(is_shapeless, names)) and _ROTARY.isdisjoint(names) else ""
 
 
-def _differences(version: str, recorded: Facts, checkpoint: Checkpoint) -> Iterator[_Difference]:
+def _differences(version: str, recorded: Facts, checkpoint: Checkpoint) -> Iterator[Difference]:
     """What this version makes otherwise than the newest, the worst first."""
     values, older = checkpoint.values, version.startswith("4.")
-    yield from _of_quantisation(values, _kind(checkpoint)) if older else ()
+    yield from _of_quantisation(values, checkpoint.kind) if older else ()
     for key in config_values.refused_keys(version) & values.keys():
         yield "refuses", f"refuses a config with the key {key}, which is the name of what its class calls", ()
     if says := _of_named_weights(checkpoint):
         yield "refuses", says, ()
-    for at, part, kind in _parts(values, _kind(checkpoint)):
+    for at, part, kind in _parts(values, checkpoint.kind):
         inner = recorded if not at else facts(version, kind)
         yield from _of_common_keys(version, part, kind, at)
         if inner is not None:
@@ -282,9 +287,9 @@ def _differences(version: str, recorded: Facts, checkpoint: Checkpoint) -> Itera
             if width := tables.odd_width(part, declared(kind).keys):
                 yield "refuses", f"refuses {at}head_dim {width}: rotary positions need an even width", ()
             yield from _unnamed(inner, part, kind, at)
-    for says in built.uneven(version, _parts(values, _kind(checkpoint))):
+    for says in built.refusals(version, versions()[-1], _parts(values, checkpoint.kind)):
         yield "refuses", says, ()
-    yield from _of_attention(version, values, _kind(checkpoint))
+    yield from _of_attention(version, values, checkpoint.kind)
     if _has_generation_settings(checkpoint):
         from hfcount.verifier.loaders import generation  # many have none
 
@@ -292,13 +297,13 @@ def _differences(version: str, recorded: Facts, checkpoint: Checkpoint) -> Itera
     if checkpoint.is_listed:
         yield from _of_names(recorded, checkpoint)
         yield from _without_prefix(recorded, checkpoint) if older else ()
-    yield from _of_head(recorded, checkpoint) if older else ()
-    yield from _of_copies(recorded, checkpoint) if older else ()
+    yield from heads.differences(recorded, checkpoint) if older else ()
+    yield from heads.copies(recorded, checkpoint) if older else ()
     if dropped := checkpoint.codes.intersection(_DROPPED):
         yield "differs", "drops tensors that are stored", tuple(dropped)
 
 
-def _of_quantisation(values: Mapping[str, Any], kind: str) -> Iterator[_Difference]:
+def _of_quantisation(values: Mapping[str, Any], kind: str) -> Iterator[Difference]:
     """Empty settings of a quantisation, and null, also of a part, which version 4 asks for what they are."""
     if values.get("quantization_config") == {}:
         yield "refuses", "refuses a quantization_config without quant_method", ()
@@ -307,7 +312,7 @@ def _of_quantisation(values: Mapping[str, Any], kind: str) -> Iterator[_Differen
             yield "refuses", f'refuses "{at}quantization_config": null', ()
 
 
-def _of_common_keys(version: str, values: Mapping[str, Any], kind: str, at: str) -> Iterator[_Difference]:
+def _of_common_keys(version: str, values: Mapping[str, Any], kind: str, at: str) -> Iterator[Difference]:
     """Values of keys that all classes read alike."""
     from hfcount.verifier.loaders import common_keys
 
@@ -316,7 +321,7 @@ def _of_common_keys(version: str, values: Mapping[str, Any], kind: str, at: str)
             yield "refuses", f"refuses {at}{key}: {why}", ()
 
 
-def _of_attention(version: str, values: Mapping[str, Any], kind: str) -> Iterator[_Difference]:
+def _of_attention(version: str, values: Mapping[str, Any], kind: str) -> Iterator[Difference]:
     """Kernels of attention that the class, or that of a model within it, does not support."""
     parts = [(at, part) for at, part, _ in _parts(values, kind) if not _ATTENTION.isdisjoint(part)]
     if not parts:
@@ -348,7 +353,7 @@ def _parts(values: Mapping[str, Any], kind: str, path: str = "") -> Iterator[tup
                 yield from _parts(value, inner, f"{path}{name}.")
 
 
-def _of_config(recorded: Facts, values: Mapping[str, Any], at: str) -> Iterator[_Difference]:
+def _of_config(recorded: Facts, values: Mapping[str, Any], at: str) -> Iterator[Difference]:
     for need in recorded.needs:
         key, _, wanted = need.partition("=")
         value = value_at(values, key)
@@ -378,7 +383,7 @@ def _of_named_weights(checkpoint: Checkpoint) -> str:
 
 def _of_rotary(
     recorded: Facts, tables: RotaryTables, values: Mapping[str, Any], name: str, place: tuple[str, bool]
-) -> Iterator[_Difference]:
+) -> Iterator[Difference]:
     """Settings of rotary positions that are refused.
 
     Args:
@@ -397,7 +402,7 @@ def _of_rotary(
             yield "refuses", f"refuses {at}{key} of the kind {kind} in this form{head}", ()
 
 
-def _unnamed(recorded: Facts, values: Mapping[str, Any], kind: str, at: str) -> Iterator[_Difference]:
+def _unnamed(recorded: Facts, values: Mapping[str, Any], kind: str, at: str) -> Iterator[Difference]:
     """Sizes under a further name that this version does not take, so that it takes their defaults."""
     known = declared(kind)
     for name in filter(known.names.__contains__, recorded.unnamed):  # what is recorded may be of a type like this
@@ -407,7 +412,7 @@ def _unnamed(recorded: Facts, values: Mapping[str, Any], kind: str, at: str) -> 
             yield "refuses", f"does not read {at}{name}, and takes {usual} for {at}{key}", ()
 
 
-def _of_names(recorded: Facts, checkpoint: Checkpoint) -> Iterator[_Difference]:
+def _of_names(recorded: Facts, checkpoint: Checkpoint) -> Iterator[Difference]:
     for name in checkpoint.names() if recorded.renamed else ():
         if wanted := recorded.wanted(name, checkpoint.class_name):
             yield "differs", f"looks for {wanted} in place of {name}, and leaves that random", ()
@@ -416,7 +421,7 @@ def _of_names(recorded: Facts, checkpoint: Checkpoint) -> Iterator[_Difference]:
         yield from _random(wants, checkpoint)
 
 
-def _random(wants: tuple[str, ...], checkpoint: Checkpoint) -> Iterator[_Difference]:
+def _random(wants: tuple[str, ...], checkpoint: Checkpoint) -> Iterator[Difference]:
     """Names that are wanted in every layer, and are not stored in some."""
     layers: dict[str, set[str]] = defaultdict(set)
     stored: dict[str, set[str]] = defaultdict(set)
@@ -434,7 +439,7 @@ def _random(wants: tuple[str, ...], checkpoint: Checkpoint) -> Iterator[_Differe
             yield "differs", f"leaves {want.replace('{}', min(lacking, key=int))} random, which is not stored", ()
 
 
-def _without_prefix(recorded: Facts, checkpoint: Checkpoint) -> Iterator[_Difference]:
+def _without_prefix(recorded: Facts, checkpoint: Checkpoint) -> Iterator[Difference]:
     """Names without the base model's own, which version 4 adds by another name, or refuses beside a head."""
     if "HF209" not in checkpoint.codes:
         return
@@ -442,50 +447,10 @@ def _without_prefix(recorded: Facts, checkpoint: Checkpoint) -> Iterator[_Differ
     prefix, dot, _ = next((leaf.name for leaf in leaves if leaf.component == "embedding"), "").partition(".")
     if not dot or any(name.startswith(f"{prefix}.") for name in checkpoint.names()):
         return
-    if any(checkpoint.has(leaf.name) for leaf in _heads(checkpoint) if not leaf.tied_to):
+    if any(checkpoint.has(leaf.name) for leaf in heads.over_vocabulary(checkpoint) if not leaf.tied_to):
         yield "refuses", f"refuses names of a head beside names without {prefix}.", ("HF209",)
     elif prefix == "model" != recorded.prefix:
         yield "differs", f"adds no {prefix}. to names, and leaves the model random", ("HF209",)
-
-
-def _heads(checkpoint: Checkpoint) -> list[Leaf]:
-    """The heads over the vocabulary that the config describes."""
-    leaves = checkpoint.blueprint.leaves if checkpoint.blueprint else ()
-    return [leaf for leaf in leaves if leaf.component == "lm_head" and len(leaf.shape) == 2]
-
-
-def head_is_tied(recorded: Facts, checkpoint: Checkpoint) -> bool | None:
-    """Whether version 4 ties the head to the embedding; None if that is not known."""
-    if checkpoint.blueprint is None or not checkpoint.class_name:
-        return None
-    nested = [tie.tied for tie in checkpoint.blueprint.ties_otherwise if tie.reader == OLDER]
-    if nested:
-        return nested[0]
-    flag = older_flag(checkpoint.values, _kind(checkpoint))
-    return None if flag is None else flag and checkpoint.class_name in recorded.ties
-
-
-def _of_copies(recorded: Facts, checkpoint: Checkpoint) -> Iterator[_Difference]:
-    """A stored head that version 4 ties to the embedding: no loss where both were compared, and are the same."""
-    if head_is_tied(recorded, checkpoint) and any(checkpoint.copies(head.first) is None for head in _heads(checkpoint)):
-        yield "unknown", "ties the head to the embedding, and drops the stored one, which was not compared", ("HF203",)
-
-
-def _of_head(recorded: Facts, checkpoint: Checkpoint) -> Iterator[_Difference]:
-    """What version 4 makes of a head that it ties and the newest does not, or the other way round."""
-    heads, tied = _heads(checkpoint), head_is_tied(recorded, checkpoint)
-    codes = checkpoint.codes & {"HF112", "HF213"}
-    if "HF213" in codes and tied is not False:
-        yield "differs", "ties the head to the embedding, and drops the one that is stored", ("HF213",)
-    if "HF214" in checkpoint.codes and not tied:
-        yield "differs", f"has a head of its own by {TIE}, which is not stored and is random", ("HF214",)
-    if not heads or tied is None or checkpoint.blueprint is None or tied == checkpoint.blueprint.spec.tied:
-        return
-    stored = any(checkpoint.has(leaf.name) for leaf in heads)
-    if tied and stored and "HF203" not in checkpoint.codes:
-        yield "differs", f"ties the head to the embedding by {TIE}, and drops the one that is stored", tuple(codes)
-    elif not tied and not stored and checkpoint.is_listed:
-        yield "differs", f"has a head of its own by {TIE}, which is not stored and is random", tuple(codes)
 
 
 def _other_size(values: Mapping[str, Any], size: Size) -> Any:
