@@ -20,10 +20,10 @@ from hfcount.report.figures import Failure
 from hfcount.text import printable, shown
 from hfcount.verifier.header_view import HeaderView
 from hfcount.verifier.joined import stored_in_part
+from hfcount.verifier.loaders import heads
 from hfcount.verifier.loaders.catalogue import reading
 from hfcount.verifier.loaders.facts import Facts
 from hfcount.verifier.loaders.loader import Checkpoint, Loader
-from hfcount.verifier.loaders import heads
 from hfcount.verifier.loaders.transformers import facts_of
 from hfcount.verifier.match import Match
 
