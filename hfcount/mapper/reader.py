@@ -123,7 +123,7 @@ class Config(Tracked):
         if name is not None and type(value) is not bool:
             if not self._takes_anything(name):
                 raise self._misfit(name, value, "true or false", "HF001")
-            self._note(self._misfit(name, value, "true or false", built=True))
+            self._note_truth(name, value)
             return bool(value)
         return cast(Bool, value)
 
@@ -320,6 +320,13 @@ class Config(Tracked):
         """Whether the heads as they are given have a negative width together: one of the three sizes is below 0."""
         sizes = [self.value(name) for name in _HEADS]
         return all(type(size) is int for size in sizes) and sum(size < 0 for size in sizes) == 1
+
+    def _note_truth(self, name: Str, value: Any) -> None:
+        """HF123: whatever has a value or an entry counts as true, as in Python."""
+        taken = "true" if value else "false"
+        text = f"{name} is {shown(value)}, neither true nor false: transformers {version()} takes it for {taken}."
+        values = {"fix": f"Write {taken} if that is meant.", "expected": taken, "observed": plain(value)}
+        self._note(self.malformed(text, name, "HF123", **values, built=True))
 
     def _takes_anything(self, name: Str) -> Bool:
         """Whether the reference has this type, and declares no type of the key: then what is not empty is true."""

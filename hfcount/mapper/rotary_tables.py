@@ -150,7 +150,8 @@ def rotary_forms(values: Values, usual: Values, older: bool) -> Iterator[tuple[s
         yield "nested_scaling", kind
     elif old:
         form = "type" if "type" in old and "rope_type" not in old else "rope_scaling"
-        yield ("both" if new and form == "rope_scaling" else form), kind
+        flat = new and not any(isinstance(value, dict) for value in new.values())  # one by kind is as the class's own
+        yield ("both" if flat and form == "rope_scaling" else form), kind
     else:
         yield ("rope_parameters" if inner is settings else "nested"), kind
     if values.get("head_dim", usual.get("head_dim", True)) is None:

@@ -64,6 +64,10 @@ class Tracked:
         """What the key holds, unchecked and without reading it; None if it is absent."""
         return self._values.get(name)
 
+    def without_effect(self, *names: str) -> None:
+        """Counts keys as read whatever they hold: the architecture has them in its configs, and computes them."""
+        self._read.update(names)
+
     def has_read(self, name: str) -> bool:
         """Whether the key was asked for."""
         return name in self._read

@@ -64,7 +64,7 @@ SLOW = 2.0
 LONGEST = 20.0
 """Seconds of computing after which one config is given up, which is no answer."""
 
-SECONDS = 600
+SECONDS = 90
 """Of computing: what one type may take."""
 
 MEMORY = 4 << 30

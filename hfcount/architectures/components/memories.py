@@ -4,7 +4,7 @@ from math import log2
 from typing import Self
 
 from hfcount.architectures.components.sam import feed_forward, narrowed_attention
-from hfcount.architectures.keys import dim, divides, multi_head, uniform
+from hfcount.architectures.keys import dim, multi_head, uniform
 from hfcount.architectures.layers.classic import fc
 from hfcount.architectures.layers.ffn import mlp
 from hfcount.architectures.layers.norms import layer_norm
@@ -101,7 +101,7 @@ class Memories(Record):
         key = "memory_attention_hidden_size"
         width, rate = c.int(key), c.int("memory_attention_downsample_rate")
         joined = Joined.read(c)
-        inner = divides(c, "memory_attention_downsample_rate", rate, key, width, built=True)
+        inner = width // rate if rate else 0
         return cls(
             kept=kept,
             perceiver=perceiver,
@@ -193,6 +193,9 @@ class Memories(Record):
 def memory_layers(c: Config, wide: str) -> list[Layers]:
     """Layers that attend to memories; `wide` is the key of the width of their network."""
     width, heads = c.int("memory_attention_hidden_size"), c.int("memory_attention_num_attention_heads")
-    mixer = multi_head(c, width, heads, indivisible="built")
+    mixer, rate = multi_head(c, width, heads, indivisible="built"), c.int("memory_attention_downsample_rate")
+    if heads and rate and width // rate % heads:
+        text = f"memory_attention_hidden_size {width:,} by memory_attention_downsample_rate {rate:,} is no multiple of"
+        c.cannot_run("not-divisible", f"{text} {heads:,} heads.", "memory_attention_downsample_rate", "Correct one.")
     layer = Layer(mixer=mixer, ffn=Dense(width=c.int(wide), bias=True))
     return uniform(layer, c.int("memory_attention_num_layers", maximum=MAX_LAYERS))

@@ -143,8 +143,7 @@ def wide_attention(c: Config) -> GQA:
 
 def read_mla(c: Config, value_dim: int | None = None) -> MLA:
     """Multi-head latent attention; `value_dim` is the default of v_head_dim, which None makes required."""
-    for derived in ("num_key_value_heads", "head_dim", "qk_head_dim"):
-        c.int(derived, default=None)  # present in configs, without effect
+    c.without_effect("num_key_value_heads", "head_dim", "qk_head_dim")
     return MLA(
         heads=c.int("num_attention_heads"),
         q_lora_rank=None if c.is_null("q_lora_rank") else c.int("q_lora_rank"),

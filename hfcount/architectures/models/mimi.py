@@ -64,7 +64,8 @@ def spec(c: Config) -> Spec[Mimi]:
         decodes=not c.family.endswith("encoder") and not _dropped(c, "decoder"),
         quantizes=c.family == "mimi",
     )
-    keys.divides(c, "upsample_groups", sizes.upsample_groups, "hidden_size", d)
+    if sizes.stride and sizes.decodes:
+        keys.divides(c, "upsample_groups", sizes.upsample_groups, "hidden_size", d)
     layer = Layer(mixer=keys.attention(c, bias=bias), ffn=keys.dense(c))
     known: dict[str, Head] = {"EncoderModel": "base", "DecoderModel": "base"}
     return keys.encoding(c, keys.uniform(layer, keys.layer_count(c)), known, hidden=d).having(sizes)

@@ -57,8 +57,7 @@ def _experts(c: Config) -> MoE:
 
 
 def _latent(c: Config) -> MLA:
-    for derived in ("num_key_value_heads", "head_dim"):
-        c.int(derived, default=None)  # present in configs, without effect
+    c.without_effect("num_key_value_heads", "head_dim")
     rank = "q_lora_rank" if c.has("q_lora_rank") else "attention_q_lora_dim"
     return MLA(
         heads=c.int("num_attention_heads"),

@@ -37,10 +37,8 @@ class SamMaskDecoder(Sizes):
 
 def spec(c: Config) -> Spec[SamMaskDecoder]:
     d = c.int("hidden_size")
-    inner = keys.divides(
-        c, "attention_downsample_rate", c.int("attention_downsample_rate"), "hidden_size", d, built=True
-    )
-    mixer = keys.multi_head(c, d, c.int("num_attention_heads"), indivisible="built")
+    heads = c.int("num_attention_heads")
+    mixer, inner = keys.multi_head(c, d, heads, indivisible="built"), _narrowed(c, d, heads)
     layer = Layer(mixer=mixer, ffn=Dense(width=c.int("mlp_dim"), bias=True))
     sizes = SamMaskDecoder.read(
         c,
@@ -48,6 +46,16 @@ def spec(c: Config) -> Spec[SamMaskDecoder]:
         vit_dim=keys.dim("d_w", c.int("vit_dim") if c.family == "sam_hq_mask_decoder" else 0),
     )
     return keys.encoding(c, keys.uniform(layer, keys.layer_count(c)), hidden=d).having(sizes)
+
+
+def _narrowed(c: Config, d: int, heads: int) -> int:
+    """The width of attention between tokens and image, of which each head takes as many features."""
+    rate = c.int("attention_downsample_rate")
+    inner = d // rate if rate else 0
+    if heads and inner % heads:
+        text = f"hidden_size {d:,} by attention_downsample_rate {rate:,} is {inner:,}, no multiple of {heads:,} heads."
+        c.cannot_run("not-divisible", text, "attention_downsample_rate", "Correct one of them.")
+    return inner
 
 
 def blueprint(s: Spec[SamMaskDecoder]) -> Block:

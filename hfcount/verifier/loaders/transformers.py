@@ -91,6 +91,11 @@ def read(loader: Loader, checkpoint: Checkpoint) -> Reading:
         return Reading(loader, "unknown", says, evidence="none")
     if says := _lacks_class(recorded, checkpoint):
         return Reading(loader, "refuses", says, (_UNKNOWN_CLASS,), source=source)
+    if checkpoint.blueprint is None and version == versions()[-1] and "auto_map" not in checkpoint.values:
+        from hfcount.verifier.loaders import nested_types  # nearly all are described
+
+        if says := next(nested_types.refusals(checkpoint.values, kind), ""):
+            return Reading(loader, "refuses", says, source=source)
     unread = _of_settings(loader, checkpoint) if checkpoint.is_announced else None
     if unread and unread.outcome != "whole":
         refused = _as_compared(loader, recorded, checkpoint) if unread.outcome == "unknown" else unread
