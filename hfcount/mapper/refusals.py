@@ -8,6 +8,7 @@ from hfcount.mapper.built_values import BuiltValues, built_values, is_numeral
 from hfcount.mapper.class_defaults import Declared, declared, version
 from hfcount.mapper.quantization_config import announcements
 from hfcount.mapper.rotary import by_kind, rope
+from hfcount.mapper.rotary_sections import sections
 from hfcount.mapper.value_types import fits, meaning
 from hfcount.text import shown
 
@@ -75,6 +76,7 @@ def refusals(values: Mapping[str, Any], kind: Any, path: str = "") -> Iterator[R
         *(_stages(accepted, values, known) if accepted.stages else ()),
         *rope(accepted, values, kind, _turns(values, kind), built),
         *by_kind(accepted, values),
+        *sections(values, kind, known.keys),
         *_quantised(values, known, path),
         *_within_itself(accepted, values),
         *_uneven(accepted, values, kind),

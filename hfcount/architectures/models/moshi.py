@@ -12,7 +12,7 @@ MODEL_TYPES = ("moshi",)  # transformers 5.23: modeling_moshi.py
 
 
 def spec(c: Config) -> Spec:
-    both = c.int("ffn_dim", minimum=2)
+    both = c.int("ffn_dim")
     if both % 2:
         raise c.error(
             "not-divisible", f"ffn_dim is {both:,}, but must be even: half of it gates the other half.", "ffn_dim"
@@ -53,7 +53,7 @@ class MoshiDepth(Sizes):
 
 def depth_spec(c: Config) -> Spec[MoshiDepth]:
     """Moshi's depth decoder: a transformer over the codebooks of one frame, with weights for each."""
-    both = c.int("ffn_dim", minimum=2)
+    both = c.int("ffn_dim")
     if both % 2:
         raise c.error(
             "not-divisible", f"ffn_dim is {both:,}, but must be even: half of it gates the other half.", "ffn_dim"
