@@ -26,6 +26,9 @@ _OF_INDEX = frozenset({"HF205"})
 _UNKNOWN_CLASS = "HF109"
 """The finding of a class that neither hfcount nor the newest version knows."""
 
+_FAILED = re.compile(r"(?P<name>\w+): (?P<error>AttributeError: '\w+' object has no attribute '(?P<attribute>\w+)')")
+"""What is recorded of a class that fails on what its own code lacks, or its config."""
+
 _STALE = "HF504"
 """The finding of a quantisation that no tensor is stored by."""
 
@@ -91,11 +94,8 @@ def read(loader: Loader, checkpoint: Checkpoint) -> Reading:
         return Reading(loader, "unknown", says, evidence="none")
     if says := _lacks_class(recorded, checkpoint):
         return Reading(loader, "refuses", says, (_UNKNOWN_CLASS,), source=source)
-    if checkpoint.blueprint is None and version == versions()[-1] and "auto_map" not in checkpoint.values:
-        from hfcount.verifier.loaders import nested_types  # nearly all are described
-
-        if says := next(nested_types.refusals(checkpoint.values, kind), ""):
-            return Reading(loader, "refuses", says, source=source)
+    if says := _fails(recorded, checkpoint) or _of_nested_types(version, checkpoint):
+        return Reading(loader, "refuses", says, source=source)
     unread = _of_settings(loader, checkpoint) if checkpoint.is_announced else None
     if unread and unread.outcome != "whole":
         refused = _as_compared(loader, recorded, checkpoint) if unread.outcome == "unknown" else unread
@@ -117,6 +117,23 @@ def _lacks_class(recorded: Facts, checkpoint: Checkpoint) -> str:
         _UNKNOWN_CLASS in checkpoint.codes and checkpoint.blueprint is None and "auto_map" not in checkpoint.values
     )
     return f"has no class {name}" if name and unknown and name not in recorded.classes else ""
+
+
+def _fails(recorded: Facts, checkpoint: Checkpoint) -> str:
+    """Why a version cannot load any checkpoint of a class, whose code asks for what is not there; empty if it can."""
+    failed = _FAILED.match(recorded.unknown)
+    if failed and failed["name"] == checkpoint.class_name and failed["attribute"] not in checkpoint.values:
+        return f"loads no {failed['name']}: {failed['error']}"
+    return ""
+
+
+def _of_nested_types(version: str, checkpoint: Checkpoint) -> str:
+    """Why the newest version refuses a config that is not described, by the type of one nested in it."""
+    if checkpoint.blueprint is not None or version != versions()[-1] or "auto_map" in checkpoint.values:
+        return ""
+    from hfcount.verifier.loaders import nested_types  # nearly all are described
+
+    return next(nested_types.refusals(checkpoint.values, checkpoint.kind), "")
 
 
 def is_taken_for_another(checkpoint: Checkpoint) -> bool:
