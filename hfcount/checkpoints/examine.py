@@ -282,24 +282,21 @@ def _limit(options: Options, blueprint: Blueprint, values: Mapping[str, Any]) ->
 def _with_length(
     documents: Documents, options: Options, changes: Changes, finding: Finding, variant: str | None
 ) -> Finding:
-    """HF103 of a list and a number of layers, with that which all that is stored fits, if one does."""
-    if variant != "list-length":
+    """HF103 of sizes that do not go together, with the one that all that is stored fits, if there is one."""
+    if variant not in ("list-length", "not-divisible") or not finding.key:
         return finding
-    from hfcount.verifier.causes.list_lengths import fitted  # few configs contradict themselves
+    from hfcount.verifier.causes import contradictions  # few configs contradict themselves
+
+    def tried(more: Changes) -> Outcome | None:
+        with suppress(FetchError, UnknownArchitecture, BadSetting):
+            found = _inspect_as_named(documents, options, {**changes, **more}, trying=True)
+            is_compared = found.blueprint is not None and (found.outcome.match or found.outcome.packed)
+            return found.outcome if is_compared else None
+        return None
 
     values = changed(parse_object(documents.config, endless=True), changes)
-    fits: list[Changes] = []
-    for more in fitted(values, finding.key or "", finding.expected) if finding.key else ():
-        with suppress(FetchError, UnknownArchitecture, BadSetting):
-            tried = _inspect_as_named(documents, options, {**changes, **more}, trying=True)
-            is_compared = tried.blueprint is not None and (tried.outcome.match or tried.outcome.packed)
-            if is_compared and not any(other.severity == "error" for other in tried.outcome.findings):
-                fits.append(more)
-    if len(fits) != 1:
-        return finding
-    ((key, value),) = fits[0].items()
-    new = f"{len(value):,} entries" if isinstance(value, list) else f"{value:,}"
-    return finding.replace(fix=f"Set {printable(key)} to {new}: all stored tensors fit that.")
+    fix = contradictions.cure(variant, values, finding, tried)
+    return finding.replace(fix=fix) if fix else finding
 
 
 def _compare(library: Library | None, model: Model, options: Options) -> tuple[Model, Evidence, Outcome]:
