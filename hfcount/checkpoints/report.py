@@ -1,7 +1,7 @@
 """The report of an inspection: a copy of what its stages made."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from hfcount.checkpoints import loaders
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from hfcount.verifier.waivers import Waiver
 
 
-_UNMODELLED = "HF501"
-"""The finding of tensors that were not compared, since it is not known how they are stored."""
+_COMPARED = frozenset({"HF501"})
+"""The findings of tensors that were not compared, since it is not known how they are stored, but by loaders."""
 
 
 def report_of(inspection: Inspection) -> Report:
@@ -52,10 +52,7 @@ def report_of(inspection: Inspection) -> Report:
     )
     policy = loaders.policy_for(policy, judges, findings) if asked else policy
     outcomes = {reading.outcome for reading in judges} if asked else set()
-    if outcomes == {"whole"} and all(reading.evidence != "none" for reading in judges):  # their readings compared it
-        compared, judged = True, [finding for finding in findings if finding.code != _UNMODELLED]
-    else:
-        judged = findings
+    settled = outcomes == {"whole"} and all(reading.evidence != "none" for reading in judges)  # who compared it, too
     files = published(inspection)
     proven = outcomes == {"whole"} or (outcome.proven and "unknown" not in outcomes)
     return Report(
@@ -65,7 +62,7 @@ def report_of(inspection: Inspection) -> Report:
         container=evidence.container,
         depth=evidence.depth,
         depth_reason=evidence.depth_reason,
-        verdict=verdict(judged, policy, compared, proven),
+        verdict=verdict(findings, policy, compared or settled, proven, _COMPARED if settled else frozenset()),
         checks=(*file_checks(files, evidence.headers or {}, findings), *map(_check, outcome.checks)),
         findings=reported(findings, policy, documents),
         allowed=waived(findings, policy),
@@ -223,14 +220,21 @@ def _safe(value: Value) -> Value:
     return printable(value) if isinstance(value, str) else value
 
 
-def verdict(findings: Sequence[Finding], policy: Policy, compared: bool, proven: bool) -> Verdict:
+def verdict(
+    findings: Sequence[Finding],
+    policy: Policy,
+    compared: bool,
+    proven: bool,
+    settled: Collection[str] = (),
+) -> Verdict:
     """The verdict on what was found.
 
     Args:
-        seen: whether all that is to be judged was compared; proven: whether the bytes were.
+        compared: whether all that is to be judged was compared; proven: whether the bytes were.
+        settled: codes of findings that leave nothing open.
     """
     judged = [finding for finding in findings if not finding.of_serving]
-    proofs = {finding.proof for finding in judged if not policy.waives(finding)}
+    proofs = {finding.proof for finding in judged if not policy.waives(finding) and finding.code not in settled}
     waived = any(map(policy.waives, judged))
     if any(policy.severity(finding) == "error" for finding in judged):
         return "mismatch"

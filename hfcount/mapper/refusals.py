@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from hfcount.mapper.accepted_values import ABSENT, AcceptedValues, Limits, Problem, accepted_values, renamed, shared
 from hfcount.mapper.built_values import BuiltValues, built_values, is_numeral
-from hfcount.mapper.class_defaults import Declared, declared, version
+from hfcount.mapper.class_defaults import Declared, declared, declares, version
 from hfcount.mapper.quantization_config import announcements
 from hfcount.mapper.rotary import by_kind, rope
 from hfcount.mapper.rotary_sections import sections
@@ -73,7 +73,7 @@ def refusals(values: Mapping[str, Any], kind: Any, path: str = "") -> Iterator[R
         *_by_defaults(values, known, built),
         *_labels(values),
         *_kinds(accepted, values, kind),
-        *(_stages(accepted, values, known) if accepted.stages else ()),
+        *_stages(accepted, values, kind),
         *rope(accepted, values, kind, _turns(values, kind), built),
         *by_kind(accepted, values),
         *sections(values, kind, known.keys),
@@ -93,10 +93,11 @@ def refusals(values: Mapping[str, Any], kind: Any, path: str = "") -> Iterator[R
             yield from _of_part(values, kind, name, path)
 
 
-def _stages(accepted: AcceptedValues, values: Mapping[str, Any], known: Declared) -> Iterator[Problem]:
-    from hfcount.mapper.stages import stages  # few types are backbones
+def _stages(accepted: AcceptedValues, values: Mapping[str, Any], kind: str) -> Iterator[Problem]:
+    if accepted.stages or ("stage_names" in values and declares(kind, "stage_names")):
+        from hfcount.mapper.stages import stages  # few types are backbones
 
-    return stages(accepted, values, known.keys)
+        yield from stages(accepted, values, declared(kind).keys)
 
 
 def _of_key(accepted: AcceptedValues, built: BuiltValues | None, name: str, key: str, value: Any) -> str | None:

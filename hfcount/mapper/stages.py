@@ -14,6 +14,10 @@ def stages(accepted: AcceptedValues, values: Mapping[str, Any], usual: Mapping[s
         values: the config.
         usual: the defaults of absent keys.
     """
+    own = values.get("stage_names")
+    if isinstance(own, list) and all(isinstance(name, str) for name in own):
+        yield from _named(own, values.get("out_features"))
+        return
     counted = values.get(accepted.stages, usual.get(accepted.stages)) if accepted.stages else None
     count = len(counted) if isinstance(counted, list) else counted
     if type(count) is not int or count < 1:
@@ -24,6 +28,12 @@ def stages(accepted: AcceptedValues, values: Mapping[str, Any], usual: Mapping[s
         yield "out_features", names, f"a list of stages, each once and in order, of stem and {last}"
     elif isinstance(numbers, list) and all(type(number) is int for number in numbers):
         yield from _numbered(count, names, numbers)
+
+
+def _named(own: list[str], chosen: Any) -> Iterator[Problem]:
+    """What is wrong with a choice of stages that a config names itself, in place of the class."""
+    if isinstance(chosen, list) and chosen != [name for name in own if name in chosen]:
+        yield "out_features", chosen, f"a list of stages, each once and in order, of {', '.join(own)}"
 
 
 def _numbered(count: int, names: Any, numbers: list[int]) -> Iterator[Problem]:

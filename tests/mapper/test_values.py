@@ -267,7 +267,6 @@ def test_what_to_write_instead(key: str, value: object, fix: str | None) -> None
         *(("llama", key, -1, False) for key in ("head_dim", "num_attention_heads", "num_key_value_heads")),
         *(("llama", key, 0, False) for key in ("num_attention_heads", "num_key_value_heads")),
         *(("llama", key, 0, True) for key in ("hidden_size", "intermediate_size", "num_hidden_layers")),
-        ("deepseek_v3", "num_key_value_heads", -1, True),
         ("granitemoehybrid", "num_attention_heads", 0, True),
         ("qwen2_moe", "intermediate_size", -1, True),
         ("blt_patcher", "num_key_value_heads", 0, True),

@@ -15,6 +15,7 @@ import pipeline_repos
 from build import DEEPSEEK, Json, config
 from gguf_files import model, projector, split, whole
 from loopback import WIDTHS
+from paths import ARCHITECTURES
 
 import hfcount
 from hfcount.blueprints.build import build
@@ -173,6 +174,18 @@ def single(**changes: Any) -> Checkpoint:
     checkpoint = sharded(names=(SINGLE,), **changes)
     checkpoint.weight_map = {}
     return checkpoint
+
+
+def untied(**changes: Any) -> Checkpoint:
+    """A model of images, in one file, whose class declares no tie."""
+    values: Json = json.loads((ARCHITECTURES / "vit.json").read_text())["config"]
+    return Checkpoint({**values, **changes}, {SINGLE: stored(values)}, weight_map={})
+
+
+def wide() -> Checkpoint:
+    """A model in one file whose class refuses heads that do not divide its width."""
+    values: Json = json.loads((ARCHITECTURES / "bert.json").read_text())["config"]
+    return Checkpoint(values, {SINGLE: stored(values)}, weight_map={})
 
 
 def recorded() -> Checkpoint:
@@ -1660,6 +1673,12 @@ CASES: dict[str, Case] = {
         ('max_position_embeddings is "2048"', "a whole number", "Write 2048."),
         spoil=says(max_position_embeddings="2048"),
     ),
+    "a word in place of true": Case(
+        "explained",
+        "HF123",
+        ('tie_word_embeddings is "no", neither true nor false', "takes it for true"),
+        make=lambda: untied(tie_word_embeddings="no"),
+    ),
     "a number without end": Case(
         "verified", "HF111", ("time_step_limit[1] is Infinity",), spoil=says(time_step_limit=[0.0, float("inf")])
     ),
@@ -1685,6 +1704,20 @@ CASES: dict[str, Case] = {
         "verified", "HF824", ("tokenizer.json is not JSON", "refuses to load"), spoil=spoken(tokenizer=b'{"model": {')
     ),
     "a tokenizer without its words": Case("verified", "HF128", ("names T",), spoil=spoken(tokenizer=b"")),
+    "a width that its heads do not divide": Case(
+        "mismatch",
+        "HF103",
+        ("Set hidden_size to", "all stored tensors fit that"),
+        make=wide,
+        spoil=lambda checkpoint: checkpoint.config.update(hidden_size=checkpoint.config["hidden_size"] + 1),
+    ),
+    "heads that do not divide a width": Case(
+        "mismatch",
+        "HF103",
+        ("Set num_attention_heads to that of the model that was saved",),
+        make=wide,
+        spoil=lambda checkpoint: checkpoint.config.update(num_attention_heads=checkpoint.config["hidden_size"] - 1),
+    ),
     "heads that cannot be shared": Case(
         "unverified", "HF103", ("num_key_value_heads", "cannot run"), make=lambda: sharded(num_key_value_heads=3)
     ),

@@ -90,6 +90,9 @@ RECORDED = ("refused", "same", "uneven")
 ABSENT = object()
 """In place of a value: the key is taken away."""
 
+_FILLING = "init"
+"""In the names of keys by which tensors are filled that are not stored."""
+
 Path_ = tuple[str, ...]
 Built = dict[str, tuple[int, ...]]
 
@@ -181,8 +184,12 @@ def changed(values: Json, path: Path_, value: Any) -> Json:
     return result
 
 
-def built(name: str, values: Json) -> Built | None:
-    """The tensors of a model without weights by name; None if none is built."""
+def built(name: str, values: Json, filled: bool = False) -> Built | None:
+    """The tensors of a model without weights by name; None if none is built.
+
+    Args:
+        filled: whether what is not stored has to be filled, too, as it is when all weights are loaded.
+    """
     import torch
 
     try:
@@ -194,13 +201,26 @@ def built(name: str, values: Json) -> Built | None:
         model = class_of(name, values)
         config = model.config_class.from_dict(deepcopy(values))
         with torch.device("meta"), no_init_weights():  # as from_pretrained does
-            return {key: tuple(tensor.shape) for key, tensor in model(config).state_dict().items()}
+            made = model(config)
+        if filled:
+            _fill(made)
+        return {key: tuple(tensor.shape) for key, tensor in made.state_dict().items()}
     except (MemoryError, TooLongError):  # which is no answer
         return {}
     except Exception as error:  # of any kind, since each class refuses in its own way
         return {} if "allocate memory" in str(error) else None
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
+
+
+def _fill(model: Any) -> None:
+    """Fills what no checkpoint stores, such as places of tokens, in a model whose weights count as loaded."""
+    for tensor in model.state_dict(keep_vars=True).values():
+        tensor._is_hf_initialized = True
+    for module in model.modules():
+        held = [*module.parameters(), *module.buffers()]
+        module._is_hf_initialized = bool(held) and all(getattr(one, "_is_hf_initialized", False) for one in held)
+    model.initialize_weights()
 
 
 class TooLongError(BaseException):
@@ -301,7 +321,7 @@ def _is_known(case: loading.Case, used: set[str], at: tuple[Path_, str, str], va
     path, kind, form = at
     if form != "word" and is_refused_by_type(kind, path[-1], value):
         return True
-    read = form in ALWAYS or path[-1] == "rope_scaling" or path[-1] in used
+    read = form in ALWAYS or path[-1] == "rope_scaling" or _FILLING in path[-1] or path[-1] in used
     return not read and _parses(case, path, value)
 
 
@@ -325,12 +345,13 @@ def described(made: Callable[[], Iterator[loading.Case]], known: set[str]) -> di
     for path, kind, form, other in _tried(first, known):
         if (form == "absent" and usable) or _is_known(first, used, (path, kind, form), other):
             continue
-        result = built(first.name, changed(first.config, path, other))
+        filled = _FILLING in path[-1] and form == "null"
+        result = built(first.name, changed(first.config, path, other), filled)
         if result == usual and form in SAME:
             _note(found, kind, "same", form, path)
         if result is None and form != "word" and (form != "absent" or _is_refused_absent(first, path)):
             varied = varied or variations(_classes(first, cases), first.config)
-            if all(built(name, changed(config, path, other)) is None for name, config in varied):
+            if all(built(name, changed(config, path, other), filled) is None for name, config in varied):
                 _note_refused(found, (first, path, kind), form, other)
     return found
 

@@ -29,6 +29,7 @@ DOTS = {
     "first_k_dense_replace": 1, "n_group": 1, "topk_group": 1, "vocab_size": 64, "tie_word_embeddings": False,
     "max_position_embeddings": 64, "layer_types": ["full_attention"] * 3,
 }  # fmt: skip
+FLAT = {"rope_type": "default", "rope_theta": 5e5}
 NESTED = {kind: {"rope_type": "default", "rope_theta": 1e4} for kind in ("full_attention", "sliding_attention")}
 
 
@@ -91,10 +92,17 @@ ABSENT = "absent"
         ("llama", {"rope_scaling": {"factor": 2.0}}, "whole", "refuses"),
         ("gemma2", {"rope_scaling": [1]}, "refuses", "whole"),
         ("gemma2", {"rope_scaling": {}}, "whole", "refuses"),
+        ("olmo3", {"rope_parameters": NESTED, "rope_scaling": {"rope_type": "default"}}, "whole", "whole"),
+        ("olmo3", {"rope_parameters": FLAT, "rope_scaling": {"rope_type": "default"}}, "refuses", "whole"),
         ("dots1", {"rope_scaling": NESTED}, "refuses", "refuses"),
         ("llama", {"rope_scaling": NESTED}, "whole", "refuses"),
         ("llama", {"quantization_config": {"quant_method": "none such"}}, "whole", "whole"),
         ("clip", {"quantization_config": {}}, "whole", "refuses"),
+        # classes that a version does not have, or whose own code fails on what it lacks
+        ("llama", {"architectures": ["LLAMAForCausalLM"]}, "refuses", "refuses"),
+        ("llama", {"architectures": ["NoSuchModel"]}, "refuses", "refuses"),
+        ("llama", {"architectures": ["NoSuchModel"], "auto_map": {"AutoModel": "m.NoSuchModel"}}, "unknown", "unknown"),
+        ("inkling_audio", {}, "refuses", "refuses"),
         ("detr", {}, "whole", "refuses"),
         ("detr", {"use_timm_backbone": False, "use_pretrained_backbone": False, "backbone": None}, "whole", "whole"),
     ],
@@ -106,7 +114,6 @@ def test_versions_differ(kind: str, changes: dict[str, Any], newest: str, oldest
     assert (found[NEWEST], found[OLDEST]) == (newest, oldest)
 
 
-FLAT = {"rope_type": "default", "rope_theta": 5e5}
 LINEAR = {"rope_type": "linear", "factor": 2.0}
 YARN_ALONE = {"rope_type": "yarn", "factor": 2.0}
 
@@ -200,6 +207,26 @@ def test_a_config_of_a_billion_layers_costs_no_more_than_what_is_stored() -> Non
     report = hfcount.verify_tensors({**config, "num_hidden_layers": 2**40}, tensors)
     found = {one.version: one.outcome for one in report.loaders if one.loader == "transformers"}
     assert (report.verdict, found[NEWEST]) == ("mismatch", "refuses")
+
+
+@pytest.mark.parametrize(
+    ("kind", "changes", "says"),
+    [
+        ("llama", {"architectures": ["LLAMAForCausalLM"]}, "has no class LLAMAForCausalLM"),
+        ("llava_next", {"text_config": {"model_type": "none such"}}, "has no model_type none such"),
+        ("llama", {"quantization_config": {"quant_method": "none such"}}, None),
+    ],
+)
+def test_the_verdict_is_the_readers_where_it_knows_more(
+    tmp_path: Path, kind: str, changes: dict[str, Any], says: str | None
+) -> None:
+    """For 5.24; for nobody in particular it stays open what a class, a type or a method is that nobody here knows."""
+    config = recorded(kind)
+    Checkpoint({**config, **changes}, {"model.safetensors": stored(config)}, weight_map={}).write(tmp_path / "m")
+    report = hfcount.verify(str(tmp_path / "m"), loaders=["transformers@5.24"])
+    read = next(one for one in report.loaders if one.version == NEWEST and one.loader == "transformers")
+    expected = ("mismatch", "refuses", True) if says else ("explained", "whole", True)
+    assert (report.verdict, read.outcome, (says or "") in (read.says or "")) == expected
 
 
 def test_types_that_one_version_builds_of_anothers_class() -> None:

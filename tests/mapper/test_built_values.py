@@ -1,0 +1,99 @@
+"""Values of single keys with which transformers builds no model, by version, and what follows from the record."""
+
+import json
+from typing import Any
+
+import pytest
+from build import Json
+from paths import ARCHITECTURES
+
+import hfcount
+from hfcount.mapper.built_values import BuiltValues, built_values, forms
+from hfcount.mapper.refusals import refusals
+
+NEWEST, OLDEST = "5.24.0", "4.57.1"
+
+
+@pytest.mark.parametrize(
+    ("value", "found"),
+    [
+        (None, ["null"]),
+        ([], ["empty"]),
+        ({}, ["empty"]),
+        (-2, ["alone", "whole", "below"]),
+        (0, ["alone", "whole", "zero"]),
+        (3, ["alone", "whole"]),
+        (3.0, ["alone"]),
+        (3.5, ["alone", "half"]),
+        ("3.5", ["text"]),
+        ("silu", []),
+        (True, []),
+        ([16], ["listed"]),
+        (["16"], ["listed", "text"]),
+        (["4", "x"], []),
+        ([-1, -1], ["below"]),
+        ([1, -1], []),
+    ],
+)
+def test_forms(value: object, found: list[str]) -> None:
+    assert [*forms(value)] == found
+
+
+@pytest.mark.parametrize("given", [[], ["scale"], ["rope_scaling"], ["rope_theta", "scale"]])
+def test_a_default_by_which_nothing_is_built(given: list[str]) -> None:
+    record = BuiltValues({"absent": frozenset({"scale", "rope_parameters"})}, {}, {})
+    lacking = {"scale", "rope_parameters"} - {*given} - ({"rope_parameters"} if "rope" in str(given) else set())
+    assert {*record.needed_absent(given)} == lacking
+
+
+def test_an_unknown_version_or_type_has_no_record() -> None:
+    assert built_values("llama", NEWEST) is not None
+    assert built_values("llama", "3.0.0") is None
+    assert built_values("no such type", NEWEST) is None
+
+
+def test_an_older_version_has_what_differs_from_the_newest() -> None:
+    record = {one: built_values("swin", one) for one in (NEWEST, OLDEST)}
+    uneven = {one: dict(values.uneven) if values else None for one, values in record.items()}
+    assert uneven == {NEWEST: {}, OLDEST: {"num_heads": "embed_dim"}}
+
+
+SECTIONS = [1, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("kind", "settings", "key"),
+    [
+        ("hy_v4_vl_text", {"mrope_section": SECTIONS}, None),
+        ("hy_v4_vl_text", {"mrope_section": [1, 1, 1]}, "rope_parameters.mrope_section"),
+        ("hy_v4_vl_text", {"mrope_section": [2, 2]}, "rope_parameters.mrope_section"),
+        ("hy_v4_vl_text", {"rope_theta": 1e4}, "rope_parameters.mrope_section"),  # those of the class are too many
+        ("hy_v4_vl_text", None, "rope_parameters.mrope_section"),
+        ("hunyuan_vl_text", {"mrope_section": [4]}, None),
+        ("hunyuan_vl_text", {"mrope_section": [1, 1]}, "rope_parameters.mrope_section"),
+        ("hunyuan_vl_text", {"rope_theta": 1e4}, None),
+        ("cosmos3_edge_text", {"rope_theta": 1e4, "rope_type": "default"}, "rope_parameters.mrope_section"),
+        ("llama", {"mrope_section": [1], "rope_theta": 1e4}, None),
+    ],
+)
+def test_sections_of_rotary_positions(kind: str, settings: Json | None, key: str | None) -> None:
+    values = {"rope_parameters": settings, "qk_rope_head_dim": 8, "head_dim": 8}
+    found = [refusal.key for refusal in refusals(values, kind) if "mrope" in refusal.key]
+    assert found == ([] if key is None else [key])
+
+
+def problems(kind: str, **changes: Any) -> list[str]:
+    values: Json = json.loads((ARCHITECTURES / f"{kind}.json").read_text())["config"]
+    return [refusal.key for refusal in refusals({**values, **changes}, kind)]
+
+
+def test_stages_that_a_config_names_itself() -> None:
+    stages = ["stem", "stage1", "stage2"]
+    assert problems("pp_lcnet", stage_names=stages, out_features=["stage2"]) == []
+    assert problems("pp_lcnet", stage_names=stages, out_features=["stage3"]) == ["out_features"]
+    assert problems("llama", stage_names=stages, out_features=["stage3"]) == []
+
+
+def test_sizes_that_the_class_computes_may_hold_anything() -> None:
+    values: Json = json.loads((ARCHITECTURES / "glm4_moe_lite.json").read_text())["config"]
+    assert hfcount.blueprint({**values, "qk_head_dim": 20.5}).problems == ()
