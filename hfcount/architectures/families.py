@@ -61,12 +61,12 @@ def read(c: Config, known_as: str = "") -> Spec:
         UnknownArchitecture: no family has the config's model_type, or it has none.
         ConfigError: the config lacks a key or contradicts itself.
     """
-    model_type = known_as or c.str("model_type", default="") or of_class(next(iter(c.strs("architectures")), ""))
+    model_type = known_as or c.str("model_type", default="") or of_class(_first_class(c))
     model_type = _retyped(c, model_type) if model_type else _type_by_library(c)
     if not model_type:
         raise UnknownArchitecture(f"{c.where}: {untyped(c)}")
     c.kind = c.kind or model_type
-    family, first = find(model_type), next(iter(c.strs("architectures")), "")
+    family, first = find(model_type), _first_class(c)
     if family is None:
         if not (c.nested or known_as) and (by_class := _by_class(c, first)):
             return by_class
@@ -116,6 +116,15 @@ def of_speculators(c: Config) -> str:
     """The type of a config of the library speculators, which writes no model_type; empty for other configs."""
     kind = c.value("speculators_model_type")
     return f"speculators_{kind}" if isinstance(kind, str) else ""
+
+
+def _first_class(c: Config) -> str:
+    """The first class that a config names; what a nested one says there is read by nobody, and may be anything."""
+    given = c.value("architectures")
+    if c.nested and not (isinstance(given, list) and all(isinstance(name, str) for name in given)):
+        c.without_effect("architectures")
+        return ""
+    return next(iter(c.strs("architectures")), "")
 
 
 def part(c: Config, name: str, always: str = "") -> Spec:

@@ -5,6 +5,9 @@ from typing import Any
 
 from hfcount.mapper.accepted_values import AcceptedValues, Problem
 
+_MOST, _FEW = 10_000, 3
+"""The stages that are looked at, and those from which on they are not listed."""
+
 
 def stages(accepted: AcceptedValues, values: Mapping[str, Any], usual: Mapping[str, Any]) -> Iterator[Problem]:
     """Names and numbers of stages that there are not, that are there twice, or not in order, or not the same.
@@ -14,48 +17,43 @@ def stages(accepted: AcceptedValues, values: Mapping[str, Any], usual: Mapping[s
         values: the config.
         usual: the defaults of absent keys.
     """
-    own = values.get("stage_names")
-    if isinstance(own, list) and all(isinstance(name, str) for name in own):
-        yield from _named(own, values.get("out_features"))
-        return
     counted = values.get(accepted.stages, usual.get(accepted.stages)) if accepted.stages else None
     count = len(counted) if isinstance(counted, list) else counted
-    if type(count) is not int or count < 1:
+    own = values.get("stage_names")
+    if isinstance(own, list) and own and all(isinstance(name, str) for name in own):
+        stage_names = own  # in place of those of the class
+    elif type(count) is int and 1 <= count <= _MOST:
+        stage_names = [*map(_name, range(count + 1))]
+    else:
         return
     names, numbers = values.get("out_features"), values.get("out_indices")
-    if isinstance(names, list) and not _are_places([_place(name) for name in names], count):
-        last = f"stage1 to {_name(count)}" if count > 1 else _name(count)
-        yield "out_features", names, f"a list of stages, each once and in order, of stem and {last}"
+    if isinstance(names, list) and names != [name for name in stage_names if name in names]:
+        yield "out_features", names, f"a list of stages, each once and in order, of {_listed(stage_names)}"
     elif isinstance(numbers, list) and all(type(number) is int for number in numbers):
-        yield from _numbered(count, names, numbers)
+        yield from _numbered(stage_names, names, numbers)
 
 
-def _named(own: list[str], chosen: Any) -> Iterator[Problem]:
-    """What is wrong with a choice of stages that a config names itself, in place of the class."""
-    if isinstance(chosen, list) and chosen != [name for name in own if name in chosen]:
-        yield "out_features", chosen, f"a list of stages, each once and in order, of {', '.join(own)}"
-
-
-def _numbered(count: int, names: Any, numbers: list[int]) -> Iterator[Problem]:
+def _numbered(stage_names: list[str], names: Any, numbers: list[int]) -> Iterator[Problem]:
     """What is wrong with places of stages, and with names that are not of the same."""
-    places = [number % (count + 1) if number < 0 else number for number in numbers]
-    if not _are_places(places, count):
-        yield "out_indices", numbers, f"a list of places, each once and in order, of {count + 1:,} stages"
-    elif isinstance(names, list) and names != [*map(_name, places)]:
-        yield "out_features", names, f"the stages of out_indices, {', '.join(map(_name, places))}"
+    places = [number % len(stage_names) if number < 0 else number for number in numbers]
+    if not _are_places(places, len(stage_names) - 1):
+        yield "out_indices", numbers, f"a list of places, each once and in order, of {len(stage_names):,} stages"
+    elif isinstance(names, list) and names != [stage_names[place] for place in places]:
+        chosen = ", ".join(stage_names[place] for place in places)
+        yield "out_features", names, f"the stages of out_indices, {chosen}"
+
+
+def _listed(stage_names: list[str]) -> str:
+    """Names of stages; of the usual ones the first and the last."""
+    usual = [*map(_name, range(len(stage_names)))]
+    if stage_names != usual or len(usual) < _FEW:
+        return ", ".join(stage_names)
+    return f"stem and stage1 to {usual[-1]}"
 
 
 def _are_places(places: list[int], count: int) -> bool:
     """Whether these are places from 0 to `count`, each once and in order."""
     return places == sorted({*places}) and all(0 <= place <= count for place in places)
-
-
-def _place(name: Any) -> int:
-    """The place of a stage, -1 if that is no name of one."""
-    number = name.removeprefix("stage") if isinstance(name, str) else ""
-    if name == "stem":
-        return 0
-    return int(number) if number.isdecimal() and len(number) < 20 and name == f"stage{int(number)}" != "stage0" else -1
 
 
 def _name(place: int) -> str:

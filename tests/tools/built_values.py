@@ -113,13 +113,12 @@ def forms(key: str, value: Any, kind: str, within: str) -> Iterator[tuple[str, A
         yield "null", None
         return
     if isinstance(value, dict) and "model_type" in value:
-        yield "absent", ABSENT
         yield from [("own", {**value, "model_type": within})] if value["model_type"] != within else []
         return
     accepted = accepted_values(kind)
     if accepted and key in accepted.activations and isinstance(value, str):
         yield "word", "none such"
-    yield "absent", ABSENT
+    yield from [] if "layer" in key else [("absent", ABSENT)]  # the defaults are tried with fewer of them
     if value is not None:
         yield "null", None
     if type(value) is float:
@@ -205,7 +204,7 @@ def built(name: str, values: Json, filled: bool = False) -> Built | None:
         if filled:
             _fill(made)
         return {key: tuple(tensor.shape) for key, tensor in made.state_dict().items()}
-    except (MemoryError, TooLongError):  # which is no answer
+    except (ImportError, MemoryError, TooLongError):  # which is no answer
         return {}
     except Exception as error:  # of any kind, since each class refuses in its own way
         return {} if "allocate memory" in str(error) else None
