@@ -73,7 +73,7 @@ def refusals(values: Mapping[str, Any], kind: Any, path: str = "") -> Iterator[R
         *_by_defaults(values, known, built),
         *_labels(values),
         *_kinds(accepted, values, kind),
-        *_stages(accepted, values, kind),
+        *_stages(accepted, values, kind, path),
         *rope(accepted, values, kind, _turns(values, kind), built),
         *by_kind(accepted, values),
         *sections(values, kind, known.keys),
@@ -93,11 +93,11 @@ def refusals(values: Mapping[str, Any], kind: Any, path: str = "") -> Iterator[R
             yield from _of_part(values, kind, name, path)
 
 
-def _stages(accepted: AcceptedValues, values: Mapping[str, Any], kind: str) -> Iterator[Problem]:
+def _stages(accepted: AcceptedValues, values: Mapping[str, Any], kind: str, path: str) -> Iterator[Problem]:
     if accepted.stages or ("stage_names" in values and declares(kind, "stage_names")):
         from hfcount.mapper.stages import stages  # few types are backbones
 
-        yield from stages(accepted, values, declared(kind).keys)
+        yield from stages(accepted, values, declared(kind).keys, path)
 
 
 def _of_key(accepted: AcceptedValues, built: BuiltValues | None, name: str, key: str, value: Any) -> str | None:

@@ -9,18 +9,21 @@ _MOST, _FEW = 10_000, 3
 """The stages that are looked at, and those from which on they are not listed."""
 
 
-def stages(accepted: AcceptedValues, values: Mapping[str, Any], usual: Mapping[str, Any]) -> Iterator[Problem]:
+def stages(
+    accepted: AcceptedValues, values: Mapping[str, Any], usual: Mapping[str, Any], path: str = ""
+) -> Iterator[Problem]:
     """Names and numbers of stages that there are not, that are there twice, or not in order, or not the same.
 
     Args:
         accepted: what the class takes.
         values: the config.
         usual: the defaults of absent keys.
+        path: the keys that lead to the config; what it names its stages counts where it is built as a backbone.
     """
     counted = values.get(accepted.stages, usual.get(accepted.stages)) if accepted.stages else None
     count = len(counted) if isinstance(counted, list) else counted
     own = values.get("stage_names")
-    if isinstance(own, list) and own and all(isinstance(name, str) for name in own):
+    if _is_backbone(values, path) and isinstance(own, list) and own and all(isinstance(name, str) for name in own):
         stage_names = own  # in place of those of the class
     elif type(count) is int and 1 <= count <= _MOST:
         stage_names = [*map(_name, range(count + 1))]
@@ -31,6 +34,11 @@ def stages(accepted: AcceptedValues, values: Mapping[str, Any], usual: Mapping[s
         yield "out_features", names, f"a list of stages, each once and in order, of {_listed(stage_names)}"
     elif isinstance(numbers, list) and all(type(number) is int for number in numbers):
         yield from _numbered(stage_names, names, numbers)
+
+
+def _is_backbone(values: Mapping[str, Any], path: str) -> bool:
+    """Whether a model of it is built as a backbone, which looks up its stages by name (5.24.0, backbone_utils.py)."""
+    return path.endswith("backbone_config.") or "Backbone" in str(values.get("architectures"))
 
 
 def _numbered(stage_names: list[str], names: Any, numbers: list[int]) -> Iterator[Problem]:

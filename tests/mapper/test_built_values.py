@@ -82,15 +82,16 @@ def test_sections_of_rotary_positions(kind: str, settings: Json | None, key: str
     assert found == ([] if key is None else [key])
 
 
-def problems(kind: str, **changes: Any) -> list[str]:
+def problems(kind: str, path: str = "backbone_config.", **changes: Any) -> list[str]:
     values: Json = json.loads((ARCHITECTURES / f"{kind}.json").read_text())["config"]
-    return [refusal.key for refusal in refusals({**values, **changes}, kind)]
+    return [refusal.key for refusal in refusals({**values, **changes}, kind, path)]
 
 
 def test_stages_that_a_config_names_itself() -> None:
     stages = ["stem", "stage1", "stage2"]
     assert problems("pp_lcnet", stage_names=stages, out_features=["stage2"]) == []
-    assert problems("pp_lcnet", stage_names=stages, out_features=["stage3"]) == ["out_features"]
+    assert problems("pp_lcnet", stage_names=stages, out_features=["stage3"]) == ["backbone_config.out_features"]
+    assert problems("dinov2", "", stage_names=stages, out_features=["stage3"], out_indices=None) == []  # no backbone
     assert problems("llama", stage_names=stages, out_features=["stage3"]) == []
 
 
