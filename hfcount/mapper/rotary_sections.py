@@ -15,19 +15,19 @@ class _Rule(NamedTuple):
         width: the key of the features of a head that are turned.
         usual: the sections where the config gives no settings; None if these need none.
         filled: whether settings without sections get these, too.
-        count: how many there have to be; None if any.
+        entries: how many there have to be; None if any.
     """
 
     width: str
     usual: tuple[int, ...] | None = None
     filled: bool = False
-    count: int | None = None
+    entries: int | None = None
 
 
 # transformers 5.24.0: configuration_hy_v4_vl.py:198, configuration_cosmos3_edge.py:108, configuration_hunyuan_vl.py:194
 _RULES: Mapping[str, _Rule] = {
-    "hy_v4_vl_text": _Rule("qk_rope_head_dim", (12, 10, 10), filled=True, count=3),
-    "cosmos3_edge_text": _Rule("head_dim", (24, 20, 20), count=3),
+    "hy_v4_vl_text": _Rule("qk_rope_head_dim", (12, 10, 10), filled=True, entries=3),
+    "cosmos3_edge_text": _Rule("head_dim", (24, 20, 20), entries=3),
     "hunyuan_vl_text": _Rule("head_dim"),
 }
 
@@ -44,13 +44,18 @@ def sections(values: Mapping[str, Any], kind: str, usual: Mapping[str, Any]) -> 
     width = values.get(rule.width, usual.get(rule.width)) if rule else None
     if rule is None or type(width) is not int or not isinstance(settings, dict | None):
         return
-    given = (settings or {}).get(_SECTIONS)
+    given, key = (settings or {}).get(_SECTIONS), f"{_SETTINGS}.{_SECTIONS}"
     taken = rule.usual if given is None and (not settings or rule.filled) else given
-    if isinstance(taken, list | tuple) and all(type(size) in (int, float) for size in taken):
-        if sum(taken) != width // 2 or (rule.count and len(taken) != rule.count):
-            needed = f"{rule.count or 'a list of'} sections that add up to {width // 2}, half of {rule.width}"
-            lacks = f"{needed} are needed, unlike those of the class"
-            key = f"{_SETTINGS}.{_SECTIONS}"
-            yield (key, ABSENT, lacks) if given is None else (key, given, needed)
-    elif rule.count and taken is None and settings:
-        yield f"{_SETTINGS}.{_SECTIONS}", ABSENT, f"{rule.count} sections are needed"
+    if taken is None and rule.entries and settings:
+        yield key, ABSENT, f"{rule.entries} sections are needed"
+    elif _differ(taken, width // 2, rule.entries):
+        needed = f"{rule.entries or 'a list of'} sections that add up to {width // 2}, half of {rule.width}"
+        lacks = f"{needed} are needed, unlike those of the class"
+        yield (key, ABSENT, lacks) if given is None else (key, given, needed)
+
+
+def _differ(sizes: Any, total: int, count: int | None) -> bool:
+    """Whether a list of numbers has another sum or number of entries."""
+    if not isinstance(sizes, list | tuple) or not all(type(size) in (int, float) for size in sizes):
+        return False
+    return sum(sizes) != total or (count is not None and len(sizes) != count)

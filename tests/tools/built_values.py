@@ -42,12 +42,12 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import built_record
 import loading
 from loading import Json
 
 sys.path.append(str(Path(__file__).parents[1] / "support"))
 
-FILE = Path(__file__).parents[2] / "hfcount" / "mapper" / "built.json"
 PRIME = 7
 VARIED, CLASSES = 2, 3
 """The variations of a config, and the classes, in which a refusal has to hold."""
@@ -80,12 +80,6 @@ COMMON = frozenset(
     " _name_or_path auto_map max_length min_length".split()
 )
 """Keys that all classes read alike, and those of rotary positions, which rotary.py records."""
-
-VERSIONS = ("5.23.0", "4.57.1")
-"""The older versions that are recorded, the newest of them first."""
-
-RECORDED = ("refused", "same", "uneven")
-"""What is recorded of a type."""
 
 ABSENT = object()
 """In place of a value: the key is taken away."""
@@ -331,9 +325,7 @@ def described(made: Callable[[], Iterator[loading.Case]], known: set[str]) -> di
         LookupError: none of its configs is built, or only slowly.
     """
     cases = [case for case in made() if has_class(case.name, case.config)]
-    first = next((case for case in cases if built(case.name, case.config)), None)
-    if first is None:
-        raise LookupError("no config of it is built")
+    first = _first(cases)
     begun = time.process_time()
     usual, used = built(first.name, first.config), Read().of(first.name, first.config)
     if time.process_time() - begun > 2 * SLOW:
@@ -348,11 +340,23 @@ def described(made: Callable[[], Iterator[loading.Case]], known: set[str]) -> di
         result = built(first.name, changed(first.config, path, other), filled)
         if result == usual and form in SAME:
             _note(found, kind, "same", form, path)
-        if result is None and form != "word" and (form != "absent" or _is_refused_absent(first, path)):
+        if result is None and _is_noted(first, path, form):
             varied = varied or variations(_classes(first, cases), first.config)
             if all(built(name, changed(config, path, other), filled) is None for name, config in varied):
                 _note_refused(found, (first, path, kind), form, other)
     return found
+
+
+def _is_noted(case: loading.Case, path: Path_, form: str) -> bool:
+    """Whether it is recorded that a form is refused: of words it is known, of what is absent by the class alone."""
+    return form != "word" and (form != "absent" or _is_refused_absent(case, path))
+
+
+def _first(cases: list[loading.Case]) -> loading.Case:
+    first = next((case for case in cases if built(case.name, case.config)), None)
+    if first is None:
+        raise LookupError("no config of it is built")
+    return first
 
 
 def _classes(first: loading.Case, cases: list[loading.Case]) -> list[str]:
@@ -453,79 +457,11 @@ def record(folder: Path) -> None:
     cases, notes = dict(loading.cases()), folder / f"{transformers.__version__}.jsonl"
     known = {kind for kind in cases if (loading.ROOT / "fixtures" / "architectures" / f"{kind}.json").exists()}
     built("LlamaForCausalLM", tiny.RECORDED["llama"])  # imports what most of them need, once
-    before = {row["type"] for row in _noted(notes)}
+    before = {row["type"] for row in built_record.noted(notes)}
     for kind in sorted(known - before):  # by the defaults of its class a type is too large to be built that often
         row = {"type": kind, **noted(cases[kind], known)}
         with notes.open("a") as file:
             file.write(json.dumps(row) + "\n")
-
-
-def _noted(notes: Path) -> list[Json]:
-    return [json.loads(line) for line in notes.read_text().splitlines()] if notes.exists() else []
-
-
-def merged(folder: Path, newest: str) -> dict[str, Json]:
-    """What is recorded of each type: of the newest version all, of an older one what differs.
-
-    A type that is not noted of a version stays as it is in built.json.
-    """
-    rows, noted_of = _expanded(newest), set[tuple[str, str]]()
-    for notes in sorted(folder.glob("*.jsonl"), reverse=True):
-        for note in _noted(notes):
-            for kind, row in note.get("rows", {}).items():
-                if (kind, notes.stem) not in noted_of:
-                    noted_of.add((kind, notes.stem))
-                    rows.setdefault(kind, {})[notes.stem] = {}
-                _add(rows[kind][notes.stem], row)
-    return {kind: found for kind, row in sorted(rows.items()) if (found := _differences(row, newest))}
-
-
-def _expanded(newest: str) -> dict[str, Json]:
-    """What is recorded, of each version whole."""
-    rows: dict[str, Json] = json.loads(FILE.read_text())["types"]
-    for kind, row in rows.items():
-        usual = row.get(newest, {})
-        for version, own in row.items():
-            if own is not None:
-                whole_ = {what: {**usual.get(what, {}), **own.get(what, {})} for what in RECORDED}
-                row[version] = {
-                    what: {key: value for key, value in found.items() if value} for what, found in whole_.items()
-                }
-        rows[kind] = {version: row.get(version, usual) for version in (newest, *VERSIONS)}
-    return rows
-
-
-def _add(row: Json, more: Json) -> None:
-    """Adds what was found of a type within another."""
-    for what, values in more.items():
-        known = row.setdefault(what, {})
-        for form, keys_ in values.items():
-            known[form] = (
-                keys_ if what == "uneven" else " ".join(sorted({*known.get(form, "").split(), *keys_.split()}))
-            )
-
-
-def _differences(row: Json, newest: str) -> Json:
-    """A type's row: that of the newest version, and of others what differs; null where they were not asked."""
-    usual = {what: found for what, found in (row.get(newest) or {}).items() if found}
-    found: Json = {newest: usual} if usual else {}
-    for version in VERSIONS:
-        own = row.get(version)
-        if own is None:
-            found |= {version: None} if usual else {}
-        elif other := _difference(usual, own):
-            found[version] = other
-    return found
-
-
-def _difference(usual: Json, own: Json) -> Json:
-    """The forms, and keys of numbers of heads, for which an older version has others than the newest."""
-    found: Json = {}
-    for what in RECORDED:
-        now, before = usual.get(what, {}), own.get(what, {})
-        if changes := {form: before.get(form, "") for form in now | before if now.get(form) != before.get(form)}:
-            found[what] = changes
-    return found
 
 
 def main() -> None:
@@ -537,10 +473,10 @@ def main() -> None:
     folder = Path(sys.argv[1])
     folder.mkdir(exist_ok=True)
     record(folder)
-    rows = merged(folder, version())
-    first = json.dumps({"library": "transformers", "versions": " ".join([version(), *VERSIONS])})
+    rows = built_record.merged(folder, version())
+    first = json.dumps({"library": "transformers", "versions": " ".join([version(), *built_record.VERSIONS])})
     text = ",\n".join(f"{json.dumps(kind)}: {json.dumps(row, separators=(',', ':'))}" for kind, row in rows.items())
-    FILE.write_text(f'{{"all": {first}, "types": {{\n{text}\n}}}}\n')
+    built_record.FILE.write_text(f'{{"all": {first}, "types": {{\n{text}\n}}}}\n')
 
 
 if __name__ == "__main__":

@@ -92,10 +92,14 @@ def read(loader: Loader, checkpoint: Checkpoint) -> Reading:
         lacks = "" if checkpoint.class_name in recorded.classes else f" and has no class {checkpoint.class_name}"
         says = f"builds a plain {kind} by its model_type{lacks}: what it makes of these tensors is not known here"
         return Reading(loader, "unknown", says, evidence="none")
-    if says := _lacks_class(recorded, checkpoint):
-        return Reading(loader, "refuses", says, (_UNKNOWN_CLASS,), source=source)
-    if says := _fails(recorded, checkpoint) or _of_nested_types(version, checkpoint):
-        return Reading(loader, "refuses", says, source=source)
+    if refusal := _refused_at_once(version, recorded, checkpoint):
+        return Reading(loader, "refuses", *refusal, source=source)
+    return _by_contents(loader, recorded, checkpoint)
+
+
+def _by_contents(loader: Loader, recorded: Facts, checkpoint: Checkpoint) -> Reading:
+    """What a version makes of what a config says and of what is stored, of a class that it has."""
+    version, source = loader.version, f"{LIBRARY}-{loader.version}.json"
     unread = _of_settings(loader, checkpoint) if checkpoint.is_announced else None
     if unread and unread.outcome != "whole":
         refused = _as_compared(loader, recorded, checkpoint) if unread.outcome == "unknown" else unread
@@ -108,6 +112,14 @@ def read(loader: Loader, checkpoint: Checkpoint) -> Reading:
     if unread and (compared.outcome == "unknown" or set(compared.findings) == {_STALE}):
         return unread
     return compared
+
+
+def _refused_at_once(version: str, recorded: Facts, checkpoint: Checkpoint) -> tuple[str, tuple[str, ...]] | None:
+    """Why a version refuses a class or a nested type, whatever is stored, with the codes of findings that say so."""
+    if says := _lacks_class(recorded, checkpoint):
+        return says, (_UNKNOWN_CLASS,)
+    says = _fails(recorded, checkpoint) or _of_nested_types(version, checkpoint)
+    return (says, ()) if says else None
 
 
 def _lacks_class(recorded: Facts, checkpoint: Checkpoint) -> str:
