@@ -50,6 +50,6 @@ def refusals(version: str, newest: str, parts: Iterable[Part]) -> Iterator[str]:
         known = declared(kind)
         for key, other, size in before.undivided(values, known.keys):
             yield f"refuses {at}{key}, which does not divide {at}{other}, {size:,}"
-        for name, value in values.items() if now is not None else ():
-            if _refuses(before, kind, values, name, False) and not _refuses(now, kind, values, name, False):
+        for name, value in values.items():
+            if now and _refuses(before, kind, values, name, False) and not _refuses(now, kind, values, name, False):
                 yield f"refuses {at}{name}, which is {shown(value)}"
