@@ -92,8 +92,10 @@ def read(loader: Loader, checkpoint: Checkpoint) -> Reading:
         lacks = "" if checkpoint.class_name in recorded.classes else f" and has no class {checkpoint.class_name}"
         says = f"builds a plain {kind} by its model_type{lacks}: what it makes of these tensors is not known here"
         return Reading(loader, "unknown", says, evidence="none")
-    if refusal := _refused_at_once(version, recorded, checkpoint):
-        return Reading(loader, "refuses", *refusal, source=source)
+    if says := _lacks_class(recorded, checkpoint):
+        return Reading(loader, "unknown", says, evidence="none")
+    if says := _fails(recorded, checkpoint) or _of_nested_types(version, checkpoint):
+        return Reading(loader, "refuses", says, source=source)
     return _by_contents(loader, recorded, checkpoint)
 
 
@@ -114,21 +116,15 @@ def _by_contents(loader: Loader, recorded: Facts, checkpoint: Checkpoint) -> Rea
     return compared
 
 
-def _refused_at_once(version: str, recorded: Facts, checkpoint: Checkpoint) -> tuple[str, tuple[str, ...]] | None:
-    """Why a version refuses a class or a nested type, whatever is stored, with the codes of findings that say so."""
-    if says := _lacks_class(recorded, checkpoint):
-        return says, (_UNKNOWN_CLASS,)
-    says = _fails(recorded, checkpoint) or _of_nested_types(version, checkpoint)
-    return (says, ()) if says else None
-
-
 def _lacks_class(recorded: Facts, checkpoint: Checkpoint) -> str:
-    """Why a version cannot open a class that neither it nor the repo has; empty if it can."""
+    """What a version makes of a class that neither it nor the repo has; empty if it has the class."""
     name = checkpoint.class_name
     unknown = (
         _UNKNOWN_CLASS in checkpoint.codes and checkpoint.blueprint is None and "auto_map" not in checkpoint.values
     )
-    return f"has no class {name}" if name and unknown and name not in recorded.classes else ""
+    if not (name and unknown) or name in recorded.classes:
+        return ""
+    return f"has no class {name}: its auto classes build one of their own by the model_type, which was not compared"
 
 
 def _fails(recorded: Facts, checkpoint: Checkpoint) -> str:
