@@ -116,8 +116,8 @@ def _problem(name: str, raw: bytes, cut: bool) -> str | None:
     if begins and (cut or (ends and len(raw) > _PARSED)):
         return None
     with suppress(ValueError, RecursionError):
-        if isinstance(json.loads(raw), dict):
-            return None
+        if isinstance(content := json.loads(raw), dict):
+            return content[UNREADABLE] if [*content] == [UNREADABLE] else None  # as an excerpt of a recording says
     try:
         parse_object(Document(name, raw))
     except DocumentError as error:

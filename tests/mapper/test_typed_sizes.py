@@ -20,7 +20,7 @@ from hfcount.spec.nesting import nested, symbols_of
 from hfcount.spec.tree.dims import Dim
 from hfcount.spec.tree.indices import Indices
 
-LOOK_UPS = 53
+LOOK_UPS = 52
 """How often something is looked up by text, which no type checker sees, at most: lower it whenever the count falls.
 
 Those left take a module of a tree by its name, or what the same function has put there; no size is among them, and the

@@ -121,7 +121,8 @@ class Vocabulary(Record):
         )
 
 
-def series(layers: Node) -> list[Block]:
-    """The layers of a stack, one of each kind."""
+def series(model: Block) -> list[Block]:
+    """The layers of a model, one of each kind."""
+    layers = model.children["layers"]
     kinds = layers if isinstance(layers, tuple) else (layers,)
     return [kind.body for kind in kinds if isinstance(kind, Repeat) and isinstance(kind.body, Block)]

@@ -34,5 +34,5 @@ def spec(c: Config) -> Spec[DeepseekNextn]:
 
 
 def blueprint(s: Spec[DeepseekNextn]) -> Block:
-    (layer,) = series(deepseek_v3(s.replace(head="base")).children["layers"])
+    (layer,) = series(deepseek_v3(s.replace(head="base")))
     return block(model=block(layers=Repeat(Indices.below(1), layer.replace(component=None))))

@@ -35,13 +35,14 @@ class _Of(NamedTuple):
     normed: bool = False
 
 
+_MISTRAL = _Of("mistral")
 _OF = {
     "EagleCohereForCausalLM": _Of("cohere2", bias=True),
     "EagleDeepSeekMTPModel": _Of("deepseek_v3", normed=True),
     "EagleLlama4ForCausalLM": _Of("llama4_text"),
-    "EagleMistralForCausalLM": _Of("mistral"),
+    "EagleMistralForCausalLM": _MISTRAL,
     "EagleMistralLarge3ForCausalLM": _Of("deepseek_v3"),
-    "MistralForCausalLMEagle": _Of("mistral"),
+    "MistralForCausalLMEagle": _MISTRAL,
     "MistralLarge3ForCausalLMEagle": _Of("deepseek_v3"),
 }
 
@@ -58,7 +59,7 @@ class EagleLayers(Draft):
 
 def spec(c: Config) -> Spec[EagleLayers]:
     named = next(iter(c.strs("architectures")), "")
-    of = _OF.get(named, _OF["EagleMistralForCausalLM"])
+    of = _OF.get(named, _MISTRAL)
     family, base = c.family, (c.part("model") if c.given("model") else c).varied("", {"architectures": None})
     base.kind = of.kind
     inner = families.read(base, of.kind).without("mtp").replace(head="base")

@@ -28,7 +28,7 @@ def spec(c: Config) -> Spec:
 
 def blueprint(s: Spec) -> Block:
     text = families.base(s)
-    (layer,) = series(text.children["layers"])
+    (layer,) = series(text)
 
     def model(proper: Spec) -> Block:
         return towers_in_model(proper, text, visual=families.tower(proper, "vision"))

@@ -65,7 +65,7 @@ def _attending(text: Spec) -> Layer | None:
 
 def blueprint(s: Spec[Speculators]) -> Block:
     d, of = s.hidden, s.own
-    (layer,) = series(families.base(s).children["layers"])
+    (layer,) = series(families.base(s))
     words = block(
         embed_tokens=block("embedding", weight=Tensor((s.vocab, d), presence="spare")),
         lm_head=Linear(d, s.vocab, component="lm_head", presence="spare"),

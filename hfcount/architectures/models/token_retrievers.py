@@ -26,10 +26,11 @@ class _Around(NamedTuple):
     widths: tuple[str, ...] = ("colbert_dim", "dim", "projection_dim")
 
 
+_MODERNBERT = _Around("modernbert")
 _AROUND = {
     "ColBERTJinaRobertaModel": _Around("jina_xlm_roberta"),
     "ColBERTLfm2Model": _Around("lfm2"),
-    "ColBERTModernBertModel": _Around("modernbert"),
+    "ColBERTModernBertModel": _MODERNBERT,
     "VoyageQwen3BidirectionalEmbedModel": _Around("qwen3", ("num_labels",)),
 }
 
@@ -43,7 +44,7 @@ class TokenRetriever(Sizes):
 
 def spec(c: Config) -> Spec[TokenRetriever]:
     named, family = next(iter(c.strs("architectures")), ""), c.family
-    of = _AROUND.get(named, _AROUND["ColBERTModernBertModel"])
+    of = _AROUND.get(named, _MODERNBERT)
     base = c.varied("", {"architectures": None})
     base.kind = of.kind
     inner = families.read(base, of.kind).replace(head="base", causal=False)
