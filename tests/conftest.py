@@ -9,6 +9,7 @@ import shutil
 import signal
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -115,6 +116,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "slow: takes seconds, for it waits as huggingface_hub waits")
     config.pluginmanager.register(tables)
     config.addinivalue_line("markers", "over: has a row for each of many cases, as tables.py says")
+    config.addinivalue_line("markers", "sampled(every): a short run takes each so many-th row")
     config.addinivalue_line("markers", "long: only with -m '' or -m long, or where its file is named")
     given = list(map(str, config.invocation_params.args))
     named = any(".py" in arg and Path(config.invocation_params.dir, arg.partition("::")[0]).is_file() for arg in given)
@@ -143,11 +145,23 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.enable()
 
 
+def _sample(items: list[pytest.Item]) -> None:
+    """Leaves to long runs all but each so many-th row of the tests that are marked `sampled(every)`."""
+    rows = Counter[str]()
+    for item in items:
+        if (mark := item.get_closest_marker("sampled")) is not None:
+            name = item.nodeid.partition("[")[0]
+            if rows[name] % mark.args[0]:
+                item.add_marker("long")
+            rows[name] += 1
+
+
 @pytest.hookimpl(tryfirst=True)  # before -m chooses
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path.name in LONG or "browser" in getattr(item, "fixturenames", ()):
             item.add_marker("long")
+    _sample(items)
     every: int = items[0].config.option.every if items else 1
     if every > 1:
         cases: dict[str, list[pytest.Item]] = {}

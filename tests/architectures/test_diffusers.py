@@ -101,6 +101,7 @@ WRITTEN: dict[str, tuple[Callable[[Path, Tensors], None], str, set[str]]] = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("write", "verdict", "codes"), WRITTEN.values(), ids=WRITTEN)
 def test_files_are_those_that_diffusers_looks_for(
     write: Callable[[Path, Tensors], None], verdict: str, codes: set[str], tmp_path: Path

@@ -209,7 +209,9 @@ def test_heads_that_cannot_share_are_called_by_the_keys_that_they_were_read_from
 def test_both_spellings_of_a_key_have_the_same_bounds(key: str, early: str) -> None:
     values = _recorded("inkling2_loop_text")
     more = 2 * values[key]
-    late, release = (hfcount.blueprint({**values, **changes}) for changes in ({key: more}, {"loop_config": {early: more}}))
+    late, release = (
+        hfcount.blueprint({**values, **changes}) for changes in ({key: more}, {"loop_config": {early: more}})
+    )
     assert late.problems == release.problems
     for value in (-1, 2**63):
         for changes in ({key: value}, {"loop_config": {early: value}}):

@@ -388,7 +388,7 @@ REFUSED = {
 }
 
 
-@over("name", REFUSED)
+@over("name", REFUSED, every=4)
 def test_what_peft_refuses_is_an_error(name: str) -> None:
     assert codes(held(REFUSED[name], layered(PAIR), LLAMA)) == ["HF721"]
 

@@ -134,6 +134,7 @@ def test_no_rounding_makes_a_zero_of_another_sign(tmp_path: Path) -> None:
     assert _floats(tmp_path, [-1e-30, 1.1], [-0.0, float(np.float16(1.1))]).unrounded == (True, True, False)
 
 
+@pytest.mark.long
 def test_what_rounding_makes_of_values_is_told_from_other_values(tmp_path: Path) -> None:
     """As torch casts them, to the nearest of two, the even one of two as near."""
     torch = pytest.importorskip("torch", reason="torch is not installed: pip install '.[oracle]'")

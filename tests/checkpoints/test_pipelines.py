@@ -136,6 +136,7 @@ def test_what_is_wrong_is_said_of_its_part(
     assert {*codes(report)} <= {code, "HF816"} and report.findings[0].part == part
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "value", [3, None, False, "ab", "diffusers", [], {}, ["a"], ["a", None], ["a", "b", "c"], [[], "a"]]
 )
@@ -382,6 +383,7 @@ def test_a_what_if_wants_one_part(tmp_path: Path) -> None:
         hfcount.what_ifs(pipeline(tmp_path), [{"in_channels": 8}])
 
 
+@pytest.mark.long
 def test_a_fix_of_each_part(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pipeline(tmp_path)
     for part, prefix in (("unet", "model."), ("vae", "")):
@@ -408,6 +410,7 @@ def fix(folder: Path, *options: str) -> int:
     return code
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", [*FORMATS, "xml"])
 def test_every_format_shows_a_pipeline(tmp_path: Path, name: str) -> None:
     make: Callable[..., Any] = FORMATS[name].render if name in FORMATS else lambda one: OUTPUTS[name].make(name, one)

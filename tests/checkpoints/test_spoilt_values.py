@@ -225,7 +225,7 @@ ROWS: dict[str, tuple[dict[str, Any], Spoil, str, str]] = {
 }  # fmt: skip
 
 
-@over("name", ROWS)
+@over("name", ROWS, every=3)
 def test_what_was_lost_is_found_and_what_is_meant_is_not(name: str, tmp_path: Path) -> None:
     values, spoil, expected, words = ROWS[name]
     folder = _model(tmp_path / f"m{[*ROWS].index(name)}", values)

@@ -25,6 +25,7 @@ from hfcount.verifier.rules import RULES
 FIXTURES = ("--fixtures", "fixtures")
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("style", FORMATS)
 @pytest.mark.parametrize(
     ("model", "code"),

@@ -376,6 +376,7 @@ def test_tensors_of_other_names_are_no_other_model_where_the_configs_are_of_one(
     assert f"lacks {matrices} tensors of A" in found.summary
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("dtypes", [("BF16", "BF16"), ("F32", "BF16"), ("BF16", "F32")])
 def test_the_first_of_other_elements_is_located(tmp_path: Path, dtypes: tuple[str, str]) -> None:
     """Beyond what is compared at once, and in tensors of any file."""

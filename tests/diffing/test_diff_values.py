@@ -490,6 +490,7 @@ BY = {"large": 0.02, "small": 2e-4}
 WAYS = [(base, work, out) for base in ("BF16", "F32") for work in ("BF16", "F16", "F32") for out in WIDTHS]
 
 
+@pytest.mark.long
 def test_merges_are_told_whatever_dtypes_they_went_through(tmp_path: Path) -> None:
     """As `merge_and_unload` of a base that was loaded in one dtype, and saved in another."""
     adapters = {"q": ["q_proj"], "qv": ["q_proj", "v_proj"], "up": ["up_proj"]}
@@ -547,6 +548,7 @@ def of_gguf(file: Path, values: Json, arrays: Arrays, kind: str, turned: bool = 
     return file
 
 
+@pytest.mark.long
 def test_values_of_gguf_are_those_of_its_model(tmp_path: Path) -> None:
     """Of each type, of a model with other values, and with rows of heads that were left as they are."""
     wrong: dict[tuple[object, ...], str] = {}
@@ -696,6 +698,7 @@ def _variant(folder: Path) -> None:
         file.rename(file.with_suffix(".fp16.safetensors"))
 
 
+@pytest.mark.long
 def test_parts_of_pipelines_that_are_not_plainly_there(tmp_path: Path) -> None:
     wrong = {}
     for number, (name, (spoil, code, words, expectations)) in enumerate(PARTS.items()):

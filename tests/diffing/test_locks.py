@@ -366,6 +366,7 @@ def check(command: Command, folder: Path | str, code: int, *options: str) -> dic
     return result.report
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("form", "name", "spoil", "seen", "text"), TAMPERED, ids=[f"{r[0]}: {r[1]}" for r in TAMPERED])
 def test_every_change_is_named(
     command: Command, tmp_path: Path, form: str, name: str, spoil: Spoil, seen: set[tuple[str, str, str]], text: str

@@ -64,11 +64,13 @@ def read() -> set[str]:
     return {name for path in paths for name in _read(path)}
 
 
+@pytest.mark.long
 def test_every_variable_that_is_read_is_on_the_page(read: set[str]) -> None:
     assert {"HF_TOKEN", "NO_COLOR", "HFCOUNT_NO_CONFIG", "HF_HUB_OFFLINE", "_HFCOUNT_COMPLETE"} <= read
     assert read - NAMED == set()
 
 
+@pytest.mark.long
 def test_every_variable_on_the_page_is_read(read: set[str]) -> None:
     known = {name for names in OF_LIBRARIES.values() for name in names.split()}
     assert NAMED - read - known == set()

@@ -1,10 +1,12 @@
 """Spellings of classes: those that engines register, beside that of transformers."""
 
+import pytest
 from class_spellings import FILE, recorded
 
 from hfcount.mapper.classes import is_published, known
 
 
+@pytest.mark.long
 def test_the_record_is_what_the_registries_have() -> None:
     """`python tests/tools/class_spellings.py` writes it anew."""
     assert FILE.read_text() == recorded()

@@ -192,6 +192,7 @@ def test_a_loss_that_is_accepted_leaves_the_total_that_counts_it(
     assert fix(folder, "--write", "--only", "HF401") == 0
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("given", "spoil"), REPAIRED.values(), ids=REPAIRED)
 def test_what_was_wrong_is_right_again_to_the_byte(
     given: Json, spoil: Spoil, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -223,6 +224,7 @@ def restored(folder: Path, before: Files, spoiled: Files) -> None:
     assert originals == expected | {name: spoiled[name] for name in changed if not name.endswith(".safetensors")}
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("given", "spoil", "options"),
     [

@@ -37,6 +37,7 @@ def test_whenever_it_is_killed_all_files_are_whole_and_the_next_run_finishes(fol
     assert report["moments"] > 20
 
 
+@pytest.mark.long
 def test_it_is_killed_from_outside_at_random(folder: Path, tmp_path: Path) -> None:
     spoiled = files(folder)
     whole = shutil.copytree(folder, tmp_path / "whole")

@@ -170,6 +170,7 @@ def _written(reports: Sequence[Report], dark: bool = False) -> list[str]:
 # ----- what is drawn
 
 
+@pytest.mark.sampled(3)
 def test_nothing_is_over_anything_else_or_cut_off(drawing: tuple[list[Report], Figure]) -> None:
     _, figure = drawing
     texts = _texts(figure)

@@ -144,6 +144,7 @@ def test_every_engine_finds_the_same(kind: str, tree: Path, tmp_path: Path, dige
         assert hfcount.sweep([], tmp_path / "out").digest == digest
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "executor",
     [pytest.param(lambda: poisoned, id="made again"), pytest.param(poisoned, id="given", marks=pytest.mark.long)],
@@ -327,6 +328,7 @@ run()
     assert done.stdout.splitlines()[-1] == "[]", done.stderr
 
 
+@pytest.mark.long
 def test_a_summary_counts_and_draws(tree: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     with ThreadPoolExecutor(1) as threads:

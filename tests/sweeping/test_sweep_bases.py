@@ -242,6 +242,7 @@ LISTED = 1 + 3  # the page, and the sizes of those with an index
 COMPARED = LISTED + 4 + 2  # each base, and the repos whose checksums no listing had
 
 
+@pytest.mark.long
 def test_a_hub_is_asked_once_for_each_base(many: Loopback) -> None:
     many.sweep("--hub", "--bases")
     assert many.hub.api.made == COMPARED

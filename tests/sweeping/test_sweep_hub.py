@@ -133,6 +133,7 @@ def test_somebody_else_spends_of_the_same_quota(many: Loopback) -> None:
     assert {verdict for verdict, _ in many.rows.values()} == {"verified", "skipped"}
 
 
+@pytest.mark.long
 def test_repos_by_name_are_asked_for_their_commit_alone_the_second_time(many: Loopback) -> None:
     names = ["org/m00000", "org/m00001", "org/none"]
     many.sweep(*names)

@@ -162,6 +162,7 @@ def test_a_driver_that_dies_while_it_replaces_and_joins_loses_and_doubles_nothin
 # Parts
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("sizes", "joined"),
     [

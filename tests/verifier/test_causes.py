@@ -554,7 +554,7 @@ CASES = {
 }
 
 
-@over("name", CASES, every=2)
+@over("name", CASES, every=6)
 def test_the_cause(name: str, tmp_path: Path) -> None:
     case = CASES[name]
     report = verified(case.says or case.saved, case.spoil(stored(case.saved)), tmp_path)
@@ -592,6 +592,7 @@ OF_TENSORS = re.compile(
 """What is to be done to the tensors, not to the config or the names."""
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("name", "cure"), [one for one in CURES if not OF_TENSORS.search(one[1])])
 def test_every_cure_cures(name: str, cure: str, tmp_path: Path) -> None:
     case = CASES[name]

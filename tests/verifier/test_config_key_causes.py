@@ -29,6 +29,7 @@ def messages(says: Json, tensors: Tensors) -> str:
     return "\n".join(finding.message for finding in hfcount.verify_tensors(says, tensors).findings)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("kind", "key", "new", "cause"),
     [
@@ -196,6 +197,7 @@ def test_a_first_draft_of_eagle_is_told_by_its_fc_alone(bias: bool, width: int) 
     )
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("kind", ["mimo", "nemotron_h", "glm4_moe_lite"])
 def test_prediction_layers_that_are_stored_are_cured_by_the_key_that_counts_them(kind: str) -> None:
     values = {name: value for name, value in recorded(kind).items() if name != "num_nextn_predict_layers"}

@@ -137,6 +137,7 @@ def check(made: Made, library: str, expected: tuple[str, str], folder: Path) -> 
     assert (found, expected[1] in source, ":" in source) == (expected[0], True, True), source
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("case", METHODS, ids=lambda case: f"{case[0]}: {case[1]}")
 def test_method(case: Any, tmp_path: Path) -> None:
     library, _, expected, settings, pack, left = case

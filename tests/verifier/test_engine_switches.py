@@ -669,6 +669,7 @@ def test_every_switch_has_two_cases() -> None:
     assert not [switch for switch, count in counts.items() if count < 2]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("one", ROWS, ids=lambda one: f"{one.switch}: {one.name}")
 def test_switch(one: Row, tmp_path: Path) -> None:
     report = hfcount.verify(one.made().write(tmp_path / "model"))

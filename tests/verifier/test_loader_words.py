@@ -35,6 +35,7 @@ def _sentences(file: Path) -> Iterator[str]:
             yield node.value.partition("\n\n")[0]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("room", ["verifier", *ROOMS])
 def test_no_sentence_tells_of_a_loader_without_its_name(room: str) -> None:
     written = [

@@ -176,6 +176,7 @@ def test_a_further_name_is_a_size_only_where_a_version_takes_it() -> None:
     assert found[OLDEST] == "refuses"
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("kind", ["mixtral", "olmoe", "qwen2_moe"])
 @pytest.mark.parametrize(
     ("lost", "outcome"),

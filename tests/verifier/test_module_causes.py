@@ -91,6 +91,7 @@ def test_what_was_not_tried_for_too_many_rows_is_said() -> None:
     )
 
 
+@pytest.mark.long
 def test_whose_names_they_are_is_said_of_however_many() -> None:
     listed = [f"blk.0.attn_q{number}.weight" for number in range(MOST_ROWS + 1)]
     (finding, *_) = found(LLAMA, listed).findings

@@ -85,6 +85,7 @@ ELSEWHERE = {
 CASES = {f"{one.switch}: {one.name}": one for one in ROWS}
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("case", ELSEWHERE)
 def test_switch_elsewhere(case: str, tmp_path: Path) -> None:
     folder = CASES[case].made().write(tmp_path / "model")

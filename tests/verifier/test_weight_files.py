@@ -558,7 +558,7 @@ def test_a_folder(folders: dict[str, Path], name: str) -> None:
     meets(json.loads(hfcount.verify(str(folders[name])).to_json()), CASES[name])
 
 
-@over("name", CASES)
+@over("name", CASES, every=4)
 def test_a_repo_and_no_more_requests_than_tell(runs: Runs, name: str) -> None:
     meets(runs.online[name], CASES[name])
     asked = [path for path in runs.paths if path.startswith(f"/{NAMES[name]}/resolve/") and "config.json" not in path]

@@ -6,7 +6,7 @@ from hfcount.architectures.keys import dim
 from hfcount.errors import UnknownArchitecture
 from hfcount.mapper import Config, Sizes
 from hfcount.spec import Record, Spec
-from hfcount.spec.tree.nodes import Block, Linear, Node, Presence, Repeat, Tensor, block
+from hfcount.spec.tree.nodes import Block, Linear, Presence, Repeat, Tensor, block
 from hfcount.text import printable
 
 
