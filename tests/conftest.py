@@ -156,6 +156,11 @@ def _sample(items: list[pytest.Item]) -> None:
             rows[name] += 1
 
 
+def _thinned(rows: list[pytest.Item]) -> bool:
+    """Whether --every leaves out rows of a test: of a long table, unless a short run has left out most of them."""
+    return len(rows) > 100 and rows[0].get_closest_marker("sampled") is None
+
+
 @pytest.hookimpl(tryfirst=True)  # before -m chooses
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
@@ -167,7 +172,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         cases: dict[str, list[pytest.Item]] = {}
         for item in items:
             cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
-        items[:] = [item for some in cases.values() for item in some[:: every if len(some) > 100 else 1]]
+        items[:] = [item for some in cases.values() for item in some[:: every if _thinned(some) else 1]]
     items.sort(key=lambda item: item.path.name != "test_gates.py")  # which take longest of all: they begin
 
 

@@ -25,7 +25,7 @@ ODD = (None, 0, -1, 1, 2**40, 10**30, 1.5, True, "5120", [], [1], ["full_attenti
 """What a key may hold that it should not."""
 
 
-@over("name", RECORDED, every=12)
+@over("name", RECORDED, every=3)
 def test_the_facts_give_the_rows(name: str) -> None:
     recorded = RECORDED[name]
     blueprint = hfcount.blueprint(recorded["config"])

@@ -96,7 +96,7 @@ def test_every_rule_has_a_case() -> None:
     assert RULES.keys() - raised == {"HF601", "HF602"}, "which only answer what was asked: test_answers.py"
 
 
-@over("name", CASES, every=3)
+@over("name", CASES)
 def test_on_disk(folders: dict[str, Path], name: str) -> None:
     case, made = CASES[name], hfcount.verify(str(folders[name]))
     report = made.model_dump()
