@@ -121,7 +121,9 @@ def _holds(blueprint: Blueprint, formula: Formula | None = None) -> None:
     inside = [(kind, _worked_out(formula.plain(kind.terms), formula.legend)) for kind in formula.kinds]
     assert all(value == evaluate(kind.terms) for kind, value in inside)
     assert sum(kind.layers for kind in formula.kinds) == blueprint.spec.depth
-    around = sum(evaluate({term: count}) for term, count in formula.total.items() if not _in_layers(formula, term))
+    # A model without layers of its own may have a part whose number of layers is N.
+    outer = {term: n for term, n in formula.total.items() if not (formula.kinds and _in_layers(formula, term))}
+    around = evaluate(outer)
     assert sum(kind.layers * value for kind, value in inside) + around == blueprint.total
 
 
