@@ -4,7 +4,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from hfcount.architectures.components.drafts import Draft
 from hfcount.checkpoints.inspection import Inspection
 from hfcount.errors import DocumentError
 from hfcount.fetcher import tokens
@@ -114,9 +113,13 @@ def unread(inspection: Inspection) -> tuple[Beside, ...]:
 def _lacks_tokenizer(inspection: Inspection, names: Collection[str]) -> bool:
     """Whether a model that reads words has no file of a tokenizer; a draft takes its target's."""
     spec = inspection.blueprint.spec if inspection.blueprint else None
-    if spec is None or not spec.vocab or isinstance(spec.own, Draft) or spec.family in _WORDLESS:
+    if spec is None or not spec.vocab or spec.family in _WORDLESS:
         return False
-    return not (tokens.SETTINGS in names or tokens.has_words(names))
+    if tokens.SETTINGS in names or tokens.has_words(names):
+        return False
+    from hfcount.architectures.components.drafts import Draft  # most have a tokenizer
+
+    return not isinstance(spec.own, Draft)
 
 
 def _settings(documents: Documents) -> Iterator[Mapping[str, Any]]:

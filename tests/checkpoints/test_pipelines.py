@@ -79,7 +79,7 @@ def test_a_sound_pipeline_is_verified_part_by_part(tmp_path: Path) -> None:
                 *("mismatch", "HF825", None),
                 id=f"version {version}",
             )
-            for version in (None, "new")
+            for version in (None, "new", f"1{'a' * 90}!")
         ),
         pytest.param(
             {"after": says("unet/config.json", _class_name="VQModel")}, "explained", "HF815", "unet", id="other class"

@@ -64,7 +64,8 @@ def text_spec(c: Config) -> Spec[Inkling2Loop]:
 
     def loop(key: str, early: str) -> int:
         usual = c.int(key, minimum=0, maximum=MAX_LAYERS)
-        given = None if release is None else release.int(early, default=None, minimum=0, maximum=MAX_LAYERS)
+        least = 0 if early == "gate_rank" else 1  # as the class says of the keys that it makes of these
+        given = None if release is None else release.int(early, default=None, minimum=least, maximum=MAX_LAYERS)
         if given is not None and early in _BOUNDS:
             keys.divides(c, _BLOCK, c.int(_BLOCK), f"loop_config.{early}", given)
         return usual if given is None else given

@@ -35,8 +35,11 @@ _LONGEST = 100  # characters of a version that are looked at
 _COMPARING = ("StableDiffusionInpaintPipeline",)
 """Classes whose loading compares the version that saved them (diffusers 0.42.1, pipeline_loading_utils.py:1010)."""
 
-_VERSION = re.compile(r"\s*v?\d+(\.\d+)*([-_.]?[a-z]+[-_.]?\d*)*(\+[\w.]+)?\s*", re.IGNORECASE)
-"""What packaging takes for a version, as far as its words are not looked at."""
+_VERSION = (  # compiled where it is first used
+    r"(?i)\s*v?(\d+!)?\d+(\.\d+)*([-_.]?(alpha|beta|preview|pre|rc|a|b|c)[-_.]?\d*)?"
+    r"(-\d+|[-_.]?(post|rev|r)[-_.]?\d*)?([-_.]?dev[-_.]?\d*)?(\+[a-z0-9]+([-_.][a-z0-9]+)*)?\s*"
+)
+"""A version as packaging takes it (PEP 440)."""
 
 
 class Folder(NamedTuple):
@@ -68,7 +71,7 @@ def described(index: PipelineIndex, files: Collection[str] | None) -> tuple[list
         for name in taken.required
         if name not in listed
     ]
-    if index.kind in _COMPARING and not _VERSION.fullmatch(index.version[:_LONGEST]):
+    if index.kind in _COMPARING and not re.fullmatch(_VERSION, index.version[:_LONGEST]):
         from hfcount.verifier.rules.hf825_pipeline_version_missing import PipelineVersionMissing
 
         findings.append(
