@@ -4,9 +4,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from hfcount.mapper.accepted_values import AcceptedValues, Problem
+from hfcount.text import printable
 
-_MOST, _FEW = 10_000, 3
-"""The stages that are looked at, and those from which on they are not listed."""
+_MOST, _FEW, _NAMED = 10_000, 3, 12
+"""The stages that are looked at, those from which on the usual ones are not listed, and how many others are named."""
 
 
 def stages(
@@ -30,7 +31,8 @@ def stages(
     else:
         return
     names, numbers = values.get("out_features"), values.get("out_indices")
-    if isinstance(names, list) and names != [name for name in stage_names if name in names]:
+    chosen = {name for name in names if isinstance(name, str)} if isinstance(names, list) else set[str]()
+    if isinstance(names, list) and names != [name for name in stage_names if name in chosen]:
         yield "out_features", names, f"a list of stages, each once and in order, of {_listed(stage_names)}"
     elif isinstance(numbers, list) and all(type(number) is int for number in numbers):
         yield from _numbered(stage_names, names, numbers)
@@ -47,7 +49,7 @@ def _numbered(stage_names: list[str], names: Any, numbers: list[int]) -> Iterato
     if not _are_places(places, len(stage_names) - 1):
         yield "out_indices", numbers, f"a list of places, each once and in order, of {len(stage_names):,} stages"
     elif isinstance(names, list) and names != [stage_names[place] for place in places]:
-        chosen = ", ".join(stage_names[place] for place in places)
+        chosen = _written([stage_names[place] for place in places])
         yield "out_features", names, f"the stages of out_indices, {chosen}"
 
 
@@ -55,8 +57,13 @@ def _listed(stage_names: list[str]) -> str:
     """Names of stages; of the usual ones the first and the last."""
     usual = [*map(_name, range(len(stage_names)))]
     if stage_names != usual or len(usual) < _FEW:
-        return ", ".join(stage_names)
+        more = f" and {len(stage_names) - _NAMED:,} more" if len(stage_names) > _NAMED else ""
+        return f"{_written(stage_names[:_NAMED])}{more}"
     return f"stem and stage1 to {usual[-1]}"
+
+
+def _written(stage_names: list[str]) -> str:
+    return printable(", ".join(stage_names), 300)
 
 
 def _are_places(places: list[int], count: int) -> bool:

@@ -6,6 +6,7 @@ import pytest
 
 import hfcount
 from hfcount.errors import ConfigError, UnknownArchitecture
+from hfcount.mapper.refusals import refusals
 
 Json = dict[str, Any]
 
@@ -86,6 +87,16 @@ def test_features_that_no_stage_gives_are_an_error(asked: Json) -> None:
     config = {"model_type": "lw_detr", "projector_scale_factors": [1.0], "backbone_config": {**VIT, **asked}}
     with pytest.raises(ConfigError, match="out_"):
         hfcount.blueprint(config)
+
+
+def test_stages_of_a_config_are_named_in_short_however_many_there_are() -> None:
+    names = [f"s\x1b{number}" for number in range(5_000)]
+    values = {"architectures": ["ResNetBackbone"], "stage_names": names, "out_features": names[::-1]}
+    (refusal,) = refusals(values, "resnet")
+    assert refusal.key == "out_features"
+    assert "and 4,988 more" in refusal.needed
+    assert refusal.needed.isprintable()
+    assert len(refusal.needed) < 400
 
 
 def test_wide_features_are_made_narrower_before_they_are_enlarged() -> None:

@@ -15,6 +15,8 @@ Tried = Callable[[Changes], Outcome | None]
 _SHARING = ("head", "group")
 """Words in keys of numbers that a size is divided by."""
 
+_MOST = 32  # such keys that are tried, each by reading the checkpoint again
+
 
 def cure(variant: str, values: Mapping[str, Any], finding: Finding, tried: Tried) -> str | None:
     """What to change, as a sentence; None if that is not known.
@@ -70,4 +72,4 @@ def _dividers(values: Mapping[str, Any], key: str) -> list[str]:
     before = key.removesuffix(str(name))
     beside = around if isinstance(around, Mapping) else {}
     numbers = [name, *(other for other, value in beside.items() if type(value) is int and value > 1 and other != name)]
-    return [f"{before}{other}" for other in numbers if any(word in str(other) for word in _SHARING)]
+    return [f"{before}{other}" for other in numbers if any(word in str(other) for word in _SHARING)][:_MOST]
