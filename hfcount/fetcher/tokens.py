@@ -117,7 +117,8 @@ def _problem(name: str, raw: bytes, cut: bool) -> str | None:
         return None
     with suppress(ValueError, RecursionError):
         if isinstance(content := json.loads(raw), dict):
-            return content[UNREADABLE] if [*content] == [UNREADABLE] else None  # as an excerpt of a recording says
+            why = content.get(UNREADABLE) if name != GENERATION and len(content) == 1 else None
+            return why if isinstance(why, str) else None  # as the excerpt of a recording says
     try:
         parse_object(Document(name, raw))
     except DocumentError as error:

@@ -174,6 +174,13 @@ def test_what_cannot_be_parsed_is_named(tmp_path: Path, name: str, held: bytes, 
     assert not named or problem in named[0].message
 
 
+@pytest.mark.parametrize("name", ["generation_config.json", "tokenizer_config.json", "tokenizer.json"])
+def test_a_key_that_recordings_use_is_nothing_in_a_file_of_ones_own(tmp_path: Path, name: str) -> None:
+    save_tiny(tmp_path)
+    (tmp_path / name).write_text('{"unreadable": 5}')
+    assert "HF824" not in [finding.code for finding in hfcount.verify(str(tmp_path)).findings]
+
+
 def test_a_generation_config_that_cannot_be_parsed_is_passed_over(tmp_path: Path) -> None:
     save_tiny(tmp_path)
     (tmp_path / "generation_config.json").write_bytes(b"{")
