@@ -12,6 +12,8 @@ from hfcount.text import plural, printable, shown
 MAX_SHARDS = 10_000
 MAX_NAME = 1_000  # characters of a tensor's name
 
+_MANY = 100_000
+"""Names from which on memory is worth the time to save it."""
 _CLAIM = 2**63
 _SHARD = re.compile(r"[^\x00-\x1f\x7f\\:%/]+(/[^\x00-\x1f\x7f\\:%/]+)*")
 
@@ -80,7 +82,8 @@ def read_index(document: Document, suffix: str = ".safetensors") -> Index:
     metadata = {} if index.get("metadata") is None else index["metadata"]
     if not isinstance(metadata, dict):
         raise DocumentError(f"{where}: metadata is {shown(metadata)}, but must be an object.", key="metadata")
-    _share(weight_map, shards)
+    if len(weight_map) > _MANY:
+        _share(weight_map, shards)
     return Index(
         weight_map,
         shards,

@@ -108,6 +108,7 @@ def _names() -> dict[str, str]:
     return names
 
 
+@lru_cache(256)
 def knows(model_type: str) -> bool:
     """Whether transformers has this model_type."""
     return f"\n{json.dumps(model_type)}: ".encode() in _file()
@@ -119,6 +120,7 @@ def wholes(kind: str) -> list[str]:
     return sorted(parts[1].decode() for parts in every)
 
 
+@lru_cache(256)
 def is_of_diffusers(kind: str) -> bool:
     """Whether diffusers has a model class of this name."""
     return f"\n{json.dumps(kind)}: ".encode() in _diffusers()

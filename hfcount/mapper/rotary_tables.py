@@ -1,7 +1,7 @@
 """What versions of transformers make of rotary settings (rotary.json, recorded by tests/tools/rotary.py)."""
 
 from collections.abc import Iterator, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -86,6 +86,7 @@ class RotaryTables(NamedTuple):
         return width if all(int(width * share) == width for share in _shares(values, usual)) else None
 
 
+@lru_cache(256)
 def rotary_tables(kind: str, version: str) -> RotaryTables:
     """What a version makes of the settings of a type; empty where nothing is recorded."""
     row = (json_lines.of_kind(_file(), kind) or {}).get(version, {})

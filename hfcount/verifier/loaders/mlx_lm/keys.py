@@ -2,18 +2,22 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hfcount.errors import HfcountError
 from hfcount.mapper.class_defaults import declared
+from hfcount.spec.components import GQA
 from hfcount.verifier.loaders.config_values import ABSENT, value_at
 from hfcount.verifier.loaders.loader import Checkpoint, ReadingOutcome
 from hfcount.verifier.loaders.mlx_lm.facts import Facts
 
+if TYPE_CHECKING:
+    from hfcount.blueprints.blueprint import Blueprint
+
 _TEXT = "text_config"
 _SYNONYMS = ({"silu", "swish"}, {"gelu_pytorch_tanh", "gelu_new", "gelu_fast", "gelu_tanh"})
 _WINDOWS = ("layer_types", "sliding_window", "use_sliding_window", "max_window_layers", "attention_chunk_size")
-_QUOTIENT = " / "
+_QUOTIENT, _WIDTH = " / ", "head_dim"
 
 Values = Mapping[str, Any]
 _Told = tuple[ReadingOutcome, str]
@@ -98,7 +102,7 @@ def _size(part: Values, size: Any) -> Any:
 
 def _lays_out_another(checkpoint: Checkpoint, key: str, value: Any) -> bool:
     """Whether a config that says so describes other tensors."""
-    if checkpoint.blueprint is None:
+    if checkpoint.blueprint is None or (key == _WIDTH and _has_heads_of(checkpoint.blueprint, value)):
         return False
     from hfcount.blueprints.build import blueprint
 
@@ -113,6 +117,15 @@ def _lays_out_another(checkpoint: Checkpoint, key: str, value: Any) -> bool:
         shapes = [(leaf.name, leaf.shape) for leaf in checkpoint.blueprint.leaves]
         return shapes != [(leaf.name, leaf.shape) for leaf in other.leaves]
     return True
+
+
+def _has_heads_of(model: "Blueprint", width: Any) -> bool:
+    """Whether all attention has heads of this width anyway, so that a config that says so describes the same."""
+    spec = model.spec
+    mixers = [layers.layer.mixer for layers in spec.layers]
+    return not spec.parts and all(
+        isinstance(mixer, GQA) and mixer.head_dim == width and mixer.value_dim is None for mixer in mixers
+    )
 
 
 def _undivided(values: Values) -> str:
