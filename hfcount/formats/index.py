@@ -13,7 +13,6 @@ MAX_SHARDS = 10_000
 MAX_NAME = 1_000  # characters of a tensor's name
 
 _MANY = 100_000
-"""Names from which on memory is worth the time to save it."""
 _CLAIM = 2**63
 _SHARD = re.compile(r"[^\x00-\x1f\x7f\\:%/]+(/[^\x00-\x1f\x7f\\:%/]+)*")
 
@@ -82,8 +81,7 @@ def read_index(document: Document, suffix: str = ".safetensors") -> Index:
     metadata = {} if index.get("metadata") is None else index["metadata"]
     if not isinstance(metadata, dict):
         raise DocumentError(f"{where}: metadata is {shown(metadata)}, but must be an object.", key="metadata")
-    if len(weight_map) > _MANY:
-        _share(weight_map, shards)
+    _share(weight_map, shards)
     return Index(
         weight_map,
         shards,
@@ -95,7 +93,12 @@ def read_index(document: Document, suffix: str = ".safetensors") -> Index:
 
 
 def _share(weight_map: dict[str, str], shards: Iterable[str]) -> None:
-    """Gives the tensors of a shard the same string for its name, of which the parser has made one for each."""
+    """Gives the tensors of a shard the same string for its name, of which the parser has made one for each.
+
+    Only where there are so many that the memory is worth the time.
+    """
+    if len(weight_map) <= _MANY:
+        return
     same = {shard: shard for shard in shards}
     for name, shard in weight_map.items():
         weight_map[name] = same[shard]
