@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from season import KINDS, TABLES, entries, report
+from season import KINDS, TABLES, LeftOut, entries, left_out, reasons_for_all, report
 
 WRITTEN = {
     "transformers/models/auto/auto_mappings.py": 'CONFIG_MAPPING_NAMES = OrderedDict([("llama", 1), ("no_such", 2)])',
@@ -57,3 +57,20 @@ def test_a_reader_that_is_not_there_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["Grok4ForCausalLM", "", "../x", "Llama For"])
 def test_an_odd_name_is_unknown(name: str) -> None:
     assert not any(known(name) for known in KINDS.values())
+
+
+def test_what_is_left_out_has_its_reason(sources: Path) -> None:
+    registry = sources / "vllm/model_executor/models/registry.py"
+    registry.write_text('_A_MODELS = {"LlamaForCausalLM": 1, "NoSuchForCausalLM": 2, "TransformersForCausalLM": 3}')
+    line = report(sources).splitlines()[4]
+    assert line == "- vLLM: 1 of 3 classes unknown: `NoSuchForCausalLM`; 1 left out (1 generic)."
+    row = left_out("vLLM", "TransformersForCausalLM")
+    assert row
+    assert f"| {row.reason} |" in report(sources, asked_for_reasons=True)
+    assert all(row.kind and row.reason for row in reasons_for_all())
+
+
+@pytest.mark.parametrize("row", reasons_for_all(), ids=lambda row: row.names)
+def test_nothing_is_left_out_that_is_known(row: LeftOut) -> None:
+    """A name without a pattern, that is: which names a pattern stands for, the readers' sources alone say."""
+    assert not any(known(row.names) for known in KINDS.values())

@@ -217,6 +217,18 @@ LAYOUTS = [
         ".weight [64, 512] I16, .scales [256, 2] f, .tables [16] f, .tables2 [16, 16, 2] f",
     ),
     ({"quant_method": "fbgemm_fp8"}, (256, 512), ".weight [256, 512] F8_E4M3, .weight_scale [256, 1] F32"),
+    ({"quant_method": "w8a8_fp8"}, (256, 512), ".weight [256, 512] F8_E4M3, .weight_scale [256, 1] F32"),
+    ({"quant_method": "w8a8_int8"}, (256, 512), ".weight [256, 512] I8, .weight_scale [256, 1] F32"),
+    (
+        {"quant_method": "metal", "bits": 4, "group_size": 64},
+        (256, 512),
+        ".weight [256, 64] U32, .scales [256, 8] f, .qbiases [256, 8] f",
+    ),
+    (
+        {"quant_method": "inc", "bits": 4, "group_size": 128},
+        (4096, 11008),
+        ".qweight [1376, 4096] I32, .qzeros [86, 512] I32, .scales [86, 4096] F16",
+    ),
     (modelopt("W8A8_SQ_PER_CHANNEL"), (256, 384), f"{INT8}, .input_scale [] F32, .pre_quant_scale [384] f"),
     (modelopt("W8A16"), (256, 384), INT8),
     (

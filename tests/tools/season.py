@@ -1,14 +1,17 @@
-"""Lists what readers know and hfcount does not: `python tests/tools/season.py FOLDER`, as Markdown.
+"""Lists what readers know and hfcount does not: `python tests/tools/season.py FOLDER [--reasons]`, as Markdown.
 
 FOLDER holds the source of transformers, vLLM, SGLang, mlx-lm and llama.cpp's converter, or of some of them, as `pip
 install --no-deps --target FOLDER` and an unpacked llama_cpp_python lay it out. Nothing of it is imported or run: the
-tables in which they register model types, classes and quantisation methods are read from the source.
+tables in which they register model types, classes and quantisation methods are read from the source. What somebody has
+looked at and left out is counted apart; `--reasons` lists it with its reasons (left_out.tsv).
 """
 
 import ast
 import re
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -115,8 +118,34 @@ def _entries(value: ast.expr) -> Iterator[str]:
             yield word
 
 
-def report(folder: Path) -> str:
-    """What hfcount does not know of each table, and how much it knows."""
+class LeftOut(NamedTuple):
+    """Names that somebody has looked at and left out, by a pattern, and why."""
+
+    reader: str
+    names: str
+    kind: str
+    reason: str
+
+
+@cache
+def reasons_for_all() -> tuple[LeftOut, ...]:
+    """The rows of left_out.tsv."""
+    lines = Path(__file__).with_name("left_out.tsv").read_text().splitlines()
+    return tuple(LeftOut(*line.split("\t")) for line in lines if not line.startswith("#"))
+
+
+def left_out(reader: str, name: str) -> LeftOut | None:
+    """Why a name is left out; None if nobody has looked at it."""
+    rows = (row for row in reasons_for_all() if row.reader == reader)
+    return next((row for row in rows if re.fullmatch(row.names, name)), None)
+
+
+def report(folder: Path, asked_for_reasons: bool = False) -> str:
+    """What hfcount does not know of each table, and how much it knows.
+
+    Args:
+        asked_for_reasons: whether to say why names are left out, besides how many are.
+    """
     lines = ["# What readers know and hfcount does not", ""]
     for table in TABLES:
         all_of_them = entries(table, folder)
@@ -124,10 +153,17 @@ def report(folder: Path) -> str:
             lines.append(f"- {table.reader}: no {table.kind} found in {table.files}.")
             continue
         unknown = sorted(name for name in all_of_them if not KINDS[table.kind](name))
-        named = ": " + ", ".join(f"`{name}`" for name in unknown) if unknown else ""
-        lines.append(f"- {table.reader}: {len(unknown):,} of {len(all_of_them):,} {table.kind} unknown{named}.")
+        reasons = {name: reason for name in unknown if (reason := left_out(table.reader, name))}
+        new = [name for name in unknown if name not in reasons]
+        named = ": " + ", ".join(f"`{name}`" for name in new) if new else ""
+        counts = ", ".join(f"{count} {kind}" for kind, count in Counter(one.kind for one in reasons.values()).items())
+        rest = f"; {len(reasons):,} left out ({counts})" if reasons else ""
+        lines.append(f"- {table.reader}: {len(new):,} of {len(all_of_them):,} {table.kind} unknown{named}{rest}.")
+    if asked_for_reasons:
+        lines += ["", "| reader | left out | kind | reason |", "|---|---|---|---|"]
+        lines += [f"| {row.reader} | `{row.names}` | {row.kind} | {row.reason} |" for row in reasons_for_all()]
     return "\n".join(lines) + "\n"
 
 
 if __name__ == "__main__":
-    print(report(Path(sys.argv[1])))
+    print(report(Path(sys.argv[1]), "--reasons" in sys.argv[2:]))

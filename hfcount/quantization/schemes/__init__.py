@@ -49,7 +49,9 @@ METHODS: dict[str, Method] = {
     "gptq_marlin": Method("gptq", foreign=True, half=True),
     "higgs": Method("higgs"),
     "hqq": Method("hqq", typed=True),
+    "inc": Method("auto_round", foreign=True),
     "intel/auto-round": Method("auto_round"),
+    "metal": Method("metal"),
     "mistral fp8": Method("mistral", foreign=True),
     "mlx": Method("mlx", foreign=True),
     "modelopt": Method("modelopt", foreign=True),
@@ -61,9 +63,12 @@ METHODS: dict[str, Method] = {
     "mxfp8": Method("fp8", "read_powers"),
     "quanto": Method("quanto"),
     "quark": Method("quark"),
+    "quark_mxfp4": Method("quark", foreign=True),
     "spqr": Method("spqr"),
     "torchao": Method("torchao"),
     "vptq": Method("vptq"),
+    "w8a8_fp8": Method("w8a8", "read_floats", foreign=True),
+    "w8a8_int8": Method("w8a8", "read_integers", foreign=True),
 }
 """By `quant_method`; a file is imported only when a config announces one of its methods."""
 
