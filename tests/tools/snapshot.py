@@ -5,6 +5,7 @@ Models are built on the meta device, without data. It needs torch and transforme
 - `types`: by table of configuration_auto, each model_type with what the table says of it.
 - `classes`: the model classes of each model_type; `prefixes`: their base_model_prefix (tests/tools/classes.py).
 - `absent`: by model_type, what a config without any key holds; keys of nested configs by their path.
+- `nulls`: by model_type, which lists a config computes otherwise where one of its numbers is null.
 - `names`: by model_type, further names of keys.
 - `values`: by class, which values of its keys are taken; `*` for what all classes share (tests/tools/values.py).
 - `tied`: by model class, which weights it ties where the flag says so.
@@ -22,6 +23,7 @@ import sys
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -43,6 +45,7 @@ def recorded(only: frozenset[str] = frozenset()) -> Json:
         "classes": lambda: _classes("classes"),
         "prefixes": lambda: _classes("prefixes"),
         "absent": lambda: dict(_absent(only)),
+        "nulls": lambda: dict(_nulls(only)),
         "names": lambda: dict(_names(only)),
         "values": _values,
         "tied": _tied,
@@ -50,7 +53,7 @@ def recorded(only: frozenset[str] = frozenset()) -> Json:
         "built": lambda: dict(_built(only)),
     }
     if only:
-        parts = {name: parts[name] for name in ("types", "absent", "names", "built")}
+        parts = {name: parts[name] for name in ("types", "absent", "nulls", "names", "built")}
     found: Json = {"version": transformers.__version__, "failed": {}}
     for name, record in parts.items():
         try:
@@ -99,6 +102,24 @@ def _absent(only: frozenset[str]) -> Iterator[tuple[str, Json]]:
             yield kind, flat(config().to_dict())
         except Exception as error:  # a class that needs more than that
             yield kind, {"": _short(error)}
+
+
+def _nulls(only: frozenset[str]) -> Iterator[tuple[str, Json]]:
+    for kind, config in _config_classes(only):
+        try:
+            usual = flat(config().to_dict())
+        except Exception:  # a class that needs more than that, which `absent` names
+            continue
+        found = {}
+        for key, value in usual.items():
+            if "." in key or not value.lstrip("-").replace(".", "", 1).isdigit():
+                continue
+            with suppress(Exception):  # most need the number
+                other = flat(config(**{key: None}).to_dict())
+                lists = {name: text for name, text in other.items() if text[:1] == "[" and text != usual.get(name)}
+                if lists:
+                    found[key] = lists
+        yield kind, found
 
 
 def flat(values: Json, path: str = "") -> Json:

@@ -198,6 +198,7 @@ SECTIONS: dict[str, Callable[[Json, Json], Iterator[str]]] = {
     "Ties": _lists("ties"),
     "Ties that classes declare": _of_both("tied"),
     "Meanings of absent keys": _of_both("absent"),
+    "Lists where a number is null": _of_both("nulls"),
     "Further names of keys": _of_both("names"),
     "Values that are taken": _of_both("values"),
     "Renames on loading": _renames,
