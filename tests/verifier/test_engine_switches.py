@@ -636,7 +636,7 @@ row(51, "an unknown method", ("refuses", "config/model.py"), ("refuses", "model_
 row(51, "of SGLang alone", ("refuses", "config/model.py"), ("unknown", "w8a8_fp8.py"), "differs")(
     lambda: quantised({"quant_method": "w8a8_fp8"}, ct)
 )
-row(51, "of vLLM alone", UNKNOWN, ("refuses", "model_config.py"), "differs")(
+row(51, "of vLLM alone", WHOLE, ("refuses", "model_config.py"), "differs")(
     lambda: quantised({"quant_method": "inc", "bits": 4, "group_size": 32}, gptq)
 )
 row(52, "dense modules that no list names", WHOLE)(lambda: quantised(GPTQ, gptq, "layers.0."))
@@ -756,6 +756,6 @@ def test_a_type_that_is_not_described(name: str, tmp_path: Path, run: Run) -> No
 
 @pytest.mark.parametrize("depth", ["config", "index", "headers"])
 def test_an_unknown_method_is_named_at_every_depth(depth: Any, tmp_path: Path) -> None:
-    folder = quantised({"quant_method": "w8a8_int8"}, ct).write(tmp_path / "model")
+    folder = quantised({"quant_method": "w4afp8"}, ct).write(tmp_path / "model")
     messages = [one.message for one in hfcount.verify(folder, depth=depth).findings if one.code == "HF501"]
-    assert len(messages) == 1 and "w8a8_int8" in messages[0]
+    assert len(messages) == 1 and "w4afp8" in messages[0]

@@ -114,6 +114,29 @@ def test_versions_differ(kind: str, changes: dict[str, Any], newest: str, oldest
     assert (found[NEWEST], found[OLDEST]) == (newest, oldest)
 
 
+@pytest.mark.parametrize(
+    ("kind", "changes", "newest", "oldest"),
+    [
+        # a size of a part that a class may do without
+        ("vivit", {"pooler_output_size": 12, "architectures": ["VivitModel"]}, "whole", "refuses"),
+        ("vivit", {"pooler_output_size": 12, "architectures": ["VivitForVideoClassification"]}, "whole", "whole"),
+    ],
+)
+def test_versions_differ_by_class(kind: str, changes: dict[str, Any], newest: str, oldest: str) -> None:
+    found = outcomes(recorded(kind) | changes)
+    assert (found[NEWEST], found[OLDEST]) == (newest, oldest)
+
+
+@pytest.mark.parametrize(("saved", "newest"), [(True, "whole"), (False, "differs")])
+def test_a_bias_that_the_newest_version_alone_has(saved: bool, newest: str) -> None:
+    config = recorded("reformer") | {"architectures": ["ReformerModelWithLMHead"]}
+    tensors = {one.name: (one.shape, "BF16") for one in hfcount.blueprint(config).tensors(stored=True)}
+    if not saved:
+        del tensors["lm_head.decoder.bias"]
+    report = hfcount.verify_tensors(config, tensors)
+    assert {one.version: one.outcome for one in report.loaders if one.loader == "transformers"}[NEWEST] == newest
+
+
 LINEAR = {"rope_type": "linear", "factor": 2.0}
 YARN_ALONE = {"rope_type": "yarn", "factor": 2.0}
 

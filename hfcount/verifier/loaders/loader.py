@@ -1,11 +1,13 @@
 """Defines a loader, the checkpoint that it is given, and its reading of that checkpoint."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from hfcount.blueprints.blueprint import Blueprint
+from hfcount.errors import HfcountError
 from hfcount.formats.index import Index
 from hfcount.formats.safetensors import Shard
 from hfcount.mapper.quantization_config import Announcement
@@ -239,3 +241,27 @@ class Checkpoint(Record):
     def codes(self) -> frozenset[str]:
         """Codes of its findings."""
         return frozenset(code for finding in self.findings for code in finding.codes)
+
+
+def lays_out_another(checkpoint: Checkpoint, key: str, value: Any) -> bool:
+    """Whether a config with another value describes other tensors, or none; True if those of this one are not known.
+
+    Args:
+        key: its path, such as `text_config.head_dim`.
+    """
+    if checkpoint.blueprint is None:
+        return True
+    from hfcount.blueprints.build import blueprint
+
+    outer, _, name = key.rpartition(".")
+    values = dict(checkpoint.values)
+    inner: dict[str, Any] = values
+    for part in filter(None, outer.split(".")):
+        inner[part] = dict(inner.get(part) or {})
+        inner = inner[part]
+    inner[name] = value
+    with suppress(HfcountError):
+        other = blueprint(values)
+        shapes = [(leaf.name, leaf.shape) for leaf in checkpoint.blueprint.leaves]
+        return shapes != [(leaf.name, leaf.shape) for leaf in other.leaves]
+    return True

@@ -18,7 +18,7 @@ from hfcount.verifier.loaders import built, config_values, heads
 from hfcount.verifier.loaders.by_findings import by_findings, errors_of
 from hfcount.verifier.loaders.config_values import ABSENT, value_at
 from hfcount.verifier.loaders.facts import LIBRARY, Facts, Size, facts, versions
-from hfcount.verifier.loaders.loader import Basis, Checkpoint, Difference, Loader, Reading
+from hfcount.verifier.loaders.loader import Basis, Checkpoint, Difference, Loader, Reading, lays_out_another
 
 _OF_INDEX = frozenset({"HF205"})
 """Findings of an index that does not say what its files hold."""
@@ -312,7 +312,7 @@ def _differences(version: str, recorded: Facts, checkpoint: Checkpoint) -> Itera
         yield from _of_common_keys(version, part, kind, at)
         if inner is not None:
             tables = rotary_tables(kind, version)
-            yield from _of_config(inner, part, at)
+            yield from _of_config(inner, part, at, checkpoint)
             yield from _of_rotary(inner, tables, part, kind, (at, older))
             if width := tables.odd_width(part, declared(kind).keys):
                 yield "refuses", f"refuses {at}head_dim {width}: rotary positions need an even width", ()
@@ -383,7 +383,7 @@ def _parts(values: Mapping[str, Any], kind: str, path: str = "") -> Iterator[tup
                 yield from _parts(value, inner, f"{path}{name}.")
 
 
-def _of_config(recorded: Facts, values: Mapping[str, Any], at: str) -> Iterator[Difference]:
+def _of_config(recorded: Facts, values: Mapping[str, Any], at: str, checkpoint: Checkpoint) -> Iterator[Difference]:
     for need in recorded.needs:
         key, _, wanted = need.partition("=")
         value = value_at(values, key)
@@ -397,7 +397,9 @@ def _of_config(recorded: Facts, values: Mapping[str, Any], at: str) -> Iterator[
         if (at or not isinstance(values.get("text_config"), dict)) and key in values and values[key] is None:
             yield "refuses", f"refuses {at}{key}: null", ()
     for size in recorded.sizes:
-        if (other := _other_size(values, size)) is not None:
+        other = _other_size(values, size)
+        # A class that does without that part takes either size.
+        if other is not None and lays_out_another(checkpoint, f"{at}{size.written}", other):
             yield "refuses", f"does not read {at}{size.written}, and takes {other} for {at}{size.read}", ()
 
 
@@ -452,7 +454,12 @@ def _of_names(recorded: Facts, checkpoint: Checkpoint) -> Iterator[Difference]:
 
 
 def _random(wants: tuple[str, ...], checkpoint: Checkpoint) -> Iterator[Difference]:
-    """Names that are wanted in every layer, and are not stored in some."""
+    """Names that are wanted, in every layer where they have a number, and are not stored."""
+    whole = [want for want in wants if "{}" not in want]
+    for want in whole and sorted(set(whole) - {name.removeprefix("model.") for name in checkpoint.names()}):
+        above = want.rsplit(".", 2)[0]  # a model of other parts has no such module
+        if any(name.removeprefix("model.").startswith(f"{above}.") for name in checkpoint.names()):
+            yield "differs", f"leaves {want} as it is initialised, for it is not stored", ()
     layers: dict[str, set[str]] = defaultdict(set)
     stored: dict[str, set[str]] = defaultdict(set)
     for name in checkpoint.names():
@@ -462,8 +469,6 @@ def _random(wants: tuple[str, ...], checkpoint: Checkpoint) -> Iterator[Differen
                 layers[want].add(match[1])
                 if name[match.end() - 1 :] == after:
                     stored[want].add(match[1])
-            elif not after and name.removeprefix("model.") == want:
-                return
     for want in wants:
         if lacking := layers[want] - stored[want]:
             yield "differs", f"leaves {want.replace('{}', min(lacking, key=int))} random, which is not stored", ()

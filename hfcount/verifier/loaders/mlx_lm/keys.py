@@ -1,14 +1,12 @@
 """Compares the keys of a config with those that mlx-lm needs, reads, defaults and refuses."""
 
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from hfcount.errors import HfcountError
 from hfcount.mapper.class_defaults import declared
 from hfcount.spec.components import GQA
 from hfcount.verifier.loaders.config_values import ABSENT, value_at
-from hfcount.verifier.loaders.loader import Checkpoint, ReadingOutcome
+from hfcount.verifier.loaders.loader import Checkpoint, ReadingOutcome, lays_out_another
 from hfcount.verifier.loaders.mlx_lm.facts import Facts
 
 if TYPE_CHECKING:
@@ -87,7 +85,9 @@ def _sizes(row: Facts, checkpoint: Checkpoint) -> Iterator[_Told]:
         known = declared(str(part.get("model_type", checkpoint.model_type))).default([key.rpartition(".")[2]])
         if taken is None or (known and known[1] == taken):
             continue
-        if _lays_out_another(checkpoint, key, taken):
+        if checkpoint.blueprint is None or (key == _WIDTH and _has_heads_of(checkpoint.blueprint, taken)):
+            continue
+        if lays_out_another(checkpoint, key, taken):
             yield "refuses", f"takes {taken} where {key} is absent"
 
 
@@ -98,25 +98,6 @@ def _size(part: Values, size: Any) -> Any:
     above, _, below = size.partition(_QUOTIENT)
     value, by = part.get(above), part.get(below) if below else 1
     return value // by if type(value) is int and type(by) is int and by else None
-
-
-def _lays_out_another(checkpoint: Checkpoint, key: str, value: Any) -> bool:
-    """Whether a config that says so describes other tensors."""
-    if checkpoint.blueprint is None or (key == _WIDTH and _has_heads_of(checkpoint.blueprint, value)):
-        return False
-    from hfcount.blueprints.build import blueprint
-
-    outer, _, name = key.rpartition(".")
-    values = dict(checkpoint.values)
-    if outer:
-        values[outer] = {**values.get(outer, {}), name: value}
-    else:
-        values[name] = value
-    with suppress(HfcountError):
-        other = blueprint(values)
-        shapes = [(leaf.name, leaf.shape) for leaf in checkpoint.blueprint.leaves]
-        return shapes != [(leaf.name, leaf.shape) for leaf in other.leaves]
-    return True
 
 
 def _has_heads_of(model: "Blueprint", width: Any) -> bool:
