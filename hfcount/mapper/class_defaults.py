@@ -71,7 +71,7 @@ class Declared(NamedTuple):
 _NOTHING = Declared({}, {}, {}, {})
 
 
-@lru_cache(64)
+@lru_cache(256)
 def declared(kind: str) -> Declared:
     """What the class of a model_type declares, or the class of that name."""
     row = json_lines.of_kind(_file(), kind)
