@@ -1,4 +1,4 @@
-"""DFlash and what is built on it, DFlash 2, Domino, DSpark and XPress: drafts of a whole block (arXiv:2602.06036)."""
+"""DFlash and what is built on it, DFlare, DFlash 2, Domino, DSpark, XPress: drafts of a block (arXiv:2602.06036)."""
 
 from hfcount.architectures import keys
 from hfcount.architectures.components.draft_heads import (
@@ -14,11 +14,11 @@ from hfcount.architectures.layers import gqa, pre_norm, rms_norm, stack, swiglu
 from hfcount.architectures.layers.stacks import altered
 from hfcount.mapper import Config
 from hfcount.spec import Layer, Spec
-from hfcount.spec.tree.nodes import Block, Linear, block
+from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 
 # dflash.py of sgl-project/SpecForge (2026-08), domino.py and dspark.py there; dflash/core.py, dflash2/core.py,
 # dspark/core.py and xpress/core.py of vllm-project/speculators 0.9.0; qwen3_dflash.py, qwen3_dspark.py and
-# qwen3_xpress.py of vllm-project/vllm 0.33
+# qwen3_xpress.py of vllm-project/vllm 0.33; qwen_dflash.py and qwen_dflare.py of Tencent/AngelSlim (2026-11)
 MODEL_TYPES = (
     "dflash",
     "dflash2",
@@ -42,6 +42,8 @@ CLASSES = (
     "Qwen3OmniDSparkModel",
     "Qwen3XPressModel",
     "DFlashQwen3XPressModel",
+    "QwenDFlashDraftModel",
+    "QwenDFlareDraftModel",
 )
 SPELLINGS = {r"^logit_head\.": ""}
 IGNORED = (
@@ -56,6 +58,9 @@ IGNORED = (
     "pure_draft_prefix_len",
     "shift_label",
     "is_causal",
+    "num_anchors",
+    "loss_decay_gamma",
+    "attention_backend",
     "causal",
     "use_swa",
     "swa_window_size",
@@ -63,6 +68,7 @@ IGNORED = (
 _IDS, _FLAT = "aux_hidden_state_layer_ids", "target_layer_ids"
 _KINDS = {
     "DFlash2DraftModel": "dflash2",
+    "QwenDFlareDraftModel": "dflare",
     "DominoDraftModel": "domino",
     "DSparkDraftModel": "dspark",
     "Qwen3DSparkModel": "dspark",
@@ -82,6 +88,7 @@ class DFlash(Draft):
     target_hidden_size: int
     vocabulary: Vocabulary
     head: Head
+    fused: bool  # whether each layer weighs the target's states, and projects them by itself
 
     def needs(self, s: Spec) -> Needs:
         """The requirements on its target."""
@@ -120,6 +127,7 @@ def spec(c: Config) -> Spec[DFlash]:
         target_hidden_size=keys.dim("d_t", c.int("target_hidden_size", default=None) or d),
         vocabulary=vocabulary,
         head=_head(kind, draft, d, flat),
+        fused=kind == "dflare",
     )
     endings = ("DraftModel", "Speculator", "DSparkModel", "XPressModel")
     heads = keys.named(dict.fromkeys(endings, "causal_lm"))
@@ -139,6 +147,8 @@ def _kind(c: Config, draft: Config) -> str:
     if named != "dflash" or of_speculators(c):
         return named
     by_class = _KINDS.get(next(iter(c.strs("architectures")), ""), "")
+    if by_class == "dflare":  # which AngelSlim tells by the class alone
+        return by_class
     projectors = ("dflash", "dflash2", "domino", "dspark", "xpress")
     projector = draft.choice("projector_type", projectors, default=by_class or "dflash")
     return by_class or projector
@@ -164,13 +174,19 @@ def blueprint(s: Spec[DFlash]) -> Block:
     convolution = head.convolution(d) if isinstance(head, Selection) else None
 
     def layer_block(layer: Layer) -> Block:
-        attention = gqa(d, layer.attention, sinks="attention_sink_bias")
+        a = layer.attention
+        attention = gqa(d, a, sinks="attention_sink_bias")
+        if of.fused:
+            seen = Linear(d, a.kv_heads * a.head_dim, a.qkv_bias)
+            attention = altered(attention, k_proj_target=seen, v_proj_target=seen)
         body = pre_norm(d, self_attn=attention, mlp=swiglu(d, layer.dense.width))
         return altered(body, attention_conv=convolution, mlp_conv=convolution)
 
+    weights = Tensor((s.depth, of.seen), component="projector")
     common = block(
         **words.tensors(d, own_head=False).children,
-        fc=Linear(of.seen * of.target_hidden_size, d, component="projector"),
+        layer_fusion_weights=weights if of.fused else None,
+        fc=None if of.fused else Linear(of.seen * of.target_hidden_size, d, component="projector"),
         hidden_norm=rms_norm(d),
         layers=stack(s.layers, layer_block),
         norm=rms_norm(d),

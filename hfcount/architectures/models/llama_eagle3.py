@@ -4,12 +4,13 @@ from hfcount.architectures import keys
 from hfcount.architectures.components.drafts import SAID, Draft, Needs, Vocabulary, layers_of, numbers, of_speculators
 from hfcount.architectures.layers import altered, gqa, rms_norm, swiglu
 from hfcount.mapper import Config, flag
-from hfcount.spec import Layer, Spec
+from hfcount.spec import Layer, Layers, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Repeat, Tensor, block
 
 # llama3_eagle.py of sgl-project/SpecForge (2026-08), and peagle.py there; cnets.py of SafeAILab/EAGLE; eagle3/core.py
-# and peagle/core.py of vllm-project/speculators 0.9.0; llama_eagle3.py and qwen3_eagle3.py of vllm-project/vllm
+# and peagle/core.py of vllm-project/speculators 0.9.0; llama_eagle3.py and qwen3_eagle3.py of vllm-project/vllm;
+# llama_eagle3.py of Tencent/AngelSlim (2026-01), for CosyVoice 3
 MODEL_TYPES = ("llama_eagle3", "speculators_eagle3", "speculators_peagle")
 CLASSES = (
     "LlamaForCausalLMEagle3",
@@ -24,6 +25,7 @@ CLASSES = (
     "Eagle3Qwen3ForCausalLM",
     "PeagleLlamaForCausalLM",
     "PeagleQwen3ForCausalLM",
+    "CosyVoice3Eagle3LlamaForCausalLM",
 )
 IGNORED = (
     "eagle_config",
@@ -46,6 +48,7 @@ IGNORED = (
 SPELLINGS = {r"^layers\.0\.": "midlayer."}
 
 _AT_ONCE = ("PEagleDraftModel", "PeagleLlamaForCausalLM", "PeagleQwen3ForCausalLM")
+_ALONE = ("CosyVoice3Eagle3LlamaForCausalLM",)
 _QWEN3 = ("Eagle3Qwen3ForCausalLM", "PeagleQwen3ForCausalLM")
 _IDS = "eagle_aux_hidden_state_layer_ids"
 
@@ -110,7 +113,10 @@ def spec(c: Config) -> Spec[LlamaEagle3]:
         DraftModel="causal_lm",
         Speculator="causal_lm",
     )
-    model = keys.decoder_spec(text, Layer(mixer=mixer, ffn=ffn), whole=c, vocab=vocab, heads=heads)
+    layer = Layer(mixer=mixer, ffn=ffn)
+    depth = keys.layer_count(text)  # AngelSlim copies that of the target to the config of one layer
+    layers = [Layers(indices=Indices.below(1), layer=layer)] if named in _ALONE else layer
+    model = keys.decoder_spec(text, layers, whole=c, vocab=vocab, heads=heads, layer_count=int(depth))
     return model.replace(tied=False).having(sizes)
 
 
@@ -120,7 +126,7 @@ def _is_qwen3(layers: Config, named: str, library: bool) -> bool:
 
 
 def blueprint(s: Spec[LlamaEagle3]) -> Block:
-    d, of, depth = s.hidden, s.own, s.depth
+    d, of, depth = s.hidden, s.own, sum(layers.indices.count for layers in s.layers)
     read = of.seen * of.target_hidden_size
 
     def layer_block(layer: Layer, inputs: int, entrance: bool) -> Block:
