@@ -15,7 +15,7 @@ from tables import over
 
 import hfcount
 from hfcount.architectures import families
-from hfcount.errors import UnknownArchitecture
+from hfcount.errors import ConfigError, UnknownArchitecture
 
 RECORDED: dict[str, dict[str, Any]] = {
     path.stem: json.loads(path.read_text()) for path in sorted(ARCHITECTURES.glob("*.json"))
@@ -49,6 +49,69 @@ def test_a_key_tells_which_code_a_config_of_a_known_type_is_for(name: str, kind:
     assert rows(hfcount.blueprint({**values, **key})) == RECORDED[name]["rows"] != rows(hfcount.blueprint(values))
     with pytest.raises(UnknownArchitecture, match=f"no class of {name}"):
         hfcount.blueprint({**values, **key, "architectures": ["BertForTokenClassification"]})
+
+
+@pytest.mark.parametrize(
+    ("name", "named"),
+    [
+        ("vibepod", "VibeVoiceForConditionalGeneration"),
+        ("vibepod-asr", "VibeVoiceASRForConditionalGeneration"),
+        ("vibepod-asr", "VibeVoiceForASRTraining"),
+    ],
+)
+def test_the_keys_of_vibevoice_tell_its_own_code_from_that_of_transformers(name: str, named: str) -> None:
+    values = {**RECORDED[name]["config"], "model_type": "vibevoice"}
+    assert rows(hfcount.blueprint({**values, "architectures": [named]})) == RECORDED[name]["rows"]
+    with pytest.raises(UnknownArchitecture, match="is no class of vibe"):
+        hfcount.blueprint({**values, "architectures": ["VibeVoiceStreamingForConditionalGenerationInference"]})
+
+
+@pytest.mark.parametrize(
+    ("named", "whole", "inner", "tied"),
+    [
+        ("VibePodForConditionalGeneration", {}, {"tie_word_embeddings": True}, True),
+        ("VibePodForConditionalGeneration", {"tie_word_embeddings": True}, {}, False),
+        ("VibeVoiceForConditionalGenerationInference", {}, {}, True),
+        (
+            "VibeVoiceForConditionalGenerationInference",
+            {"tie_word_embeddings": False},
+            {"tie_word_embeddings": True},
+            False,
+        ),
+    ],
+)
+def test_each_class_of_vibevoice_has_its_own_word_on_ties(
+    named: str, whole: dict[str, bool], inner: dict[str, bool], tied: bool
+) -> None:
+    values = copy.deepcopy(RECORDED["vibepod"]["config"])
+    del values["decoder_config"]["tie_word_embeddings"]
+    values["decoder_config"] |= inner
+    found = hfcount.blueprint({**values, **whole, "architectures": [named]})
+    assert ("lm_head.weight" not in {tensor.name for tensor in found.tensors()}) == tied
+
+
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [
+        ({"encoder_hidden_size": 232}, "published classes do not agree"),
+        ({"layer_types": ["full_attention"] * 4}, "layer_types has 4 entries"),
+        ({"layer_types": ["full_attention"] * 4 + ["other"]}, "layer_types names .?other"),
+        ({"architectures": ["AceStepDiTModel"]}, "no class of acestep"),
+    ],
+)
+def test_what_no_class_of_ace_step_builds_is_refused(keys: dict[str, Any], message: str) -> None:
+    with pytest.raises((UnknownArchitecture, ConfigError), match=message):
+        hfcount.blueprint({**RECORDED["acestep"]["config"], **keys})
+
+
+def test_ace_step_has_one_width_unless_its_encoder_has_its_own() -> None:
+    narrow = RECORDED["acestep"]["config"]
+    plain = {key: value for key, value in narrow.items() if key != "encoder_hidden_size"}
+    shapes = {tensor.name: tensor.shape for tensor in hfcount.blueprint(plain).tensors()}
+    assert shapes["decoder.condition_embedder.weight"] == (232, 232)
+    assert shapes["encoder.lyric_encoder.layers.0.mlp.gate_proj.weight"] == (328, 232)
+    codes = {"fsq_dim": 5, "fsq_input_levels": [8, 8, 5, 5, 5]}  # nothing to project
+    assert not [one for one in hfcount.blueprint({**narrow, **codes}).tensors() if "quantizer" in one.name]
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,12 @@
 """ACE-Step: a transformer that denoises sound, what it makes of lyrics and of a timbre, and its tokens of sound."""
 
+from hfcount.architectures.components.ace_step import Denoiser, Stack, tokenizer
 from hfcount.architectures.keys import dim, layer_count
-from hfcount.architectures.layers import diffusion, rms_norm, swiglu
-from hfcount.architectures.layers.diffusion.transformers import STEP_CHANNELS, normed_attention, table
-from hfcount.architectures.layers.temporal import conv, upsampling
+from hfcount.architectures.layers import diffusion, rms_norm
+from hfcount.architectures.layers.diffusion.transformers import normed_attention
 from hfcount.mapper import Config, Sizes, flag, size
-from hfcount.spec import Record, Spec
-from hfcount.spec.tree.indices import Indices
-from hfcount.spec.tree.nodes import Block, Linear, Repeat, Tensor, block, buffer
+from hfcount.spec import Spec
+from hfcount.spec.tree.nodes import Block, Linear, Tensor, block, buffer
 
 # diffusers 0.42.1: ace_step_transformer.py, modeling_ace_step.py
 MODEL_TYPES = (
@@ -21,28 +20,6 @@ MODEL_TYPES = (
 
 _SILENCE, _LEVELS = 15_000, 6
 """The places of silence that a condition is filled up with, and of how many numbers a token of sound is, if unsaid."""
-
-
-class Stack(Record):
-    """Layers: how many, the width of what they read, and how many tokens they learn for it; `sound` is what they give.
-
-    The tokens are many for what makes sound of tokens, which alone gives sound.
-    """
-
-    layers: int
-    inputs: int
-    tokens: int
-    sound: int | None = None
-
-
-class Denoiser(Record):
-    """The transformer: its layers, its channels, those of the sound, a patch's places, the width of a condition."""
-
-    layers: int
-    inputs: int
-    sound: int
-    patch: int
-    condition: int
 
 
 class AceStep(Sizes):
@@ -123,12 +100,14 @@ def _quantized(c: Config) -> tuple[int, int]:
 
 def blueprint(s: Spec[AceStep]) -> Block:
     of, d = s.own, s.hidden
+    attention = _attention(of, d)
     if of.denoiser is not None:
-        return _denoising(of, of.denoiser, d)
+        return of.denoiser.tensors(d, of.intermediate_size, attention, "plain")
     if of.sound is not None:
-        return _tokens(of, of.sound, d)
+        return _tokens(of, of.sound, d, attention)
     lyrics, timbre = (
-        None if encoder is None else _encoder(of, encoder, encoder.inputs, d) for encoder in (of.lyrics, of.timbre)
+        None if encoder is None else encoder.tensors(d, of.intermediate_size, attention)
+        for encoder in (of.lyrics, of.timbre)
     )
     if lyrics is None or timbre is None or of.lyrics is None or of.timbre is None:
         return lyrics or timbre or block()
@@ -141,62 +120,13 @@ def blueprint(s: Spec[AceStep]) -> Block:
     )
 
 
-def _denoising(of: AceStep, denoiser: Denoiser, d: int) -> Block:
-    attention = _attention(of, d)
-    layer = block(
-        self_attn_norm=rms_norm(d),
-        self_attn=attention,
-        cross_attn_norm=rms_norm(d),
-        cross_attn=attention,
-        mlp_norm=rms_norm(d),
-        mlp=swiglu(d, of.intermediate_size),
-        scale_shift_table=table(1, 6, d),
-    )
-    first, square = Linear(STEP_CHANNELS, d, True), Linear(d, d, True)
-    step = block("embedding", linear_1=first, linear_2=square, time_proj=Linear(d, 6 * d, True))
-    return block(
-        layers=Repeat(Indices.below(denoiser.layers), layer),
-        proj_in_conv=conv(denoiser.inputs, d, denoiser.patch, component="embedding"),
-        time_embed=step,
-        time_embed_r=step,
-        condition_embedder=Linear(denoiser.condition, d, True, "embedding"),
-        norm_out=rms_norm(d),
-        proj_out_conv=upsampling(d, denoiser.sound, denoiser.patch),
-        scale_shift_table=table(1, 2, d),
-    )
-
-
-def _tokens(of: AceStep, stack: Stack, d: int) -> Block:
+def _tokens(of: AceStep, stack: Stack, d: int, attention: Block) -> Block:
     """What makes tokens of sound, or, with a projection at its end, sound of tokens."""
     if stack.sound is not None:
-        return _encoder(of, stack, d, d)
+        return stack.tensors(d, of.intermediate_size, attention)
     assert of.quantized is not None
-    width, numbers = of.quantized
-    quantizer = block("projector", project_in=Linear(width, numbers, True), project_out=Linear(numbers, width, True))
-    return block(
-        audio_acoustic_proj=Linear(stack.inputs, d, True, "embedding"),
-        attention_pooler=_encoder(of, stack, d, d),
-        quantizer=quantizer,
-    )
-
-
-def _encoder(of: AceStep, stack: Stack, inputs: int, d: int) -> Block:
-    layer = block(
-        self_attn=_attention(of, d),
-        input_layernorm=rms_norm(d),
-        post_attention_layernorm=rms_norm(d),
-        mlp=swiglu(d, of.intermediate_size),
-    )
-    learned = Tensor((1, stack.tokens, d), component="embedding") if stack.tokens else None
-    many = stack.sound is not None
-    return block(
-        embed_tokens=Linear(inputs, d, True, "embedding"),
-        norm=rms_norm(d),
-        special_token=None if many else learned,
-        special_tokens=learned if many else None,
-        proj_out=None if stack.sound is None else Linear(d, stack.sound, True),
-        layers=Repeat(Indices.below(stack.layers), layer),
-    )
+    pooler = stack.replace(inputs=d).tensors(d, of.intermediate_size, attention)
+    return tokenizer(stack.inputs, d, pooler, of.quantized, always=True)
 
 
 def _attention(of: AceStep, d: int) -> Block:

@@ -9,6 +9,7 @@ from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Repeat, Tensor, block
 
 MODEL_TYPES = ("vibevoice",)  # transformers 5.23: modeling_vibevoice.py
+RETYPED = {"vibevoice": ("decoder_config", None, "vibepod")}  # as its own code writes it, for tensors of other names
 IGNORED = ("vocab_size", "latent_size", "diffusion_max_period", "hidden_size")
 
 
