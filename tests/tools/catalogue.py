@@ -174,6 +174,8 @@ def _kind(model_type: str, blueprint: Blueprint) -> str:
     return next(by_class, "") or (
         "multimodal language models"
         if spec.vocab and {"vision", "audio"} & spec.parts.keys()
+        else "audio"
+        if spec.parts and {"audio", "vision"} & {row.component for row in blueprint.rows()} == {"audio"}
         else "image and text"
         if spec.parts
         else ""

@@ -122,11 +122,11 @@ def blueprint(s: Spec[AceStep]) -> Block:
 
 def _tokens(of: AceStep, stack: Stack, d: int, attention: Block) -> Block:
     """What makes tokens of sound, or, with a projection at its end, sound of tokens."""
+    within = stack.replace(inputs=d).tensors(d, of.intermediate_size, attention)
     if stack.sound is not None:
-        return stack.tensors(d, of.intermediate_size, attention)
+        return within
     assert of.quantized is not None
-    pooler = stack.replace(inputs=d).tensors(d, of.intermediate_size, attention)
-    return tokenizer(stack.inputs, d, pooler, of.quantized, always=True)
+    return tokenizer(stack.inputs, d, within, of.quantized, always=True)
 
 
 def _attention(of: AceStep, d: int) -> Block:
