@@ -38,7 +38,11 @@ class AcceptedValues(NamedTuple):
         alike: keys with lists that are all of one length, which one of them may give as a number.
         divided: keys with a number that has to be divided by that of another key, or by a number.
         counted: keys with lists that need as many entries as there are layers.
-        stages: the key that says how many stages there are, which a config may name; empty if it may not.
+        stages: the key that says how many stages there are, which a config may name, and how many there are where it
+            holds null; or their number, if no key says it; empty if they have no names.
+        stemless: whether no stem comes before them.
+        measured: whether its backbones are asked how wide each stage is that the config names.
+        needs: expressions over keys that have to hold, beside all of these.
     """
 
     types: Mapping[str, str] = {}
@@ -57,6 +61,9 @@ class AcceptedValues(NamedTuple):
     divided: tuple[tuple[str, str], ...] = ()
     counted: frozenset[str] = frozenset()
     stages: str = ""
+    stemless: bool = False
+    measured: bool = False
+    needs: tuple[str, ...] = ()
 
 
 @lru_cache(64)
@@ -89,6 +96,9 @@ def accepted_values(kind: str) -> AcceptedValues | None:
         divided=tuple((dividend, part) for dividend, part in map(str.split, row.get("divided", ()))),
         counted=names("counted"),
         stages=row.get("stages", ""),
+        stemless=row.get("stemless", False),
+        measured=row.get("measured", False),
+        needs=tuple(row.get("needs", ())),
     )
 
 

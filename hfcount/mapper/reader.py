@@ -263,7 +263,8 @@ class Config(Tracked):
         """What transformers refuses in it, here and in nested configs, whether its class declares these or not."""
         further = [part for name, part in self._parts.items() if name not in self._declared().parts]
         read = (part.refused for part in further if not read_by_own_code(self._values, part._values))
-        return sum(read, tuple(map(self._refused, refusals(self._values, self.kind, self._path))))
+        unused = {*self._declared().parts} - {*self._parts, *self._read} if self._read else ()
+        return sum(read, tuple(map(self._refused, refusals(self._values, self.kind, self._path, unused))))
 
     def _refused(self, refusal: Refusal) -> ConfigError:
         key, by = printable(refusal.key), f"transformers {version()} refuses"

@@ -47,18 +47,23 @@ class Refusal(NamedTuple):
         return None
 
 
-def refusals(values: Mapping[str, Any], kind: Any, path: str = "") -> Iterator[Refusal]:
+def refusals(
+    values: Mapping[str, Any], kind: Any, path: str = "", unused: Collection[str] = (), parsed: bool = False
+) -> Iterator[Refusal]:
     """What transformers refuses in a config and in those nested in it; nothing of a type that it does not have.
 
     Args:
         values: the JSON object.
         kind: the model_type, or name, of its class.
         path: the keys that lead to this part of the document, such as `text_config.`.
+        unused: nested configs of which the model that is named has no part.
+        parsed: whether no model is built of it: then what its class takes is all that counts.
     """
     accepted = accepted_values(kind) if isinstance(kind, str) else None
     if accepted is None or (not path and _has_own_code(values)):
         return
-    known, built = declared(kind), built_values(kind, version())
+    known, built = declared(kind), None if parsed else built_values(kind, version())
+    accepted = accepted._replace(activations=frozenset(), filled=frozenset(), sides=frozenset()) if parsed else accepted
     alone = set[str]()  # what is refused whatever the other keys are
     for name, value in values.items():
         if path and name in _ATTENTION:  # overwritten by that of the whole (5.24.0, configuration_utils.py:599)
@@ -83,14 +88,14 @@ def refusals(values: Mapping[str, Any], kind: Any, path: str = "") -> Iterator[R
         *_undivided(accepted, values, kind),
         *_unevenly(accepted, values, kind, built),
     )
-    for name, value, needed in further:
+    for name, value, needed in (*further, *_unmet(accepted, values, kind, {name for name, _, _ in further})):
         if name in alone:
             continue
         inside = isinstance(values.get(name), list) and values[name] is not value
         yield Refusal(f"{path}{name}", value, needed, inside=inside)
     for name in known.parts:
         if isinstance(values.get(name), dict):
-            yield from _of_part(values, kind, name, path)
+            yield from _of_part(values, kind, name, path, parsed or name in unused)
 
 
 def _stages(accepted: AcceptedValues, values: Mapping[str, Any], kind: str, path: str) -> Iterator[Problem]:
@@ -98,6 +103,16 @@ def _stages(accepted: AcceptedValues, values: Mapping[str, Any], kind: str, path
         from hfcount.mapper.stages import stages  # few types are backbones
 
         yield from stages(accepted, values, declared(kind).keys, path)
+
+
+def _unmet(accepted: AcceptedValues, values: Mapping[str, Any], kind: str, told: Collection[str]) -> Iterator[Problem]:
+    """What the class needs of several keys at once, where nothing is told yet of the key."""
+    if accepted.needs:
+        from hfcount.mapper.validated import unmet  # few types need it
+
+        for name, value, need in unmet(accepted.needs, values, kind):
+            if name not in told:
+                yield name, value, f"a value with which {need}"
 
 
 def _of_key(accepted: AcceptedValues, built: BuiltValues | None, name: str, key: str, value: Any) -> str | None:
@@ -124,13 +139,13 @@ def _is_replaced(name: str, values: Mapping[str, Any]) -> bool:
     return name == "rope_parameters" and (bool(values.get("rope_scaling")) or "rope_theta" in values)
 
 
-def _of_part(values: Mapping[str, Any], kind: str, name: str, path: str) -> Iterator[Refusal]:
+def _of_part(values: Mapping[str, Any], kind: str, name: str, path: str, parsed: bool) -> Iterator[Refusal]:
     """What is refused in a nested config, or its type, where that is the type of the whole."""
     inner, built = values[name], built_values(kind, version())
-    if built and inner.get("model_type") == kind and built.refuses("own", name):
+    if built and not parsed and inner.get("model_type") == kind and built.refuses("own", name):
         yield Refusal(f"{path}{name}.model_type", kind, "the type of a model within this one")
     else:
-        yield from refusals(inner, declared(kind).part(name, inner).kind, f"{path}{name}.")
+        yield from refusals(inner, declared(kind).part(name, inner).kind, f"{path}{name}.", parsed=parsed)
 
 
 def _short(accepted: AcceptedValues, name: str, value: list[Any], depth: int) -> str | None:

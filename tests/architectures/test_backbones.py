@@ -6,7 +6,9 @@ import pytest
 
 import hfcount
 from hfcount.errors import ConfigError, UnknownArchitecture
+from hfcount.mapper.accepted_values import AcceptedValues
 from hfcount.mapper.refusals import refusals
+from hfcount.mapper.stages import stages
 
 Json = dict[str, Any]
 
@@ -89,12 +91,58 @@ def test_features_that_no_stage_gives_are_an_error(asked: Json) -> None:
         hfcount.blueprint(config)
 
 
+RESNET = {"architectures": ["ResNetBackbone"], "depths": [1, 1, 1]}
+NAMED = ["stem", "stage1", "stage2", "stage3"]
+
+
+@pytest.mark.parametrize(
+    ("values", "key"),
+    [
+        ({"stage_names": NAMED}, None),
+        ({"stage_names": [*NAMED, "further"]}, None),
+        ({"stage_names": ["a", "b", "c", "stage3"]}, None),
+        ({"stage_names": "stem,stage1", "out_features": []}, None),
+        ({"stage_names": None, "architectures": ["ResNetModel"]}, None),
+        ({"stage_names": None}, "stage_names"),
+        ({"stage_names": "stem,stage1,stage2,stage3"}, "stage_names"),
+        ({"stage_names": 4}, "stage_names"),
+        ({"stage_names": NAMED[:-1]}, "stage_names"),
+        ({"stage_names": NAMED[::-1]}, "stage_names"),
+        ({"stage_names": [*NAMED, "stage3"]}, "stage_names"),
+        ({"stage_names": NAMED[:3], "out_features": ["stage1"]}, None),
+        ({"stage_names": NAMED[:3], "out_indices": [1]}, None),
+        ({"stage_names": ["stem", "stage2", "stage1"], "out_indices": [1]}, "stage_names"),
+        ({"stage_names": NAMED, "out_features": ["stage4"]}, "out_features"),
+    ],
+)
+def test_a_backbone_looks_up_its_stages_in_the_names_that_the_config_gives(values: Json, key: str | None) -> None:
+    assert [refusal.key for refusal in refusals({**RESNET, **values}, "resnet")] == ([key] if key else [])
+
+
+@pytest.mark.parametrize(
+    ("kind", "values", "key"),
+    [
+        ("pvt_v2", {"stage_names": ["stage1", "stage2", "stage3", "stage4"]}, None),
+        ("pvt_v2", {"stage_names": ["stem", "stage1", "stage2", "stage3", "stage4"]}, "stage_names"),
+        ("pvt_v2", {"out_features": ["stem"]}, "out_features"),
+        ("textnet", {"out_features": ["stage5"]}, "out_features"),
+        ("pp_lcnet", {"out_features": ["stage6"]}, "out_features"),
+        ("pp_lcnet", {"block_configs": None, "out_features": ["stage5"]}, None),
+        ("convnext", {"stage_names": ["stem", "stage1", "stage2", "stage3", "stage4", "further"]}, "stage_names"),
+    ],
+)
+def test_stages_are_those_of_the_class(kind: str, values: Json, key: str | None) -> None:
+    named = {"architectures": ["SomeBackbone"], **values}
+    assert [refusal.key for refusal in refusals(named, kind)] == ([key] if key else [])
+
+
 def test_stages_of_a_config_are_named_in_short_however_many_there_are() -> None:
     names = [f"s\x1b{number}" for number in range(5_000)]
-    values = {"architectures": ["ResNetBackbone"], "stage_names": names, "out_features": names[::-1]}
-    (refusal,) = refusals(values, "resnet")
-    assert refusal.key == "out_features"
-    assert "and 4,988 more" in refusal.needed
+    chosen = {"stage_names": names, "out_features": names[::-1]}
+    found = [*stages(AcceptedValues(), {"architectures": ["SomeBackbone"], **chosen}, {})]
+    assert [key for key, _, _ in found] == ["out_features"]
+    assert "and 4,988 more" in found[0][2]
+    (refusal,) = refusals({"architectures": ["ResNetBackbone"], "depths": [1] * 3_000, "stage_names": names}, "resnet")
     assert refusal.needed.isprintable()
     assert len(refusal.needed) < 400
 

@@ -15,6 +15,7 @@ kinds of layers, quantisations and so on.
 """
 
 import json
+import logging
 import re
 import sys
 import warnings
@@ -22,7 +23,7 @@ from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import fields
 from functools import cache
-from inspect import getclosurevars, getfile
+from inspect import getclosurevars, getfile, getsource
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin
@@ -44,7 +45,7 @@ def recorded() -> Json:
     import transformers
 
     transformers.logging.set_verbosity(transformers.logging.CRITICAL)
-    classes = {name: described(kind) for name, kind in classes_of().items()}
+    classes = {name: of_class(name, kind) for name, kind in classes_of().items()}
     return {"version": transformers.__version__, "shared": words(), "classes": classes}
 
 
@@ -69,6 +70,13 @@ def words() -> dict[str, str]:
         "rope_types": ["default", *sorted(ROPE_INIT_FUNCTIONS)],
     }
     return {name: " ".join(known) for name, known in shared.items()}
+
+
+def of_class(name: str, kind: Any) -> Json:
+    """What one class takes, and what its validators need beside that."""
+    found = described(kind)
+    needs = validators.needs(name, kind, found)
+    return found | ({"needs": needs} if needs else {})
 
 
 def described(kind: Any) -> Json:
@@ -104,7 +112,7 @@ def described(kind: Any) -> Json:
         "alike": validators.alike(kind),
         "divided": validators.divided(kind),
         "counted": " ".join(name for name in ("layer_types", "mlp_layer_types") if _is_counted(kind, name)),
-        "stages": _stages(kind),
+        **_stages(kind),
     }
     return {name: value for name, value in whole.items() if value}
 
@@ -303,26 +311,25 @@ def _is_counted(kind: Any, name: str) -> bool:
     return not _refuses(kind, {**before, name: usual}) and all(_refuses(kind, {**before, name: one}) for one in lists)
 
 
-def _stages(kind: Any) -> str:
-    """The key that says how many stages the class has by name; empty if it names none, or takes any name."""
+def _stages(kind: Any) -> Json:
+    """What says how many stages the class names, where its source computes their names: a key, or a number.
+
+    With the key stands their number where it holds null by default.
+    """
+    source_ = getsource(kind)
+    said = re.search(r"self\.stage_names = (.*)range\(1, (?:len\()?(?:self\.(\w+)\)?|(\d+)) ?(?:\+ 1)?\)\]", source_)
+    if said is None:
+        return {}
+    start, key, end = said.groups()
     try:
-        names = kind().stage_names
-    except Exception:  # a class without
-        return ""
-    usual = ["stem", *(f"stage{number}" for number in range(1, len(names)))]
-    if names != usual or not _refuses(kind, {"out_features": ["none such"]}):
-        return ""
-    for name, value in _defaults(kind):
-        listed = isinstance(value, list | tuple) and bool(value)
-        if (len(value) if listed else value) != len(names) - 1 or isinstance(value, float):
-            continue
-        try:
-            longer = kind(**{name: [*value, value[-1]] if listed else value + 1})
-        except Exception:  # what belongs to it is not as long
-            continue
-        if len(longer.stage_names) == len(names) + 1:
-            return name
-    return ""
+        made = kind()
+    except Exception:  # a class that needs more
+        return {}
+    stemless = "stem" not in start
+    count = len(made.stage_names) - (not stemless)
+    by_default = next((field.default for field in fields(kind) if field.name == key), None)
+    stages = str(int(end) - 1) if end else key if by_default is not None else f"{key} {count}"
+    return {"stages": stages, "stemless": stemless, "measured": "self.out_features, self.channels" in source(kind)}
 
 
 def _refuses(kind: Any, values: Json) -> bool:
@@ -383,6 +390,7 @@ def text(whole: Json) -> str:
 
 
 def main() -> int:
+    logging.disable()  # of attributes that no config may set
     FILE.write_text(text(recorded()))
     return 0
 
