@@ -24,7 +24,9 @@ def spec(c: Config) -> Spec[KyutaiSpeechToText]:
     keys.divides(c, "num_attention_heads", c.int("num_attention_heads"), "hidden_size", c.int("hidden_size"))
     layer = Layer(mixer=keys.attention(c), ffn=Dense(width=both // 2))
     sizes = KyutaiSpeechToText.read(c)
-    heads, parts = ("ForConditionalGeneration", "Model"), {"audio": families.part(c, "codec_config")}
+    heads = ("ForConditionalGeneration", "Model")
+    _, head = keys.head_of(c, keys.named(heads))
+    parts = {} if head == "base" else {"audio": families.part(c, "codec_config")}  # the bare model has no codec
     windows = keys.sliding_everywhere(c, default=375)
     return keys.decoder_spec(c, layer, heads=heads, parts=parts, windows=windows).having(sizes)
 

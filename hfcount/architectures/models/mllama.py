@@ -30,7 +30,8 @@ def spec(c: Config) -> Spec:
     seeing = plain.replace(mixer=keys.attention(text, qk_norm=True), own=MllamaLayer(crosses=True))
     layers = keys.split((every.difference(crossing), lambda: plain), (crossing, lambda: seeing))
     heads = ("ForCausalLM", "Model") if text is c else ("ForConditionalGeneration", "Model", "ForCausalLM")
-    towers = {} if text is c else {"vision": families.part(c, "vision_config")}
+    alone = text is c or keys.head_of(c, keys.named(heads))[1] == "causal_lm"
+    towers = {} if alone else {"vision": families.part(c, "vision_config")}
     # The head is never tied: the embedding has rows for eight tokens that are not generated.
     why = "some of its layers keep what they see of images, whose number no context tells" if crossing.count else ""
     model = keys.decoder_spec(text, layers, whole=c, heads=heads, parts=towers, uncounted=why)
@@ -54,7 +55,7 @@ def blueprint(s: Spec) -> Block:
         )
 
     body = block(embed_tokens=embedding(s.vocab + 8, d), layers=stack(s.layers, layer_block), norm=rms_norm(d))
-    if "vision" not in s.parts or s.head == "causal_lm":
+    if "vision" not in s.parts:
         return body if s.head == "base" else block(model=body, lm_head=Linear(d, s.vocab, component="lm_head"))
     projector = Linear(s.part("vision").output, d, bias=True, component="projector")
     return llava(s, body, vision_model=families.tower(s, "vision"), multi_modal_projector=projector)
