@@ -1,5 +1,7 @@
 """LeViT: attention with learned biases of distances, batch normalisation after every matrix (arXiv:2104.01136)."""
 
+from collections.abc import Sequence
+
 from hfcount.architectures import keys
 from hfcount.architectures.layers.classic import headed
 from hfcount.architectures.layers.convolution import batch_norm, normed
@@ -7,21 +9,24 @@ from hfcount.mapper import Config, Sizes, size
 from hfcount.spec import GQA, Dense, Layer, Layers, Record, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Node, Repeat, Tensor, block
+from hfcount.text import shown
 
 MODEL_TYPES = ("levit",)  # transformers 5.23: modeling_levit.py
-IGNORED = ("stride", "padding", "down_ops")
+IGNORED = ("stride", "padding")
 
 _HEADS = keys.named(("ForImageClassification", "Model"), ForImageClassificationWithTeacher="double_heads")
 _STAGES = 3
-_RATIO, _WIDER = 4, 2  # between stages: values to keys, network to layer
+_SUBSAMPLED = "Subsample"
 
 
 class Following(Record):
-    """The attention that leads to the next stage, which is `width` wide."""
+    """The attention that leads to the next stage, which is `width` wide; `wider` is its network, 0 for none."""
 
     width: int
     heads: int
     key_dim: int
+    ratio: int
+    wider: int
 
 
 class LevitLayer(Record):
@@ -43,20 +48,44 @@ def spec(c: Config) -> Spec[Levit]:
         raise c.error("out-of-range", f"depths names {count:,} stages, and there are at most {_STAGES}.", "depths")
     widths, dims = keys.each(c, "hidden_sizes", _STAGES, "d"), keys.each(c, "key_dim", count, "h_d")
     heads, ratios = keys.each(c, "num_attention_heads", count, "h"), keys.each(c, "attention_ratio", count)
+    following = _following(c, widths, dims, count)
     layers = []
     for number, (depth, d, head_count, dim, ratio, wider) in enumerate(
         zip(depths, widths, heads, dims, ratios, keys.each(c, "mlp_ratio", count), strict=False)
     ):
         mixer = GQA(heads=head_count, kv_heads=head_count, head_dim=dim, value_dim=ratio * dim)
-        following = None
-        if number < _STAGES - 1:
-            following = Following(width=widths[number + 1], heads=d // dims[0], key_dim=dims[0])
         ffn = Dense(width=d * wider) if wider > 0 else None
-        layer = Layer(mixer=mixer, ffn=ffn, stage_width=d, own=LevitLayer(side=side, following=following))
+        layer = Layer(mixer=mixer, ffn=ffn, stage_width=d, own=LevitLayer(side=side, following=following[number][0]))
         layers.append(Layers(indices=Indices.below(depth), layer=layer))
-        side = (side - 1) // 2 + 1
+        side = (side - 1) // stride + 1 if (stride := following[number][1]) else side
     sizes, d = Levit.read(c), keys.dim("d", c.ints("hidden_sizes", least=1)[-1])
     return keys.imaging(c, layers, _HEADS, hidden=d, uncounted=keys.COARSER).having(sizes)
+
+
+def _following(c: Config, widths: Sequence[int], dims: Sequence[int], count: int) -> list[tuple[Following | None, int]]:
+    """What leads from each stage to the next one, and its stride: as down_ops says, after which the reference has none.
+
+    Raises:
+        ConfigError: it says nothing of a stage, or not all of it.
+    """
+    usual = [[_SUBSAMPLED, dims[0], width // dims[0], 4, 2, 2] for width in widths[: _STAGES - 1]]
+    given, found = c.entries("down_ops") or usual, list[tuple[Following | None, int]]()
+    for number, said in enumerate([*given, [""]][:count]):
+        if not (isinstance(said, list | str) and said):
+            raise c.error("unknown-kind", f"down_ops has {shown(said)}, but must have lists.", "down_ops")
+        if said[0] != _SUBSAMPLED:
+            found.append((None, 0))
+            continue
+        _, *numbers = said
+        if len(numbers) < 5 or not all(isinstance(one, int) for one in numbers[:5]) or number + 1 >= len(widths):
+            raise c.error("list-length", f"down_ops has {shown(said)}, which leads to no next stage.", "down_ops")
+        dim, heads, ratio, wider, stride = numbers[:5]
+        if min(dim, heads, ratio, stride) < 1:
+            raise c.error("out-of-range", f"down_ops has {shown(said)}, with a size below 1.", "down_ops")
+        found.append((Following(width=widths[number + 1], heads=heads, key_dim=dim, ratio=ratio, wider=wider), stride))
+    if len(found) < count:
+        raise c.unequal("down_ops", len(given), "the number of stages before the last", count - 1)
+    return found
 
 
 def blueprint(s: Spec[Levit]) -> Block:
@@ -92,17 +121,19 @@ def _stage(part: Layers) -> tuple[Node, ...]:
         network = _network(d, layer.dense.width)
         nodes.append(Repeat(Indices(range(1, 1 + depth * step, step), depth), network))
     if of.following:
-        after, heads, dim = of.following.width, of.following.heads, of.following.key_dim
+        after, heads, dim, ratio = (of.following.width, of.following.heads, of.following.key_dim, of.following.ratio)
         keyed = heads * dim
         down = block(
             "attention",
-            keys_values=_linear(d, _RATIO * keyed + keyed),
+            keys_values=_linear(d, ratio * keyed + keyed),
             queries=_linear(d, keyed),
-            projection=_linear(_RATIO * keyed, after),
+            projection=_linear(ratio * keyed, after),
             attention_biases=Tensor((heads, of.side * of.side)),
         )
         nodes.append(Repeat(Indices.of((int(depth) * step,)), down))
-        nodes.append(Repeat(Indices.of((int(depth) * step + 1,)), _network(after, _WIDER * after)))
+        if of.following.wider > 0:
+            network = _network(after, of.following.wider * after)
+            nodes.append(Repeat(Indices.of((int(depth) * step + 1,)), network))
     return tuple(nodes)
 
 
