@@ -29,13 +29,23 @@ def check_copies(c: Comparison, outcome: Outcome) -> None:
         pairs = [pair for name in c.match.names(leaf) for pair in _pieces(c, name, leaf.tied_to or "")]
         if len(pairs) <= 2 * _MOST:
             outcome.pieces += [piece for pair in pairs for piece in pair if piece not in c.samples]
-        groups.setdefault(_state(c, pairs), []).append((leaf, count))
+        state: CopyState = "differing" if _differ_in_shape(c, leaf) else _state(c, pairs)
+        groups.setdefault(state, []).append((leaf, count))
     if not (c.packed and c.packed.scheme.foreign):
         outcome.untied = frozenset(leaf.name for leaf, _ in groups.get("differing", ()))
     for state, copies in groups.items():
         if state == "differing" and own_head(c.blueprint.ties_otherwise):
             continue  # every reader uses it: check_readers says how
         _report(c, state, copies, outcome)
+
+
+def _differ_in_shape(c: Comparison, leaf: Leaf) -> bool:
+    """Whether a stored copy has another shape than the tensor that it is tied to: then both are loaded."""
+    for name in c.match.names(leaf) if c.view else ():
+        copy, original = (c.headers.entries.get(c.spelling.get(one, one)) for one in (name, leaf.tied_to or ""))
+        if copy and original and copy.shape != original.shape:
+            return True
+    return False
 
 
 def _report(c: Comparison, state: CopyState, copies: list[tuple[Leaf, int]], outcome: Outcome) -> None:

@@ -54,7 +54,8 @@ def blueprint(s: Spec[Blt]) -> Block:
     parts = {_NAMES.get(name, name): families.tree(part) for name, part in s.parts.items()}
     inner, tied = s.part("encoder").hidden, s.tied and s.head == "causal_lm"
     if tied:
-        shared = Tied("lm_head.weight", (s.vocab, inner), "embedding")
+        own = s.part("encoder").vocab  # with other rows than the head it is stored, and never tied
+        shared = Tied("lm_head.weight", (own, inner), "embedding")
         parts["local_encoder"] = altered(parts["local_encoder"], embed_tokens=shared)
     if "patcher" in parts:
         parts["patcher"] = Block(parts["patcher"].children, "other")
