@@ -63,6 +63,14 @@ _FURTHER = {
     "float8_e5m2fnuz": "F8_E5M2FNUZ",
 }
 
+_UNSTORED = frozenset(
+    """
+    int short long cfloat cdouble chalf complex32 complex128 float4_e2m1fn_x2 bit bits8 bits16 bits1x8 bits2x4 bits4x2
+    qint8 qint32 quint8 quint2x4 quint4x2 int1 int2 int3 int4 int5 int6 int7 uint1 uint2 uint3 uint4 uint5 uint6 uint7
+    """.split()
+)
+"""Further names that torch has for dtypes (torch 2.13), by which nothing is stored."""
+
 MODELS = ("bfloat16", "float16", "float32", "float64", "half", "float", "double")
 """Names in configs of the dtypes that transformers builds models in."""
 
@@ -81,7 +89,7 @@ def stored_as(name: str) -> tuple[str, int] | None:
 
 def is_of_torch(name: str) -> bool:
     """Whether torch has an attribute for a dtype of this name, such as `int8`, which `torch.int8` is not."""
-    return name in _NAMES or name in _FURTHER
+    return name in _NAMES or name in _FURTHER or name in _UNSTORED
 
 
 def width(dtype: str) -> int:

@@ -52,6 +52,7 @@ READ_AS: dict[str, tuple[Json, Read, object]] = {
     "both dtypes, which differ": ({"dtype": "bfloat16", "torch_dtype": "float32"}, lambda c: c.dtype(), "bfloat16"),
     "both dtypes, one of them null": ({"dtype": None, "torch_dtype": "float16"}, lambda c: c.dtype(), "float16"),
     "a dtype of torch": ({"torch_dtype": "torch.bfloat16"}, lambda c: c.dtype(), "bfloat16"),
+    "a dtype of a part, by another of its names": ({"a": {"dtype": "long"}}, lambda c: c.part("a").dtype(), None),
     "a null dtype": ({"torch_dtype": None}, lambda c: c.dtype(), None),
     "no dtype": ({}, lambda c: c.dtype(), None),
     "a dtype for each part": ({"dtype": {"": "bfloat16", "vision": "float32"}}, lambda c: c.dtype(), None),
