@@ -32,6 +32,7 @@ from hfcount.architectures.layers.model import (
     decoder_spec,
     encoder,
     head_of,
+    is_causal,
     named,
     sequence_to_sequence,
     tied_anywhere,

@@ -671,3 +671,55 @@ def test_any_damage_is_a_blueprint_or_an_error_on_purpose(family: str, task: str
             == sum(row.elements for row in blueprint.rows() if row.kind == "parameter")
         )
         assert str(blueprint.formula())
+
+
+@pytest.mark.parametrize(
+    ("down", "shape"),
+    [
+        ([["Subsample", 16, 8, 4, 2, 2], ["Subsample", 16, 16, 4, 2, 2]], (256, 512)),
+        ([["Subsample", 16, 8, 3, 2, 2], ["Subsample", 16, 16, 4, 2, 2], [""]], (256, 384)),
+        ([["plain"], ["Subsample", 16, 16, 4, 2, 2]], None),
+    ],
+)
+def test_levit_has_the_attention_between_stages_that_down_ops_says(
+    down: list[list[Any]], shape: tuple[int, ...] | None
+) -> None:
+    shapes, _ = _shapes("levit", {"down_ops": down})
+    assert shapes.get("encoder.stages.0.layers.8.projection.linear.weight") == shape
+
+
+@pytest.mark.parametrize("down", ["Subsample", [["Subsample", 16]], [[], [""]], [4, 4], [["Subsample"] * 6] * 2])
+def test_levit_needs_all_of_what_leads_to_the_next_stage(down: Any) -> None:
+    with pytest.raises(ConfigError, match="down_ops"):
+        _shapes("levit", {"down_ops": down})
+
+
+@pytest.mark.parametrize("name", ["bert", "bert-generation", "convbert", "roberta"])
+def test_only_a_decoder_attends_to_an_encoder(name: str) -> None:
+    assert any("cross" in one for one in _shapes(name, {"add_cross_attention": True, "is_decoder": True})[0])
+    with pytest.raises(ConfigError, match="is_decoder"):
+        _shapes(name, {"add_cross_attention": True, "is_decoder": False})
+
+
+def test_parts_that_the_named_class_has_not_are_only_parsed() -> None:
+    whole = {**_recorded("moshi"), "architectures": ["MoshiForCausalLM"]}
+    odd = {"depth_decoder_config": {"model_type": "moshi_depth", "hidden_act": "none such"}}
+    assert not hfcount.blueprint({**whole, **odd}).problems
+    wrong = {"depth_decoder_config": {"model_type": "moshi_depth", "hidden_size": "many"}}
+    assert [problem.key for problem in hfcount.blueprint({**whole, **wrong}).problems] == [
+        "depth_decoder_config.hidden_size"
+    ]
+
+
+def test_a_bare_recogniser_has_no_codec_that_could_be_wrong() -> None:
+    odd = {**_recorded("kyutai_speech_to_text"), "codec_config": {"model_type": "mimi", "hidden_size": 32}}
+    assert not hfcount.blueprint({**odd, "architectures": ["KyutaiSpeechToTextModel"]}).problems
+    with pytest.raises(ConfigError, match="upsample_groups"):
+        hfcount.blueprint({**odd, "architectures": ["KyutaiSpeechToTextForConditionalGeneration"]})
+
+
+def test_a_tied_table_of_blt_has_its_own_rows() -> None:
+    model = hfcount.blueprint({**_recorded("blt"), "architectures": ["BltForCausalLM"], "tie_word_embeddings": True})
+    tied = {leaf.name: leaf.shape for leaf in model.leaves if leaf.tied_to}
+    rows = _recorded("blt")["encoder_config"]["vocab_size"]
+    assert tied["model.local_encoder.embed_tokens.weight"][0] == rows

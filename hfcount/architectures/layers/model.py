@@ -175,6 +175,7 @@ def encoder(
     rotary: bool = False,
     types: bool = True,
     narrow: bool = False,
+    attends: bool = True,
 ) -> Spec:
     """An encoder like BERT: learned positions, token types, layers of attention and two projections.
 
@@ -188,6 +189,7 @@ def encoder(
         rotary: whether its positions may be rotary.
         types: whether there is a table of token types.
         narrow: whether the embedding has a separate width even without the key embedding_size.
+        attends: whether its layers may attend to another encoder, which only those of a decoder do.
     """
     # Code of other models has these types, too, and says so by positions of another kind.
     if c.value("position_embedding_type") in ("alibi", *(() if rotary else ("rope", "rotary"))):
@@ -205,7 +207,20 @@ def encoder(
     kinds = c.int("type_vocab_size") if types else None
     fields: Fields = {"hidden": d, "positions": c.int("max_position_embeddings"), "token_types": kinds}
     spec = decoder_spec(c, layer, heads=heads, tied=tied, **fields)
-    return spec.replace(causal=decoding and c.bool("is_decoder", default=False), uncounted=ACROSS if crossed else "")
+    return spec.replace(causal=decoding and is_causal(c, crossed and attends), uncounted=ACROSS if crossed else "")
+
+
+def is_causal(c: Config, crossed: bool) -> bool:
+    """Whether tokens see only earlier ones, by is_decoder.
+
+    Raises:
+        ConfigError: they see all, and the layers attend to an encoder besides.
+    """
+    causal: bool = c.bool("is_decoder", default=False)
+    if crossed and not causal:  # BertLayer and those copied from it
+        text = "add_cross_attention is true, but is_decoder is not: only a decoder attends to an encoder."
+        raise c.error("contradiction", text, "is_decoder", "Set is_decoder to true.")
+    return causal
 
 
 def sequence_to_sequence(

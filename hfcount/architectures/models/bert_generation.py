@@ -15,7 +15,7 @@ def spec(c: Config) -> Spec:
     mixer = keys.multi_head(c, d, c.int("num_attention_heads"))
     layer = Layer(mixer=mixer, ffn=keys.dense(c, bias=True), cross_attention=crossed)
     rows, heads = c.int("max_position_embeddings"), keys.named(GenerationDecoder="causal_lm", GenerationEncoder="base")
-    causal, why = c.bool("is_decoder", default=False), keys.ACROSS if crossed else ""
+    causal, why = keys.is_causal(c, crossed), keys.ACROSS if crossed else ""
     model = keys.decoder_spec(c, layer, hidden=d, tied=True, positions=rows, heads=heads)
     return model.replace(causal=causal, uncounted=why)
 

@@ -34,7 +34,7 @@ def spec(c: Config) -> Spec[Convbert]:
     layer = Layer(mixer=mixer, ffn=ffn, cross_attention=crossed)
     model = keys.decoder_spec(c, layer, heads=_HEADS, tied=True, hidden=d, positions=rows, token_types=types)
     why = keys.ACROSS if crossed else ""
-    return model.replace(causal=c.bool("is_decoder", default=False), uncounted=why).having(sizes)
+    return model.replace(causal=keys.is_causal(c, crossed), uncounted=why).having(sizes)
 
 
 def blueprint(s: Spec[Convbert]) -> Block:

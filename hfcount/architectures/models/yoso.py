@@ -27,7 +27,7 @@ def spec(c: Config) -> Spec[Yoso]:
     rows = c.int("max_position_embeddings")
     kernel = c.int("conv_kernel_size", default=None) if c.family == "nystromformer" else None
     sizes = Yoso.read(c, conv_kernel_size=keys.dim("w", kernel or 0), rows=rows)
-    return keys.encoder(c, heads=_HEADS).replace(causal=False, positions=rows + 2).having(sizes)
+    return keys.encoder(c, attends=False, heads=_HEADS).replace(causal=False, positions=rows + 2).having(sizes)
 
 
 def blueprint(s: Spec[Yoso]) -> Block:
