@@ -38,6 +38,7 @@ def within(part: str, **changes: object) -> Json:
     [
         (config("llama"), config("llama"), []),
         (config("llama"), config("llama", vocab_size=60), [("vocab_size", 50, 60)]),
+        (recorded("focalnet", depths=[1, 2, 3]), recorded("focalnet", depths=[1, 2, 2]), [("depths[2]", 3, 2)]),
         (config("qwen3_moe"), config("qwen3_moe", moe_intermediate_size=12), [("moe_intermediate_size", 10, 12)]),
         (SAME, SAME | {"moe_intermediate_size": 12}, [("moe_intermediate_size", 10, 12)]),
         (SAME, SAME | {"intermediate_size": 12}, [("intermediate_size", 10, 12)]),

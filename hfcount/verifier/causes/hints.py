@@ -120,10 +120,11 @@ def sights(blueprint: Blueprint, difference: Difference, stored: StoredRows) -> 
             within = row.numbers[0] if row.numbers else None
             for size, value in zip(leaf.shape, row.shape, strict=True):
                 result.see(size, value, Sight(row.name, leaf, within))
-    for stack, (leaf, count) in stacks(blueprint).items():
+    for stack, kinds in stacks(blueprint).items():
         for outer, numbers in stored.numbers(stack).items():
-            if len(numbers) != max(numbers) + 1:
+            if len(numbers) != max(numbers) + 1 or (found := counted(kinds, outer)) is None:
                 continue
+            leaf, count = found
             within = Indices.of(outer[:1]) if outer else None
             result.see(
                 count, len(numbers), Sight(written(stack, [Indices.of([n]) for n in outer]), leaf, within, stack)
@@ -133,19 +134,37 @@ def sights(blueprint: Blueprint, difference: Difference, stored: StoredRows) -> 
     return result
 
 
-def stacks(blueprint: Blueprint) -> dict[Text, tuple[Leaf, int]]:
-    """One leaf of every stack, and the number of its layers or experts: a Dim if one key is sure to give it."""
-    parts: dict[Text, dict[Indices, Leaf]] = {}
+Around = tuple[Indices, ...]
+"""The numbers of the stacks around one, the outermost first."""
+
+
+def stacks(blueprint: Blueprint) -> dict[Text, dict[tuple[Around, Indices], Leaf]]:
+    """One leaf of every stack, by the numbers of the stacks around it and its own."""
+    parts: dict[Text, dict[tuple[Around, Indices], Leaf]] = {}
     for leaf in blueprint.leaves:
         if leaf.presence == "required" and leaf.part == "model":
-            text = text_of(leaf)
-            for place, numbers in enumerate(leaf.indices):
-                parts.setdefault(text[: place + 1], {}).setdefault(numbers, leaf)
-    result = {}
-    for stack, kinds in parts.items():
-        (numbers, leaf), *others = kinds.items()
-        result[stack] = leaf, sum(int(other_numbers.count) for other_numbers in kinds) if others else numbers.count
-    return result
+            text, indices = text_of(leaf), tuple(leaf.indices)
+            for place, numbers in enumerate(indices):
+                parts.setdefault(text[: place + 1], {}).setdefault((indices[:place], numbers), leaf)
+    return parts
+
+
+def counted(kinds: Mapping[tuple[Around, Indices], Leaf], outer: tuple[int, ...]) -> tuple[Leaf, int] | None:
+    """One leaf of a stack within these layers, and the number of its layers or experts; None if there is none.
+
+    The number is a Dim if one key is sure to give it. Layers that are of several kinds are counted together.
+    """
+    found: dict[Indices, Leaf] = {}
+    for (around, numbers), leaf in kinds.items():
+        if all(number in indices.members for number, indices in zip(outer, around, strict=True)):
+            found.setdefault(numbers, leaf)
+    if not found:
+        return None
+    (numbers, leaf), *others = found.items()
+    if not others:
+        return leaf, numbers.count
+    # In a stage, layers of several kinds are counted by one entry of a list; in a whole model several keys count them.
+    return leaf, sum(own.count if outer else int(own.count) for own in found)
 
 
 def agreed(sights: Sights) -> list[Hint]:

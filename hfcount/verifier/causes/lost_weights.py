@@ -9,7 +9,7 @@ from hfcount.mapper import Config
 from hfcount.spec.tree.indices import Indices
 from hfcount.text import printable
 from hfcount.verifier.causes.case import Case, Cause, listed, sentence
-from hfcount.verifier.causes.hints import Hint, stacks
+from hfcount.verifier.causes.hints import Hint, counted, stacks
 from hfcount.verifier.causes.sizes import changes, counting
 from hfcount.verifier.causes.stored_rows import StoredRows, Text, compare
 from hfcount.verifier.causes.whole_model import is_large
@@ -95,7 +95,8 @@ def _pruned(case: Case) -> Iterator[str]:
     """The steps to take if layers were removed on purpose."""
     counts = stacks(case.blueprint)
     for stack, order in _gaps(case):
-        count = counts[stack][1]
+        found = counted(counts[stack], ())
+        count = found[1] if found else 0
         for key in counting(case, count):
             hint = Hint(key, int(count), len(order), key, "layer")
             made = case.with_changes(changes(case, {key: hint}))
