@@ -30,7 +30,7 @@ class BuiltValues(NamedTuple):
     """What a version makes of values of a type's keys.
 
     Args:
-        refused: keys by form with which no model is built.
+        refused: keys by form with which no model is built; of a nested config those that only the whole reads, by path.
         same: sizes, by form, that bear on no tensor.
         uneven: keys with numbers of heads, each with the key of the size that has to be a multiple of them.
     """
@@ -99,8 +99,8 @@ def forms(value: Any) -> Iterator[str]:
 
 
 def _of_list(items: list[Any]) -> Iterator[str]:
-    if len(items) == 1 and type(items[0]) in (int, str):
-        yield "listed"
+    if (len(items) == 1 and type(items[0]) is int) or all(isinstance(item, str) for item in items):
+        yield "listed"  # where one word is needed, no number of them will do
     if all(isinstance(item, str) and is_numeral(item) for item in items):
         yield "text"
     if all(type(item) is int and item < 0 for item in items):

@@ -65,15 +65,10 @@ def refusals(
     known, built = declared(kind), None if parsed else built_values(kind, version())
     accepted = accepted._replace(activations=frozenset(), filled=frozenset(), sides=frozenset()) if parsed else accepted
     alone = set[str]()  # what is refused whatever the other keys are
-    for name, value in values.items():
-        if path and name in _ATTENTION:  # overwritten by that of the whole (5.24.0, configuration_utils.py:599)
-            continue
-        recorded = None if _is_replaced(name, values) else built
-        if needed := _of_key(accepted, recorded, name, known.names.get(name, name), value):
-            alone.add(name)
-            yield Refusal(f"{path}{name}", value, needed)
-        elif isinstance(value, list) and (needed := _short(accepted, name, value, _depth(values, kind))):
-            yield Refusal(f"{path}{name}", value, needed, sure=False)
+    for refusal in _alone(accepted, values, known, built, path):
+        if refusal.sure:
+            alone.add(refusal.key)
+        yield refusal
     further = (
         *_by_defaults(values, known, built),
         *_labels(values),
@@ -89,13 +84,26 @@ def refusals(
         *_unevenly(accepted, values, kind, built),
     )
     for name, value, needed in (*further, *_unmet(accepted, values, kind, {name for name, _, _ in further})):
-        if name in alone:
-            continue
-        inside = isinstance(values.get(name), list) and values[name] is not value
-        yield Refusal(f"{path}{name}", value, needed, inside=inside)
+        if f"{path}{name}" not in alone:
+            inside = isinstance(values.get(name), list) and values[name] is not value
+            yield Refusal(f"{path}{name}", value, needed, inside=inside)
     for name in known.parts:
         if isinstance(values.get(name), dict):
             yield from _of_part(values, kind, name, path, parsed or name in unused)
+
+
+def _alone(
+    accepted: AcceptedValues, values: Mapping[str, Any], known: Declared, built: BuiltValues | None, path: str
+) -> Iterator[Refusal]:
+    """Values that are refused whatever the other keys are, and lists that are too short for some models."""
+    for name, value in values.items():
+        if path and name in _ATTENTION:  # overwritten by that of the whole (5.24.0, configuration_utils.py:599)
+            continue
+        recorded = None if _is_replaced(name, values) else built
+        if needed := _of_key(accepted, recorded, name, known.names.get(name, name), value):
+            yield Refusal(f"{path}{name}", value, needed)
+        elif isinstance(value, list) and (needed := _short(accepted, name, value, _depth(values, known))):
+            yield Refusal(f"{path}{name}", value, needed, sure=False)
 
 
 def _stages(accepted: AcceptedValues, values: Mapping[str, Any], kind: str, path: str) -> Iterator[Problem]:
@@ -141,11 +149,20 @@ def _is_replaced(name: str, values: Mapping[str, Any]) -> bool:
 
 def _of_part(values: Mapping[str, Any], kind: str, name: str, path: str, parsed: bool) -> Iterator[Refusal]:
     """What is refused in a nested config, or its type, where that is the type of the whole."""
-    inner, built = values[name], built_values(kind, version())
-    if built and not parsed and inner.get("model_type") == kind and built.refuses("own", name):
+    inner, built = values[name], None if parsed else built_values(kind, version())
+    if built and inner.get("model_type") == kind and built.refuses("own", name):
         yield Refusal(f"{path}{name}.model_type", kind, "the type of a model within this one")
-    else:
-        yield from refusals(inner, declared(kind).part(name, inner).kind, f"{path}{name}.", parsed=parsed)
+        return
+    below, told = declared(kind).part(name, inner).kind, set[str]()
+    for refusal in refusals(inner, below, f"{path}{name}.", parsed=parsed):
+        told.add(refusal.key)
+        yield refusal
+    if built and below == declared(kind).part(name, None).kind:  # of which it is recorded
+        spelled = {key: declared(below).names.get(key, key) for key in inner}
+        for key, value in inner.items():
+            place, needed = f"{path}{name}.{key}", built.needed(f"{name}.{spelled[key]}", value)
+            if needed and place not in told:
+                yield Refusal(place, value, needed)
 
 
 def _short(accepted: AcceptedValues, name: str, value: list[Any], depth: int) -> str | None:
@@ -159,9 +176,8 @@ def _short(accepted: AcceptedValues, name: str, value: list[Any], depth: int) ->
     return "a number, or a list of height and width" if name in accepted.sides and len(value) < 2 else None
 
 
-def _depth(values: Mapping[str, Any], kind: str) -> int:
+def _depth(values: Mapping[str, Any], known: Declared) -> int:
     """The number of layers by whatever name the class has for it; 0 if that is not known."""
-    known = declared(kind)
     names = ("num_hidden_layers", *known.spellings(["num_hidden_layers"]))
     given = next((values[name] for name in names if name in values), None)
     usual = known.default(names) if given is None else None
@@ -310,7 +326,7 @@ def _kinds(accepted: AcceptedValues, values: Mapping[str, Any], kind: str) -> It
             continue
         if not isinstance(given, list) or not all(isinstance(item, str) and item in words for item in given):
             yield name, _odd(given, words), f"a list of {_listed(shared(listed))}"
-        elif listed in accepted.counted and len(given) != (depth := _depth(values, kind)) and depth:
+        elif listed in accepted.counted and len(given) != (depth := _depth(values, known)) and depth:
             yield name, given, f"a list with an entry for each of the {depth} layers"
 
 

@@ -52,7 +52,7 @@ def rope(
     if turns and without and tables.kindless is not None and not tables.refuses(without):
         return
     if given and (accepted.rope or name == "rope_scaling"):
-        yield from _given(accepted, name, given, turns, built)
+        yield from _given(accepted, name, values, turns, built)
 
 
 def _is_unread(built: BuiltValues | None, key: str) -> bool:
@@ -61,25 +61,47 @@ def _is_unread(built: BuiltValues | None, key: str) -> bool:
 
 
 def _given(
-    accepted: AcceptedValues, name: str, given: Any, turns: bool, built: BuiltValues | None
+    accepted: AcceptedValues, name: str, values: Mapping[str, Any], turns: bool, built: BuiltValues | None
 ) -> Iterator[Problem]:
     """What is wrong with the object that describes them, or with those that it has for kinds of layers."""
+    given = values[name]
     if not isinstance(given, dict):
         if name not in accepted.types:
             yield name, given, "an object or null"
         return
-    nested = [key for key in given if key in shared("layer_types") and given[key] is not None]
+    kinds = _kinds(given, values.get("layer_types"))
+    nested = [key for key in kinds if given[key] is not None]
     if nested and name == _SETTINGS and built and built.refuses("by_kind", name):
         yield name, given, "one object, and none for a kind of layers"
         return
-    for place in nested or [""]:
+    if built and built.refuses("kind_null", name):
+        yield from ((f"{name}.{key}", None, "an object with settings") for key in kinds if given[key] is None)
+    for place in nested or ([] if kinds else [""]):
         path, inner = (f"{name}.{place}", given[place]) if place else (name, given)
-        if inner == {} and place and built and built.refuses("kind_empty", name):
-            yield path, inner, "an object with settings"
-        elif isinstance(inner, dict):
-            yield from _checked(accepted, inner, f"{path}.", turns, built)
-        else:
+        if not isinstance(inner, dict):
             yield path, inner, "an object or null"
+        elif place and (needed := _of_kind(inner, "rope_theta" in values, built)):
+            yield path, inner, needed
+        else:
+            yield from _checked(accepted, inner, f"{path}.", turns, built)
+
+
+def _kinds(given: Mapping[str, Any], listed: Any) -> list[str]:
+    """The kinds of layers that have an entry: of those that a config lists, where it does, and of further labels."""
+    kinds = shared("layer_types")
+    known = [key for key, value in given.items() if key in kinds or isinstance(value, dict)]
+    if not isinstance(listed, list):
+        return known
+    used = {renamed().get(kind, kind) for kind in listed if isinstance(kind, str)}
+    return [key for key in known if key in used or key not in kinds]
+
+
+def _of_kind(given: Mapping[str, Any], beside: bool, built: BuiltValues | None) -> str | None:
+    """What an entry for a kind of layers lacks; `beside` the object there is the base of the frequencies."""
+    if not given and built and built.refuses("kind_empty", _SETTINGS):
+        return "an object with settings"
+    bare = "rope_theta" not in given and not beside
+    return "an object with rope_theta" if bare and built and built.refuses("kind_theta", _SETTINGS) else None
 
 
 def by_kind(accepted: AcceptedValues, values: Mapping[str, Any]) -> Iterator[Problem]:

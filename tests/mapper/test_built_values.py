@@ -30,7 +30,8 @@ NEWEST, OLDEST = "5.24.0", "4.57.1"
         (True, []),
         ([16], ["listed"]),
         (["16"], ["listed", "text"]),
-        (["4", "x"], []),
+        (["4", "x"], ["listed"]),
+        ([4, 4], []),
         ([-1, -1], ["below"]),
         ([1, -1], []),
     ],
@@ -90,7 +91,7 @@ def problems(kind: str, path: str = "backbone_config.", **changes: Any) -> list[
 def test_stages_that_a_config_names_itself() -> None:
     stages = ["stem", "stage1", "stage2"]
     assert problems("pp_lcnet", stage_names=stages, out_features=["stage2"]) == []
-    assert problems("pp_lcnet", stage_names=stages, out_features=["stage3"]) == ["backbone_config.out_features"]
+    assert problems("pp_lcnet", stage_names=stages, out_features=["stage3"]) == ["backbone_config.stage_names"]
     assert problems("dinov2", "", stage_names=stages, out_features=["stage3"], out_indices=None) == []  # no backbone
     assert problems("llama", stage_names=stages, out_features=["stage3"]) == []
 
@@ -98,3 +99,43 @@ def test_stages_that_a_config_names_itself() -> None:
 def test_sizes_that_the_class_computes_may_hold_anything() -> None:
     values: Json = json.loads((ARCHITECTURES / "glm4_moe_lite.json").read_text())["config"]
     assert hfcount.blueprint({**values, "qk_head_dim": 20.5}).problems == ()
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "refused"),
+    [("sam", None, True), ("sam", "16", True), ("sam", 0, False), ("sam_vision_model", None, False)],
+)
+def test_what_only_the_whole_reads_of_a_nested_config(kind: str, value: Any, refused: bool) -> None:
+    values = {"scale": value} if kind == "sam_vision_model" else {"vision_config": {"scale": value}}
+    assert [one.key for one in refusals(values, kind)] == (["vision_config.scale"] if refused else [])
+
+
+BOTH = ["full_attention", "sliding_attention"]
+USUAL = {"rope_type": "default", "rope_theta": 1e4}
+
+
+@pytest.mark.parametrize(
+    ("kind", "entries", "layers", "key"),
+    [
+        ("laguna", [USUAL, USUAL], BOTH, None),
+        ("laguna", [USUAL, None], BOTH, "sliding_attention"),
+        ("laguna", [USUAL, {"rope_type": "default"}], BOTH, "sliding_attention"),
+        ("laguna", [USUAL, {"rope_type": None}], BOTH[:1], None),  # which no layer looks up
+        ("gemma3_text", [USUAL, None], BOTH, None),
+        ("gemma3_text", [USUAL, {"rope_type": "default"}], BOTH, None),
+        ("gemma4_text", [USUAL, {"rope_type": "default"}], BOTH, "sliding_attention"),
+    ],
+)
+def test_rotary_positions_by_kind_of_layer(
+    kind: str, entries: list[Json | None], layers: list[str], key: str | None
+) -> None:
+    values = {"layer_types": layers, "num_hidden_layers": len(layers)}
+    settings = dict(zip(BOTH, entries, strict=True))
+    found = [one.key for one in refusals({**values, "rope_parameters": settings}, kind) if "rope" in one.key]
+    assert found == ([f"rope_parameters.{key}"] if key else [])
+
+
+def test_rotary_positions_by_another_label_than_the_kind_of_layer() -> None:
+    given = {"main": USUAL, "compress": {"rope_type": "none such", "rope_theta": 1e4}}
+    found = [one.key for one in refusals({"rope_parameters": given}, "deepseek_v4")]
+    assert found == ["rope_parameters.compress.rope_type"]

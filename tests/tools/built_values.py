@@ -22,11 +22,13 @@ at a time is set to each form of another value:
   of a head's features that is turned, or of the base of its frequencies.
 - `by_kind`: rope_parameters with an object for full_attention, where the class has none for kinds of layers.
 - `kind_empty`: rope_parameters with an empty object for each kind.
+- `kind_null`, `kind_theta`: null for each kind, or objects without a base.
 
 `refused` has the keys by form with which no class of the type is built, in whatever variation of the config is; `same`
 those keys, words and numbers that bear on no tensor, so that a model is built with the same ones; and `uneven` numbers
 of heads, alone or in a list, each with the key of the size that has to be a multiple of them. Forms that the type of
-the key in the newest class rules out (values.json) are not tried.
+the key in the newest class rules out (values.json) are not tried. A key of a nested config whose type is recorded by
+itself is noted of the whole, by its path, where models of that type alone do not read it.
 """
 
 import json
@@ -36,7 +38,7 @@ import signal
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
 from pathlib import Path
 from random import Random
@@ -52,7 +54,7 @@ PRIME = 7
 VARIED, CLASSES = 2, 3
 """The variations of a config, and the classes, in which a refusal has to hold."""
 
-ALWAYS = ("word", "own", "share_below", "share_text", "theta_text", "by_kind", "kind_empty")
+ALWAYS = ("word", "own", "share_below", "share_text", "theta_text", "by_kind", "kind_empty", "kind_null", "kind_theta")
 """Forms of keys that are not read by their own name."""
 
 SAME = ("zero", "below", "word", "share_below", "share_text", "theta_text")
@@ -81,6 +83,9 @@ COMMON = frozenset(
 )
 """Keys that all classes read alike, and those of rotary positions, which rotary.py records."""
 
+_STAGES = ("out_features", "out_indices", "stage_names")
+"""Keys that all backbones read alike (stages.py)."""
+
 ABSENT = object()
 """In place of a value: the key is taken away."""
 
@@ -88,6 +93,9 @@ _FILLING = "init"
 """In the names of keys by which tensors are filled that are not stored."""
 
 Path_ = tuple[str, ...]
+Cases = Mapping[str, Callable[[], Iterator[loading.Case]]]
+"""How the configs of each type are made that is recorded by itself."""
+
 Built = dict[str, tuple[int, ...]]
 
 
@@ -142,6 +150,10 @@ def _rotary(settings: Json) -> Iterator[tuple[str, Any]]:
     yield from (("null", None), ("absent", ABSENT), ("empty", {}))
     yield "kind_empty", {name: {} for name in by_kind or ["full_attention"]}
     yield from [] if by_kind else [("by_kind", {"full_attention": usual})]
+    if by_kind:
+        yield "kind_null", settings | dict.fromkeys(by_kind)
+        bare = {name: {key: item for key, item in settings[name].items() if key != "rope_theta"} for name in by_kind}
+        yield "kind_theta", settings | bare
     for form, key, value in (
         ("share_below", "partial_rotary_factor", -0.25),
         ("share_text", "partial_rotary_factor", "0.5"),
@@ -301,12 +313,38 @@ def has_class(name: str, values: Json) -> bool:
     return True
 
 
-def _tried(case: loading.Case, known: set[str]) -> Iterator[tuple[Path_, str, str, Any]]:
-    """The keys of a config, each with the type of the config that it is in, and the forms of other values."""
+def _tried(case: loading.Case, known: Cases) -> Iterator[tuple[Path_, str, str, Any]]:
+    """The keys of a config, each with the type of the config that it is in, and the forms of other values.
+
+    Of a nested config whose type is recorded by itself there are those that models of that type alone never read.
+    """
+    alone: dict[str, set[str]] = {}
     for path, kind, value in keys(whole(case.name, case.config), case.kind):
-        if kind not in known or not path[:-1]:
+        nested = bool(path[:-1]) and kind in known
+        if nested and kind not in alone:
+            alone[kind] = _read_alone(known[kind])
+        if not nested or (path[:-2] == () and path[-1] not in _STAGES and path[-1] not in alone[kind]):
             for form, other in forms(path[-1], value, kind, case.kind):
                 yield path, kind, form, other
+
+
+def _read_alone(made: Callable[[], Iterator[loading.Case]]) -> set[str]:
+    """The keys that a model of a type reads where it is no part of another; all, if none is built."""
+    try:
+        first = _first([case for case in made() if has_class(case.name, case.config)])
+        return Read().of(first.name, first.config)
+    except Exception:  # of any kind, since each class refuses in its own way
+        return _ALL
+
+
+class _Everything(set[str]):
+    """A set that has all keys."""
+
+    def __contains__(self, key: object) -> bool:
+        return True
+
+
+_ALL = _Everything()
 
 
 def _is_known(case: loading.Case, used: set[str], at: tuple[Path_, str, str], value: Any) -> bool:
@@ -318,7 +356,7 @@ def _is_known(case: loading.Case, used: set[str], at: tuple[Path_, str, str], va
     return not read and _parses(case, path, value)
 
 
-def described(made: Callable[[], Iterator[loading.Case]], known: set[str]) -> dict[str, Json]:
+def described(made: Callable[[], Iterator[loading.Case]], known: Cases) -> dict[str, Json]:
     """What is recorded of a type, and of the types of configs nested in it that are not recorded by themselves.
 
     Raises:
@@ -330,21 +368,33 @@ def described(made: Callable[[], Iterator[loading.Case]], known: set[str]) -> di
     usual, used = built(first.name, first.config), Read().of(first.name, first.config)
     if time.process_time() - begun > 2 * SLOW:
         raise LookupError(f"a model takes more than {SLOW} seconds to build")
-    found: dict[str, Json] = {kind: {} for _, kind, _, _ in _tried(first, known)}
+    tried = [
+        (path, *_noted_as(first, path, kind, known), form, other) for path, kind, form, other in _tried(first, known)
+    ]
+    found: dict[str, Json] = {at: {} for _, _, at, _, _, _ in tried}
     usable = built(first.name, _usual(first)) is not None  # then no default is refused
     varied: list[tuple[str, Json]] = []
-    for path, kind, form, other in _tried(first, known):
-        if (form == "absent" and usable) or _is_known(first, used, (path, kind, form), other):
+    for path, kind, at, key, form, other in tried:
+        if (form == "absent" and (usable or "." in key)) or _is_known(first, used, (path, kind, form), other):
             continue
-        filled = _FILLING in path[-1] and form == "null"
+        filled = form == "kind_null" or (form == "null" and _FILLING in path[-1])
         result = built(first.name, changed(first.config, path, other), filled)
-        if result == usual and form in SAME:
-            _note(found, kind, "same", form, path)
+        if result == usual and form in SAME and "." not in key:
+            _note(found, at, "same", form, key)
         if result is None and _is_noted(first, path, form):
             varied = varied or variations(_classes(first, cases), first.config)
             if all(built(name, changed(config, path, other), filled) is None for name, config in varied):
-                _note_refused(found, (first, path, kind), form, other)
+                _note_refused(found, (first, path, at, key), form, other)
     return found
+
+
+def _noted_as(case: loading.Case, path: Path_, kind: str, known: Cases) -> tuple[str, str, str]:
+    """The type of the config that a key is in, the type that it is noted of, and its name there.
+
+    A key that only the whole reads is noted of the whole, with its path.
+    """
+    beside = bool(path[:-1]) and kind in known
+    return (kind, case.kind, ".".join(path)) if beside else (kind, kind, path[-1])
 
 
 def _is_noted(case: loading.Case, path: Path_, form: str) -> bool:
@@ -389,12 +439,12 @@ def _parses(case: loading.Case, path: Path_, value: Any) -> bool:
     return True
 
 
-def _note_refused(found: dict[str, Json], at: tuple[loading.Case, Path_, str], form: str, value: Any) -> None:
-    case, path, kind = at
+def _note_refused(found: dict[str, Json], at: tuple[loading.Case, Path_, str, str], form: str, value: Any) -> None:
+    case, path, kind, key = at
     if form != "uneven":
-        _note(found, kind, "refused", form, path)
-    elif by := _dividend(case, path, value):
-        found.setdefault(kind, {}).setdefault("uneven", {})[path[-1]] = by
+        _note(found, kind, "refused", form, key)
+    elif "." not in key and (by := _dividend(case, path, value)):
+        found.setdefault(kind, {}).setdefault("uneven", {})[key] = by
 
 
 def _dividend(case: loading.Case, path: Path_, value: Any) -> str:
@@ -407,12 +457,12 @@ def _dividend(case: loading.Case, path: Path_, value: Any) -> str:
     return ""
 
 
-def _note(found: dict[str, Json], kind: str, what: str, form: str, path: Path_) -> None:
+def _note(found: dict[str, Json], kind: str, what: str, form: str, key: str) -> None:
     names = found.setdefault(kind, {}).setdefault(what, {})
-    names[form] = " ".join(sorted({*names.get(form, "").split(), path[-1]}))
+    names[form] = " ".join(sorted({*names.get(form, "").split(), key}))
 
 
-def noted(made: Callable[[], Iterator[loading.Case]], known: set[str]) -> Json:
+def noted(made: Callable[[], Iterator[loading.Case]], known: Cases) -> Json:
     """What a process of its own finds of a type: `rows` by model_type, or `skipped`, which says why there are none."""
     reading, writing = os.pipe()
     child = os.fork()
@@ -436,7 +486,7 @@ def noted(made: Callable[[], Iterator[loading.Case]], known: set[str]) -> Json:
     return result
 
 
-def _bounded(made: Callable[[], Iterator[loading.Case]], known: set[str]) -> dict[str, Json]:
+def _bounded(made: Callable[[], Iterator[loading.Case]], known: Cases) -> dict[str, Json]:
     """What is recorded of a type, within MEMORY and SECONDS."""
     taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (taken + MEMORY, taken + MEMORY))
@@ -455,10 +505,13 @@ def record(folder: Path) -> None:
     transformers.utils.logging.set_verbosity(60)
     loading.LAID_OUT = False
     cases, notes = dict(loading.cases()), folder / f"{transformers.__version__}.jsonl"
-    known = {kind for kind in cases if (loading.ROOT / "fixtures" / "architectures" / f"{kind}.json").exists()}
+    recorded = loading.ROOT / "fixtures" / "architectures"
+    known = {kind: made for kind, made in cases.items() if (recorded / f"{kind}.json").exists()}
     built("LlamaForCausalLM", tiny.RECORDED["llama"])  # imports what most of them need, once
     before = {row["type"] for row in built_record.noted(notes)}
-    for kind in sorted(known - before):  # by the defaults of its class a type is too large to be built that often
+    for kind in sorted(
+        known.keys() - before
+    ):  # by the defaults of its class a type is too large to be built that often
         row = {"type": kind, **noted(cases[kind], known)}
         with notes.open("a") as file:
             file.write(json.dumps(row) + "\n")

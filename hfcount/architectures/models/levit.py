@@ -1,6 +1,7 @@
 """LeViT: attention with learned biases of distances, batch normalisation after every matrix (arXiv:2104.01136)."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from hfcount.architectures import keys
 from hfcount.architectures.layers.classic import headed
@@ -69,14 +70,15 @@ def _following(c: Config, widths: Sequence[int], dims: Sequence[int], count: int
         ConfigError: it says nothing of a stage, or not all of it.
     """
     usual = [[_SUBSAMPLED, dims[0], width // dims[0], 4, 2, 2] for width in widths[: _STAGES - 1]]
-    given, found = c.entries("down_ops") or usual, list[tuple[Following | None, int]]()
+    given: list[Any] = c.entries("down_ops") or usual
+    found = list[tuple[Following | None, int]]()
     for number, said in enumerate([*given, [""]][:count]):
         if not (isinstance(said, list | str) and said):
             raise c.error("unknown-kind", f"down_ops has {shown(said)}, but must have lists.", "down_ops")
-        if said[0] != _SUBSAMPLED:
+        if isinstance(said, str) or said[0] != _SUBSAMPLED:
             found.append((None, 0))
             continue
-        _, *numbers = said
+        numbers: list[Any] = said[1:]
         if len(numbers) < 5 or not all(isinstance(one, int) for one in numbers[:5]) or number + 1 >= len(widths):
             raise c.error("list-length", f"down_ops has {shown(said)}, which leads to no next stage.", "down_ops")
         dim, heads, ratio, wider, stride = numbers[:5]
