@@ -44,6 +44,8 @@ def messages(says: Json, tensors: Tensors) -> str:
         ("deit", "num_attention_heads", 3, "num_attention_heads is 3, but several other values would fit"),
         ("deit", "num_attention_heads", None, "the value of the model that was saved (the sizes do not show it)."),
         ("RefinedWeb", "n_head", 16, "n_head is 16, but 8 would fit"),
+        ("resnet", "depths", [3, 4, 6, 4], "set depths[3] to 3."),
+        ("qwen3_next", "layer_types", ["linear_attention"] * 4, '"linear_attention", "full_attention"].'),
         ("idefics", "cross_layer_interval", None, "cross_layer_interval is absent, but any from 4 to 8 would fit."),
         ("video_llama_3", "vision_config", None, "vision_config is absent, so defaults were used for all its"),
     ],

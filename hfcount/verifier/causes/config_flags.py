@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from hfcount.architectures import families
+from hfcount.mapper.accepted_values import shared
 from hfcount.text import shown
 from hfcount.verifier.causes.case import Case, Cause, listed, sentence
 from hfcount.verifier.causes.modules import is_like, may_have
@@ -18,6 +19,8 @@ _SMALL = 8  # numbers of layers and the like that say which layers have what, tr
 _FEW = 2  # numbers of one key that are named one by one
 _LONG = 200  # characters of a list
 _DEEPEST = 500  # layers, of which each is looked at
+_SHALLOW = 100  # layers, for which kinds are tried that the list does not have
+_KINDS = ("layer_types", "mlp_layer_types")
 _TYPES = 4  # model types that are named
 
 _TIE = "tie_word_embeddings"
@@ -95,11 +98,14 @@ def _by_layer(case: Case, values: Mapping[str, Any]) -> Iterator[dict[str, Any]]
 
 def _by_word(case: Case, key: str, value: Sequence[str]) -> Iterator[dict[str, Any]]:
     """The same for a list that names the kind of each layer."""
-    depth = len(value)
-    odd = {kind: _odd(case, {key: [kind] * depth}) for kind in dict.fromkeys(value)}
-    kinds = [[kind for kind, layers in odd.items() if layers is not None and n not in layers] for n in range(depth)]
-    if all(value[n] in layers or len(layers) == 1 for n, layers in enumerate(kinds)):
-        yield {key: [value[n] if value[n] in layers else layers[0] for n, layers in enumerate(kinds)]}
+    depth, odd = len(value), dict[str, set[int] | None]()
+    further = shared(name) if (name := key.rpartition(".")[2]) in _KINDS and depth <= _SHALLOW else ()
+    for words in (value, further):  # a kind may be lost of which there was one layer
+        odd |= {kind: _odd(case, {key: [kind] * depth}) for kind in dict.fromkeys(words) if kind not in odd}
+        kinds = [[kind for kind, layers in odd.items() if layers is not None and n not in layers] for n in range(depth)]
+        if all(value[n] in layers or len(layers) == 1 for n, layers in enumerate(kinds)):
+            yield {key: [value[n] if value[n] in layers else layers[0] for n, layers in enumerate(kinds)]}
+            return
 
 
 def _odd(case: Case, changes: Mapping[str, Any]) -> set[int] | None:
