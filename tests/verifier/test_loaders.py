@@ -52,6 +52,7 @@ ABSENT = "absent"
     ("kind", "changes", "newest", "oldest"),
     [
         ("qwen3", {}, "whole", "whole"),
+        ("mamba2", {"rescale_prenorm_residual": True}, "differs", "whole"),
         ("qwen3", {"quantization_config": None}, "whole", "refuses"),
         ("paligemma", {}, "whole", "differs"),
         ("qwen2", {"layer_types": ABSENT, "rope_scaling": ABSENT, "rope_parameters": NESTED}, "refuses", "whole"),

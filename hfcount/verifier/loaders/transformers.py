@@ -14,7 +14,7 @@ from hfcount.mapper.loader_differences import TIE
 from hfcount.mapper.rotary_tables import RotaryTables, kindless, rotary_forms, rotary_tables
 from hfcount.text import shown
 from hfcount.verifier.finding import Finding
-from hfcount.verifier.loaders import built, config_values, heads
+from hfcount.verifier.loaders import built, config_values, heads, rescaled
 from hfcount.verifier.loaders.by_findings import by_findings, errors_of
 from hfcount.verifier.loaders.config_values import ABSENT, value_at
 from hfcount.verifier.loaders.facts import LIBRARY, Facts, Size, facts, versions
@@ -310,6 +310,7 @@ def _differences(version: str, recorded: Facts, checkpoint: Checkpoint) -> Itera
     for at, part, kind in _parts(values, checkpoint.kind):
         inner = recorded if not at else facts(version, kind)
         yield from _of_common_keys(version, part, kind, at)
+        yield from rescaled.differences(version, part, kind, at)
         if inner is not None:
             tables = rotary_tables(kind, version)
             yield from _of_config(inner, part, at, checkpoint)
