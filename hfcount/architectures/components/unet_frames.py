@@ -3,7 +3,16 @@
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 
-from hfcount.architectures.components.unet_keys import Stage, StageKind, Stages, check_depths, check_heads, depths, each
+from hfcount.architectures.components.unet_keys import (
+    Depths,
+    Stage,
+    StageKind,
+    Stages,
+    check_depths,
+    check_heads,
+    depths,
+    each,
+)
 from hfcount.architectures.layers import diffusion
 from hfcount.architectures.layers.convolution import conv as convolution
 from hfcount.architectures.layers.convolution import led
@@ -62,13 +71,8 @@ def read_stages(c: Config, end: str, key: str, exactly: bool = False) -> Stages:
     """
     widths = diffusion.stage_widths(c)
     down, up = kinds(c, end, widths)
-    columns, deep = Columns.read(c, key, len(widths)), depths(c, "transformer_layers_per_block", len(widths))
-    back, upward = deep[::-1], "reverse_transformer_layers_per_block"
-    if exactly and not c.is_null(upward):
-        back = depths(c, upward, len(widths))
-    elif exactly and any(depth.listed for depth in deep):
-        text = f"transformer_layers_per_block has lists, and {upward} is null."
-        raise c.error("contradiction", text, upward, "Give it too.")
+    columns = Columns.read(c, key, len(widths))
+    deep, back = both_depths(c, "transformer_layers_per_block", len(widths), exactly)
 
     def stages(kinds: Sequence[StageKind], step: int) -> tuple[Stage, ...]:
         rows = zip(
@@ -86,6 +90,24 @@ def read_stages(c: Config, end: str, key: str, exactly: bool = False) -> Stages:
     check_heads(c, key, way[-1].heads, way[-1].width)
     middle = way[-1].replace(kind=TEXT, depths=deep[-1].each[:1], layers=1)
     return Stages(down=way, middle=middle, up=stages(up, -1))
+
+
+def both_depths(
+    c: Config, key: str, count: int, reversible: bool, symbol: str = "T"
+) -> tuple[list[Depths], list[Depths]]:
+    """The layers of the transformers in each stage on the way down, and on the way up, from its deep end.
+
+    These are the same from the end, but for a `reversible` key, of which there may be a second for the way up.
+
+    Raises:
+        ConfigError: a stage has a list, which is one entry short on the way up, and the second key is null.
+    """
+    deep, upward = depths(c, key, count, symbol), f"reverse_{key}"
+    if reversible and not c.is_null(upward):
+        return deep, depths(c, upward, count, symbol)
+    if reversible and any(depth.listed for depth in deep):
+        raise c.error("contradiction", f"{key} has lists, and {upward} is null.", upward, "Give it too.")
+    return deep, deep[::-1]
 
 
 def stage(kind: StageKind, width: int, layers: int, heads: int, memory: int) -> Stage:
