@@ -26,6 +26,13 @@ SETTINGS = "tokenizer_config.json"
 WORDLESS = "wordless"
 """Where an excerpt of the settings says that no file in the folder may have the tokenizer's words."""
 
+ABSENT = "absent"
+"""Where it says which files are missing that its code, or a file beside it, needs."""
+
+_PAIR = ("vocab.json", "merges.txt")
+PROCESSORS = ("preprocessor_config.json", "processor_config.json", "video_preprocessor_config.json")
+"""Settings of what makes tensors of images and sounds (transformers 5.24)."""
+
 _WORDS = (  # compiled where it is first used
     r"(?i).*(vocab|tokenizer\.(?!jinja)|tekken|tiktoken|spiece|sentencepiece|bpe|merges|dict\.txt).*"
     r"|.*\.(model|spm|codes)"
@@ -41,7 +48,7 @@ WITHOUT_WORDS = r"(Byt5|ByT5|Canine|Perceiver)Tokenizer(Fast)?"
 """Classes that have no file with words (transformers 5.23, vocab_files_names)."""
 
 _KEYS = {
-    SETTINGS: ("added_tokens_decoder", "eos_token", "chat_template", "tokenizer_class", "auto_map", WORDLESS),
+    SETTINGS: ("added_tokens_decoder", "eos_token", "chat_template", "tokenizer_class", "auto_map", WORDLESS, ABSENT),
     TOKENIZER: ("added_tokens",),
 }
 
@@ -64,6 +71,10 @@ def read(folder: Path, names: Collection[str], label: str | None) -> dict[str, D
         raw, cut = _beginning(folder / name, _MOST)
         parts[name] = None if raw is None else _with_claims(name, excerpt(name, raw, cut), known)
     parts[SETTINGS] = marked(SETTINGS, parts.get(SETTINGS), top)
+    for name in (name for name in PROCESSORS if name in top):
+        raw, cut = _beginning(folder / name, _MOST)
+        problem = raw and _problem(name, raw, cut)
+        parts[name] = json.dumps({UNREADABLE: problem}).encode() if problem else None
     for name in (name for name in (GENERATION, CHAT_TEMPLATE) if name in top):
         raw, cut = _beginning(folder / name, SHORT)
         parts[name] = None if raw is None else excerpt(name, raw, cut)
@@ -118,7 +129,9 @@ def _problem(name: str, raw: bytes, cut: bool) -> str | None:
     with suppress(ValueError, RecursionError):
         if isinstance(content := json.loads(raw), dict):
             why = content.get(UNREADABLE) if name != GENERATION and len(content) == 1 else None
-            return why if isinstance(why, str) else None  # as the excerpt of a recording says
+            if isinstance(why, str):
+                return why  # as the excerpt of a recording says
+            return _no_tokenizer(content) if name == TOKENIZER else None
     try:
         parse_object(Document(name, raw))
     except DocumentError as error:
@@ -126,9 +139,25 @@ def _problem(name: str, raw: bytes, cut: bool) -> str | None:
     return None
 
 
+_MODELS = ("BPE", "WordPiece", "WordLevel", "Unigram")  # of tokenizers 0.23
+
+
+def _no_tokenizer(content: Mapping[str, Any]) -> str | None:
+    """Why a tokenizer.json is none; None if nothing is known to be wrong with it. An excerpt has added tokens alone."""
+    if content.keys() == {"added_tokens"} or _CLAIMS in content:
+        return None
+    for key, kind in (("added_tokens", list), ("model", dict)):
+        if not isinstance(content.get(key), kind):
+            return f"{TOKENIZER} has no {key}."
+    named = content["model"].get("type")
+    if isinstance(named, str) and named not in _MODELS:
+        return f"{TOKENIZER} has a model of type {printable(named, 60)}, but must have {', '.join(_MODELS)}."
+    return None
+
+
 def unreadable(documents: Mapping[str, Document]) -> Iterator[tuple[str, str]]:
     """The files about tokens and generation that cannot be parsed: each name, and why in a sentence."""
-    for name in (name for name in (*TOKENS, SPECIAL, *vocabularies.FILES, GENERATION) if name in documents):
+    for name in (name for name in (*TOKENS, SPECIAL, *vocabularies.FILES, *PROCESSORS, GENERATION) if name in documents):
         if name == GENERATION:
             if problem := _problem(name, documents[name].raw, False):
                 yield name, problem
@@ -144,14 +173,33 @@ def has_words(names: Iterable[str]) -> bool:
 
 
 def marked(name: str, part: bytes | None, names: Collection[str]) -> bytes | None:
-    """The excerpt of the settings with what it says where no file has the words; any other as it is.
+    """The excerpt of the settings with what it says of files that are missing; any other as it is.
 
     Args:
         names: of all files beside it; those of a recording are not all that there were.
     """
-    if name != SETTINGS or part is None or HEADERS in names or has_words(names):
+    if name != SETTINGS or part is None or HEADERS in names:
         return part
-    return json.dumps({**json.loads(part), WORDLESS: True}).encode()
+    values = json.loads(part)
+    missing = [*_modules_missing(values.get("auto_map"), names), *_half_missing(names)]
+    more = {**({} if has_words(names) else {WORDLESS: True}), **({ABSENT: missing} if missing else {})}
+    return json.dumps({**values, **more}).encode() if more else part
+
+
+def _modules_missing(mapped: object, names: Collection[str]) -> Iterator[str]:
+    """The file of the tokenizer's own class, if it is missing; a class of another repo is not looked for."""
+    kinds = mapped.get("AutoTokenizer") if isinstance(mapped, dict) else mapped
+    if isinstance(kinds, list) and len(kinds) > 1:
+        chosen = kinds[1] if kinds[1] is not None else kinds[0]  # transformers 5.24, tokenization_auto.py:950
+        if isinstance(chosen, str) and "--" not in chosen and (file := f"{chosen.partition('.')[0]}.py") not in names:
+            yield file
+
+
+def _half_missing(names: Collection[str]) -> Iterator[str]:
+    """The half of vocab.json and merges.txt that is missing where no other file has the words."""
+    words = [name for name in names if "/" not in name and re.fullmatch(_WORDS, name)]
+    if len(words) == 1 and words[0] in _PAIR:
+        yield _PAIR[1 - _PAIR.index(words[0])]
 
 
 def _of_vocabulary(name: str, raw: bytes, cut: bool) -> tuple[dict[str, int], bytes | None]:
@@ -160,6 +208,8 @@ def _of_vocabulary(name: str, raw: bytes, cut: bool) -> tuple[dict[str, int], by
         return {}, json.dumps({UNREADABLE: problem}).encode()
     if name != TOKENIZER:
         words = {} if cut else vocabularies.words(name, raw)
+        if not (cut or words) and raw and name.endswith(".model") and not vocabularies.is_model(raw):
+            return {}, json.dumps({UNREADABLE: f"{printable(name)} holds no words of sentencepiece or tiktoken."}).encode()
         return words, json.dumps(vocabularies.highest(words)).encode() if words else None
     text = raw.decode("utf-8", "ignore")
     words = {} if cut else vocabularies.words_of_tokenizer(text)

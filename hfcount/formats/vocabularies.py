@@ -22,6 +22,8 @@ _UNREAD = r"(?i)(?<![a-z])(pad|mask|image|video|audio|vision|reserved|unused|pla
 _MOST, _MOST_PIECES = 3_000_000, 1_000_000
 """Entries of a file, and pieces of sentencepiece, beyond which nothing is made of it; vocabularies have 300,000."""
 
+_TOO_MANY = "too many pieces"
+
 _MEMBERS = 1000
 """Members of an object in which a key is looked for; a tokenizer.json has ten."""
 
@@ -55,6 +57,19 @@ def words(name: str, raw: bytes) -> dict[str, int]:
             return _lines(raw)
         return _ranks(raw) if re.fullmatch(TIKTOKEN, name) else _pieces(raw)
     return {}
+
+
+def is_model(raw: bytes) -> bool:
+    """Whether a file may be a model of sentencepiece, or has a word in base64 and its id in each line."""
+    for parse in (_pieces, _ranks):
+        try:
+            parse(raw)
+        except ValueError as error:
+            if str(error) == _TOO_MANY:
+                return True
+            continue
+        return True
+    return False
 
 
 def words_of_tokenizer(text: str) -> dict[str, int]:
@@ -162,7 +177,7 @@ def _pieces(raw: bytes) -> dict[str, int]:
             pieces[_word(raw, *value).decode("utf-8", "backslashreplace")] = number
             number += 1
             if number > _MOST_PIECES:
-                raise ValueError("too many pieces")
+                raise ValueError(_TOO_MANY)
     return pieces
 
 

@@ -49,7 +49,7 @@ class Ends(NamedTuple):
 
 
 def check_chat(c: Comparison, outcome: Outcome) -> None:
-    """HF124 to HF126, HF128, HF824: of a tokenizer that lies beside the model."""
+    """HF124 to HF126, HF128, HF129, HF824: of a tokenizer that lies beside the model."""
     documents = c.weights.companions
     for file, problem in tokens.unreadable(documents):
         from hfcount.verifier.rules.hf824_companion_unreadable import CompanionUnreadable
@@ -78,6 +78,11 @@ def check_chat(c: Comparison, outcome: Outcome) -> None:
             continue
         _check_turns(file, texts, ends, ids, outcome)
     _check_words(c, settings, outcome)
+    if c.weights.listed and not settings.keys().isdisjoint(("auto_map", "tokenizer_class")):
+        from hfcount.verifier.tokenizer_files import refused
+
+        for finding in refused(settings, c.blueprint.spec.family):
+            outcome.report(finding)
 
 
 def _check_turns(file: str, texts: Sequence[str], ends: Ends, ids: Mapping[str, int], outcome: Outcome) -> None:

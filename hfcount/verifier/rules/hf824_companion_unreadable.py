@@ -1,13 +1,14 @@
 """HF824: companion unreadable."""
 
 from hfcount.fetcher.layout import GENERATION
+from hfcount.fetcher.tokens import PROCESSORS
 from hfcount.text import printable
 from hfcount.verifier.finding import Finding
 from hfcount.verifier.loaders.labels import NEWEST
 
 
 class CompanionUnreadable(Finding):
-    """A file of the tokenizer, or generation_config.json, cannot be parsed.
+    """A file of the tokenizer or the processor, or generation_config.json, cannot be parsed.
 
     Args:
         problem: what is wrong with the file, in sentences.
@@ -27,6 +28,8 @@ class CompanionUnreadable(Finding):
     def text(self) -> str:
         if self.file == GENERATION:
             follows = f"{NEWEST} loads the model without it, and generates with the usual settings."
+        elif self.file in PROCESSORS:
+            follows = f"{NEWEST} refuses to load the processor."
         else:
             follows = f"{NEWEST} refuses to load the tokenizer."
         return f"{printable(self.problem, None)} {follows}"
