@@ -26,6 +26,9 @@ SETTINGS = "tokenizer_config.json"
 WORDLESS = "wordless"
 """Where an excerpt of the settings says that no file in the folder may have the tokenizer's words."""
 
+LENGTHS = ("model_max_length", "max_len")
+"""Keys for the most tokens of a text (transformers 5.24, tokenization_utils_base.py:1076)."""
+
 ABSENT = "absent"
 """Where it says which files are missing that its code, or a file beside it, needs."""
 
@@ -48,7 +51,16 @@ WITHOUT_WORDS = r"(Byt5|ByT5|Canine|Perceiver)Tokenizer(Fast)?"
 """Classes that have no file with words (transformers 5.23, vocab_files_names)."""
 
 _KEYS = {
-    SETTINGS: ("added_tokens_decoder", "eos_token", "chat_template", "tokenizer_class", "auto_map", WORDLESS, ABSENT),
+    SETTINGS: (
+        "added_tokens_decoder",
+        "eos_token",
+        "chat_template",
+        "tokenizer_class",
+        "auto_map",
+        *LENGTHS,
+        WORDLESS,
+        ABSENT,
+    ),
     TOKENIZER: ("added_tokens",),
 }
 
@@ -157,7 +169,9 @@ def _no_tokenizer(content: Mapping[str, Any]) -> str | None:
 
 def unreadable(documents: Mapping[str, Document]) -> Iterator[tuple[str, str]]:
     """The files about tokens and generation that cannot be parsed: each name, and why in a sentence."""
-    for name in (name for name in (*TOKENS, SPECIAL, *vocabularies.FILES, *PROCESSORS, GENERATION) if name in documents):
+    for name in (
+        name for name in (*TOKENS, SPECIAL, *vocabularies.FILES, *PROCESSORS, GENERATION) if name in documents
+    ):
         if name == GENERATION:
             if problem := _problem(name, documents[name].raw, False):
                 yield name, problem
@@ -181,7 +195,7 @@ def marked(name: str, part: bytes | None, names: Collection[str]) -> bytes | Non
     if name != SETTINGS or part is None or HEADERS in names:
         return part
     values = json.loads(part)
-    missing = [*_modules_missing(values.get("auto_map"), names), *_half_missing(names)]
+    missing = [*_modules_missing(values.get("auto_map"), names), *half_missing(names)]
     more = {**({} if has_words(names) else {WORDLESS: True}), **({ABSENT: missing} if missing else {})}
     return json.dumps({**values, **more}).encode() if more else part
 
@@ -195,7 +209,7 @@ def _modules_missing(mapped: object, names: Collection[str]) -> Iterator[str]:
             yield file
 
 
-def _half_missing(names: Collection[str]) -> Iterator[str]:
+def half_missing(names: Collection[str]) -> Iterator[str]:
     """The half of vocab.json and merges.txt that is missing where no other file has the words."""
     words = [name for name in names if "/" not in name and re.fullmatch(_WORDS, name)]
     if len(words) == 1 and words[0] in _PAIR:
@@ -209,7 +223,9 @@ def _of_vocabulary(name: str, raw: bytes, cut: bool) -> tuple[dict[str, int], by
     if name != TOKENIZER:
         words = {} if cut else vocabularies.words(name, raw)
         if not (cut or words) and raw and name.endswith(".model") and not vocabularies.is_model(raw):
-            return {}, json.dumps({UNREADABLE: f"{printable(name)} holds no words of sentencepiece or tiktoken."}).encode()
+            return {}, json.dumps(
+                {UNREADABLE: f"{printable(name)} holds no words of sentencepiece or tiktoken."}
+            ).encode()
         return words, json.dumps(vocabularies.highest(words)).encode() if words else None
     text = raw.decode("utf-8", "ignore")
     words = {} if cut else vocabularies.words_of_tokenizer(text)

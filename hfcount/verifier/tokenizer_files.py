@@ -1,7 +1,7 @@
 """Checks the class and the files that tokenizer_config.json names, as transformers finds them."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -38,6 +38,13 @@ def refused(settings: Mapping[str, Any], model_type: str) -> Iterator[TokenizerR
         yield TokenizerRefused(file=tokens.SETTINGS, problem=problem, key="tokenizer_class")
     elif isinstance(kind, str) and model_type not in _recorded()["typed"]:
         yield from _of_class(kind, absent)
+
+
+def lacks_half(kind: str, names: Collection[str]) -> str | None:
+    """Which of vocab.json and merges.txt a folder lacks, of a class that is loaded from both alone."""
+    if kind.removesuffix("Fast") not in _recorded()["paired"]:
+        return None
+    return next(tokens.half_missing(names), None)
 
 
 def _mapped_wrong(mapped: object) -> str | None:

@@ -280,15 +280,17 @@ def test_words_go_by_the_class_that_the_index_names(tmp_path: Path) -> None:
     ],
 )
 def test_a_tokenizer_needs_its_words(names: list[str], verdict: str, tmp_path: Path) -> None:
-    files = {f"tokenizer/{name}": b"{}" for name in names}
-    report = hfcount.verify(pipeline(tmp_path, gone=("tokenizer/vocab.json",), files=files))
+    raw = {"tokenizer.json": json.dumps({"added_tokens": [], "model": {"type": "BPE", "vocab": {"a": 0}}}).encode()}
+    files = {f"tokenizer/{name}": raw.get(name, b"" if name.endswith(".model") else b"{}") for name in names}
+    gone = tuple(path for path in ("tokenizer/vocab.json", "tokenizer/merges.txt") if path not in files)
+    report = hfcount.verify(pipeline(tmp_path, gone=gone, files=files))
     assert report.verdict == verdict
     assert codes(report) == ([] if verdict == "verified" else ["HF810"])
 
 
 def test_a_tokenizer_of_bytes_has_no_words(tmp_path: Path) -> None:
     index = says(INDEX, tokenizer=["transformers", "ByT5Tokenizer"])
-    assert codes(hfcount.verify(pipeline(tmp_path, index, gone=("tokenizer/vocab.json",)))) == []
+    assert codes(hfcount.verify(pipeline(tmp_path, index, gone=("tokenizer/vocab.json", "tokenizer/merges.txt")))) == []
 
 
 @pytest.mark.parametrize(
@@ -308,6 +310,45 @@ def test_tokens_have_rows_in_the_encoder(
     raw = {name: json.dumps(value).encode() for name, value in files.items()}
     report = hfcount.verify(pipeline(tmp_path, files=raw))
     assert [(one.code, one.severity) for one in report.findings] == ([("HF105", severity)] if severity else [])
+
+
+@pytest.mark.parametrize(
+    ("path", "raw", "code"),
+    [
+        ("tokenizer/tokenizer_config.json", b"{", "HF824"),
+        ("tokenizer/special_tokens_map.json", b"{", "HF824"),
+        ("tokenizer/vocab.json", b"{", "HF824"),
+        ("tokenizer/preprocessor_config.json", b"{", None),
+        ("tokenizer/tokenizer_config.json", b"{}", "HF823"),
+        ("tokenizer/tokenizer_config.json", b'{"max_len": 20}', None),
+    ],
+)
+def test_a_tokenizer_that_does_not_load(path: str, raw: bytes, code: str | None, tmp_path: Path) -> None:
+    """diffusers loads no pipeline with the first three; with an endless length it fails at the first text."""
+    report = hfcount.verify(pipeline(tmp_path, files={path: raw}))
+    assert [(one.code, one.severity) for one in report.findings] == ([(code, "error")] if code else [])
+    assert report.verdict == ("mismatch" if code else "verified")
+
+
+@pytest.mark.parametrize(("gone", "code"), [("merges.txt", "HF129"), ("tokenizer_config.json", "HF823")])
+def test_a_file_of_the_tokenizer_is_missing(gone: str, code: str, tmp_path: Path) -> None:
+    assert codes(hfcount.verify(pipeline(tmp_path, gone=(f"tokenizer/{gone}",)))) == [code]
+
+
+def test_a_processor_that_cannot_be_parsed(tmp_path: Path) -> None:
+    index = says(INDEX, feature_extractor=["transformers", "CLIPImageProcessor"])
+    files = {"feature_extractor/preprocessor_config.json": b"{"}
+    (found,) = hfcount.verify(pipeline(tmp_path, index, files=files)).findings
+    assert (found.code, found.severity) == ("HF824", "error")
+    assert "feature_extractor: preprocessor_config.json is not JSON" in found.message
+
+
+@pytest.mark.parametrize(
+    ("value", "found"), [("x", ["HF814"]), (None, ["HF814"]), ([1], ["HF814"]), (0.5, []), (1, [])]
+)
+def test_a_vae_is_scaled_by_a_number(value: object, found: list[str], tmp_path: Path) -> None:
+    made = pipeline(tmp_path, after=says("vae/config.json", scaling_factor=value))
+    assert codes(hfcount.verify(made)) == found
 
 
 @pytest.mark.parametrize("kind", ["PreTrainedTokenizerFast", "TokenizersBackend"])

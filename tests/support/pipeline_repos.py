@@ -77,13 +77,14 @@ STABLE: Json = {
         "vae": ["diffusers", "AutoencoderKL"],
     },
     "scheduler/scheduler_config.json": {"_class_name": "EulerDiscreteScheduler"},
-    "tokenizer/tokenizer_config.json": {},
+    "tokenizer/tokenizer_config.json": {"model_max_length": 20},
     "tokenizer/vocab.json": {"a": 0, "b": 1},
+    "tokenizer/merges.txt": "#version: 0.2",
     "text_encoder/config.json": ENCODER,
     "unet/config.json": UNET,
     "vae/config.json": VAE,
 }
-"""The documents of a pipeline, by path."""
+"""The documents of a pipeline, by path; a text is one as it stands."""
 
 WEIGHTS = {
     "text_encoder": "text_encoder/model.safetensors",
@@ -138,7 +139,7 @@ def pipeline(
         if f"{part}/config.json" in documents
     }
     after(documents)
-    whole = {path: json.dumps(one).encode() for path, one in documents.items()}
+    whole = {path: (one if isinstance(one, str) else json.dumps(one)).encode() for path, one in documents.items()}
     whole |= {(renamed or {}).get(path, path): raw for path, raw in weights.items()}
     for path, raw in {**whole, **(files or {})}.items():
         if path not in gone:

@@ -3,6 +3,9 @@
 It writes hfcount/checkpoints/pipeline/classes.json: the version of diffusers, and for each signature the classes that
 have it. In a signature `?name` may be absent, and `=name` is a setting that has a default.
 
+And the classes that pad a text to what its tokenizer says of its length (`padded`, by the tokenizers), and that divide
+by the VAE's scaling_factor (`scaled`), by their source.
+
 It also writes hfcount/checkpoints/pipeline/loadable.json: the classes that a part may have, by library, without
 pipelines and, of transformers, without the models, which hfcount/mapper/classes.json has.
 """
@@ -32,17 +35,34 @@ def signature(pipeline: Any) -> str:
     return " ".join(words)
 
 
+_PADDED = {
+    "tokenizer": re.compile(
+        r"max_length=self\.tokenizer\.model_max_length"
+        r"|self\.tokenizer\.model_max_length if (.|\n)*max_length=self\.tokenizer_max_length"
+    ),
+    "tokenizer tokenizer_2": re.compile(
+        r"in zip\(prompts, tokenizers, text_encoders\)(.|\n)*max_length=tokenizer\.model_max_length"
+    ),
+}
+"""What the source of a pipeline has that pads for these tokenizers."""
+
+
 def recorded() -> dict[str, Any]:
     """What the installed diffusers says."""
     import diffusers
 
-    found, base = defaultdict(list), diffusers.DiffusionPipeline
+    found, base, sources = defaultdict(list), diffusers.DiffusionPipeline, {}
     for name in sorted(dir(diffusers)):
         one = getattr(diffusers, name, None)
         if isinstance(one, type) and issubclass(one, base) and one is not base:
             found[signature(one)].append(name)
+            sources[name] = "" if "dummy" in one.__module__ else inspect.getsource(one)
     classes = {text: " ".join(names) for text, names in sorted(found.items())}
-    return {"version": diffusers.__version__, "classes": classes}
+    padded = {
+        which: " ".join(name for name, text in sources.items() if _PADDED[which].search(text)) for which in _PADDED
+    }
+    scaled = " ".join(name for name, text in sources.items() if re.search(r"/ self\.vae\.config\.scaling_factor", text))
+    return {"version": diffusers.__version__, "classes": classes, "padded": padded, "scaled": scaled}
 
 
 def loadable() -> dict[str, str]:

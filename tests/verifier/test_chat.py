@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -79,9 +80,9 @@ def test_an_end_without_a_row_is_never_met(tmp_path: Path) -> None:
         ({"vocab.json": {"[unused1]": 50, "a": 49}}, ["HF105"]),
         ({"vocab.txt": "\n".join(f"w{number}" for number in range(50)).encode() + b"\n"}, []),
         ({"vocab.txt": "\n".join(f"w{number}" for number in range(51)).encode()}, ["HF105"]),
-        ({"vocab.txt": "\n".join(f"w{number}" for number in range(51)).encode(), "tokenizer.json": {}}, []),
-        ({"tokenizer.json": {"model": {"vocab": {"a": 70, "b": 1}}}}, ["HF105"]),
-        ({"tokenizer.json": {"model": {"vocab": [[f"w{number}", 0.0] for number in range(51)]}}}, ["HF105"]),
+        ({"vocab.txt": b"a\n" * 51, "tokenizer.json": {"added_tokens": [], "model": {}}}, []),
+        ({"tokenizer.json": {"added_tokens": [], "model": {"vocab": {"a": 70, "b": 1}}}}, ["HF105"]),
+        ({"tokenizer.json": {"added_tokens": [], "model": {"vocab": [[f"w{n}", 0.0] for n in range(51)]}}}, ["HF105"]),
         ({"qwen.tiktoken": b"YQ== 50\n"}, ["HF105"]),
         ({"tokenizer.model": b"\x0a\x03\x0a\x01a" * 51}, ["HF105"]),
         ({"tokenizer.model": b"\x0a\x03\x0a\x01a" * 51, "dict.txt": b"a 1\n"}, []),
@@ -121,13 +122,86 @@ def test_an_added_token_with_the_id_of_a_word(tmp_path: Path, files: Files, code
         ({**settings(tokenizer_class="LlamaTokenizer"), "tokenizer.model": b""}, []),
         ({**settings(tokenizer_class="MarianTokenizer"), "source.spm": b""}, []),
         (settings(tokenizer_class="ByT5Tokenizer"), []),
-        (settings(tokenizer_class="Own", auto_map={"AutoTokenizer": ["own.Own", None]}), []),
+        ({**settings(tokenizer_class="Own", auto_map={"AutoTokenizer": ["own.Own", None]}), "own.py": b""}, []),
         (settings(), []),
     ],
     ids=str,
 )
 def test_a_tokenizer_without_its_words(tmp_path: Path, files: Files, codes: list[str]) -> None:
     assert said(tmp_path, files) == codes
+
+
+PAIR: Files = {"vocab.json": {"a": 0, "b": 1}, "merges.txt": b"#version: 0.2\n"}
+
+
+@pytest.mark.parametrize(
+    ("files", "values", "says"),
+    [
+        ({}, {"auto_map": {"AutoTokenizer": ["own.Own", None]}}, "own.py, which is missing"),
+        ({}, {"auto_map": {"AutoTokenizer": ["there.Own", "own.Own"]}, "tokenizer_class": "Own"}, "own.py, which is"),
+        ({}, {"auto_map": ["own.Own", None]}, "own.py, which is missing"),
+        ({"own.py": b""}, {"auto_map": {"AutoTokenizer": ["own.Own", None]}}, None),
+        ({}, {"auto_map": {"AutoTokenizer": ["org/other--own.Own", None]}}, None),
+        ({}, {"auto_map": {"AutoProcessor": "own.Own"}}, None),
+        ({}, {"auto_map": {"AutoTokenizer": 5}}, "has 5 for the tokenizer in auto_map"),
+        ({}, {"auto_map": 5}, "has auto_map 5"),
+        ({}, {"tokenizer_class": 5}, "has tokenizer_class 5, which is no name"),
+        ({}, {"tokenizer_class": "NopeTokenizer"}, "has no such class"),
+        ({}, {"tokenizer_class": "NopeTokenizerFast"}, "has no such class"),
+        *(
+            ({}, {"tokenizer_class": f"{kind}Tokenizer{fast}"}, None)
+            for kind in ("GPT2", "LED")
+            for fast in ("", "Fast")
+        ),
+        *(({}, {"tokenizer_class": kind}, None) for kind in ("TokenizersBackend", "PreTrainedTokenizerFast", "T")),
+    ],
+    ids=str,
+)
+def test_a_tokenizer_that_transformers_refuses(
+    tmp_path: Path, files: Files, values: Mapping[str, Any], says: str | None
+) -> None:
+    named = said(tmp_path, {**PAIR, **files, "tokenizer_config.json": dict(values)})
+    assert named == (["HF129"] if says else [])
+    assert says is None or says in hfcount.verify(str(tmp_path)).findings[0].message
+
+
+@pytest.mark.parametrize("gone", PAIR)
+@pytest.mark.parametrize(
+    ("kind", "more", "codes"),
+    [
+        ("GPT2Tokenizer", {}, ["HF129"]),
+        ("Qwen2TokenizerFast", {}, ["HF129"]),
+        ("Wav2Vec2CTCTokenizer", {}, []),
+        ("GPT2Tokenizer", {"tokenizer.json": {"added_tokens": [], "model": {}}}, []),
+        ("GPT2Tokenizer", {"tokenizer.model": b""}, []),
+    ],
+)
+def test_half_a_vocabulary(tmp_path: Path, gone: str, kind: str, more: Files, codes: list[str]) -> None:
+    files = {name: held for name, held in PAIR.items() if name != gone}
+    assert said(tmp_path, {**files, **more, **settings(tokenizer_class=kind)}) == codes
+
+
+@pytest.mark.parametrize(
+    ("files", "says"),
+    [
+        ({"tokenizer.model": b"garbage" * 9}, "no words of sentencepiece or tiktoken"),
+        ({"tokenizer.model": b"<!DOCTYPE html>\n<html></html>"}, "no words of sentencepiece"),
+        ({"tokenizer.model": b"garbage" * 9, "tokenizer.json": {"added_tokens": [], "model": {}}}, None),
+        ({"tokenizer.model": b"YQ== 0\nYg== 1\n"}, None),
+        ({"tokenizer.model": b""}, None),
+        ({"tokenizer.json": {"added_tokens": []}}, None),  # as a recording keeps it
+        ({"tokenizer.json": {"model": {"type": "BPE"}}}, "has no added_tokens"),
+        ({"tokenizer.json": {"added_tokens": [], "version": "1.0"}}, "has no model"),
+        ({"tokenizer.json": {"added_tokens": [], "model": {"type": "Nope"}}}, "a model of type Nope"),
+        ({"preprocessor_config.json": b"{"}, "refuses to load the processor"),
+        ({"processor_config.json": b"[]"}, "refuses to load the processor"),
+        ({"preprocessor_config.json": {"image_processor_type": "CLIPImageProcessor"}}, None),
+    ],
+    ids=str,
+)
+def test_a_file_of_another_form(tmp_path: Path, files: Files, says: str | None) -> None:
+    assert said(tmp_path, files) == (["HF824"] if says else [])
+    assert says is None or says in hfcount.verify(str(tmp_path)).findings[0].message
 
 
 def test_code_that_would_run_is_named(tmp_path: Path) -> None:
@@ -160,7 +234,7 @@ LFS = b"version https://git-lfs.github.com/spec/v1\noid sha256:" + b"0" * 64 + b
         (b'{"model": {', "is not JSON"),
         (b"[]", "holds a list"),
         (b'{"a": "' + b"x" * 300_000, "is not JSON"),
-        (b"{}", ""),
+        (b'{"model": {}, "added_tokens": []}', ""),
         (b'{"a": "' + b"x" * 300_000 + b'"}\n', ""),
     ],
     ids=lambda value: str(value)[:20],
@@ -177,7 +251,7 @@ def test_what_cannot_be_parsed_is_named(tmp_path: Path, name: str, held: bytes, 
 @pytest.mark.parametrize("name", ["generation_config.json", "tokenizer_config.json", "tokenizer.json"])
 def test_a_key_that_recordings_use_is_nothing_in_a_file_of_ones_own(tmp_path: Path, name: str) -> None:
     save_tiny(tmp_path)
-    (tmp_path / name).write_text('{"unreadable": 5}')
+    (tmp_path / name).write_text('{"unreadable": 5, "model": {}, "added_tokens": []}')
     assert "HF824" not in [finding.code for finding in hfcount.verify(str(tmp_path)).findings]
 
 

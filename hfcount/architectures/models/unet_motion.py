@@ -80,9 +80,7 @@ def _filmed(c: Config, plain: Stages, widths: Sequence[int]) -> Stages:
         return tuple(made)
 
     down = stages(plain.down, heads, deep, 0)
-    return Stages(
-        down=down, middle=_middle(c, down[-1], heads[-1], frames), up=stages(plain.up, heads[::-1], back, 1)
-    )
+    return Stages(down=down, middle=_middle(c, down[-1], heads[-1], frames), up=stages(plain.up, heads[::-1], back, 1))
 
 
 def _heads(c: Config, count: int) -> Sequence[int]:

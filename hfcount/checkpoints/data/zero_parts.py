@@ -21,6 +21,7 @@ from hfcount.verifier.rules.hf908_zeros_in_part import ZerosInPart
 _UNLIKELY = 30.0  # natural logarithm of how unlikely a run has to be
 _LOST = 0.4  # the smallest share of a matrix that is taken for a lost part, where it is whole rows
 _FEW = 16  # elements of a run, at least
+_AT_EDGE = 3  # elements of it in a row that is not zero as a whole, at least
 _CODES = ("qweight", "weight_packed", "weight")
 _PRUNED = 0.05  # share of zeros around a run of rows, above which it is pruning
 _WORD = 8  # bytes that are looked at together, so that a run lacks fewer than these at either end
@@ -89,16 +90,16 @@ def _breaks_rows(tensor: Subject, run: Span, source: Source) -> bool:
     parts = [(row - head, row)] if head else []
     parts += [(0, tail)] if tail else []
     return any(
-        _is_unlikely(tensor, end - begin) and not _is_zero_beside(tensor, run, (begin, end), source)
+        _is_unlikely(tensor, run, end - begin) and not _is_zero_beside(tensor, run, (begin, end), source)
         for begin, end in parts
     )
 
 
-def _is_unlikely(tensor: Subject, size: int) -> bool:
-    """Whether chance does not make so many bytes zero beside a row of zeros."""
-    share = tensor.tally.zeros / tensor.tally.count
+def _is_unlikely(tensor: Subject, run: Span, size: int) -> bool:
+    """Whether chance does not make so many bytes zero beside a row of zeros, with as many zeros as are around."""
+    share = _zeros_around(tensor, run)
     elements = size * 8 // BITS[tensor.place.entry.dtype]
-    return elements >= _FEW and elements * -log(share) > _UNLIKELY if share else True
+    return elements >= _AT_EDGE and (not share or elements * -log(share) > _UNLIKELY)
 
 
 def _is_zero_beside(tensor: Subject, run: Span, part: tuple[int, int], source: Source) -> bool:

@@ -11,7 +11,13 @@ from hfcount.checkpoints.pipeline.loadable import is_code, other_type
 from hfcount.checkpoints.pipeline.report import ListedPart, SharedResults, combined
 from hfcount.checkpoints.pipeline.serving import served
 from hfcount.checkpoints.pipeline.sizes import misfits
-from hfcount.checkpoints.pipeline.weightless import scheduler_findings, tokenizer_findings
+from hfcount.checkpoints.pipeline.weightless import (
+    Words,
+    endless,
+    scheduler_findings,
+    tokenizer_findings,
+    unloadable_words,
+)
 from hfcount.checkpoints.pipeline.weights import WeightFiles, is_foreign, layout_of_variant
 from hfcount.checkpoints.report import report_of
 from hfcount.errors import DocumentError, FetchError, HfcountError
@@ -97,10 +103,16 @@ class _Run(NamedTuple):
         there = [entry for entry in entries if not entry.weightless and entry.name not in contents.absent]
         self._open(folders, [entry.name for entry in there if not is_code(entry, folders[entry.name].names)])
         configs = {entry.name: config for entry in entries if (config := self._config(entry))}
+        settings = dict[str, Mapping[str, Any]]()
         for entry in entries:
             findings += class_differs(entry, configs.get(entry.name, {}))
-            findings += self._weightless(entry, folders[entry.name], contents, configs)
-        findings += misfits(self.listing.kind, entries, configs, self.listing.settings)
+            findings += self._scheduler(entry, folders[entry.name], contents)
+            if words := self._words(entry, folders[entry.name], contents):
+                settings[entry.name] = words.settings
+                findings += unloadable_words(words)
+                if words.is_tokenizer:
+                    findings += [*endless(words, self.listing.kind), *tokenizer_findings(words, configs)]
+        findings += misfits(self.listing.kind, entries, {**settings, **configs}, self.listing.settings)
         listed = [self._listed(entry, contents, folders[entry.name]) for entry in entries]
         if self.options.save is not None:
             parts = {name: part.found for name, part in self.opened.items() if isinstance(part.found, Documents)}
@@ -131,18 +143,21 @@ class _Run(NamedTuple):
             if folders[name].root:
                 self.opened[name] = _Opened(self.request, self._root(), root=True)
 
-    def _weightless(
-        self, entry: Entry, folder: Folder, contents: PartFolders, configs: Mapping[str, Mapping[str, Any]]
-    ) -> Iterator[Finding]:
-        """Findings about a scheduler or a tokenizer of a local folder; on the Hub these would need further requests."""
+    def _scheduler(self, entry: Entry, folder: Folder, contents: PartFolders) -> Iterator[Finding]:
+        """Findings about a scheduler of a local folder; on the Hub these would need further requests."""
         if self.documents.source != "folder" or entry.name in contents.absent:
             return
         if entry.kind.endswith("Scheduler") and self.documents.place:
             name = SCHEDULER if folder.root else f"{entry.name}/{SCHEDULER}"
             yield from scheduler_findings(entry, self.documents.place, name)
-        elif entry.weightless and entry.name.startswith("tokenizer") and not folder.root:
-            place = local_path(self.request.path) / entry.name
-            yield from tokenizer_findings(entry, place, folder.names, configs)
+
+    def _words(self, entry: Entry, folder: Folder, contents: PartFolders) -> Words | None:
+        """A tokenizer or processor of a local folder; None for other parts, or elsewhere."""
+        if self.documents.source != "folder" or entry.name in contents.absent or folder.root:
+            return None
+        if not entry.weightless or entry.kind.endswith("Scheduler") or is_code(entry, folder.names):
+            return None
+        return Words.read(entry, local_path(self.request.path) / entry.name, folder.names)
 
     def _root(self) -> PartResult:
         """The model in the pipeline's own folder."""

@@ -3,7 +3,7 @@
 import json
 from functools import cache
 from importlib.resources import files
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class Signature(NamedTuple):
@@ -26,10 +26,26 @@ class Signature(NamedTuple):
 
 
 @cache
+def _read() -> dict[str, Any]:
+    values: dict[str, Any] = json.loads(files(__package__).joinpath("classes.json").read_bytes())
+    return values
+
+
+@cache
 def _recorded() -> tuple[str, dict[str, str]]:
     """The version of diffusers, and the signature of each class."""
-    values = json.loads(files(__package__).joinpath("classes.json").read_bytes())
+    values = _read()
     return values["version"], {name: text for text, names in values["classes"].items() for name in names.split()}
+
+
+def padding(kind: str) -> list[str]:
+    """The tokenizers to whose model_max_length a pipeline of this class pads a text, by its source."""
+    return [name for names, kinds in _read()["padded"].items() if kind in kinds.split() for name in names.split()]
+
+
+def scales(kind: str) -> bool:
+    """Whether a pipeline of this class divides what it decodes by its VAE's scaling_factor, by its source."""
+    return kind in _read()["scaled"].split()
 
 
 def version() -> str:

@@ -1,7 +1,7 @@
 """Rules between the sizes of a pipeline's parts, from the code of diffusers 0.42.1.
 
 A rule is `key = sum`: keys are written part.key, `a|b` is the first key that is set, `pipeline` is model_index.json,
-and `or` stands between sums that will both do. `area(key)` are the pixels that a latent of as many levels stands for,
+and `or` stands between sums that will both do. a number stands for itself, `area(key)` are the pixels that a latent of as many levels stands for,
 `sum(key)` is the sum of a list. Rules for one part alone are of sizes that its class takes and cannot run.
 """
 
@@ -68,6 +68,10 @@ _UNETS = (
     Rule("StableDiffusionImageVariationPipeline|StableVideoDiffusionPipeline",
          "unet.cross_attention_dim = image_encoder.projection_dim",
          "stable_video_diffusion/pipeline_stable_video_diffusion.py:221"),
+    Rule("StableVideoDiffusionPipeline", "image_encoder.image_size = 224",
+         "stable_video_diffusion/pipeline_stable_video_diffusion.py:207"),
+    Rule(r"Kandinsky(V22)?Prior\w*", "prior.num_embeddings = tokenizer.model_max_length",
+         "kandinsky2_2/pipeline_kandinsky2_2_prior.py:279"),
     Rule("StableVideoDiffusionPipeline", f"unet.out_channels = {_LATENT}",
          "stable_video_diffusion/pipeline_stable_video_diffusion.py:606"),
     Rule(_XL, "unet.cross_attention_dim = text_encoder.hidden_size + text_encoder_2.hidden_size",

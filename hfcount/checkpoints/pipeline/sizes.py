@@ -6,6 +6,7 @@ from math import prod
 from typing import Any, NamedTuple
 
 from hfcount.checkpoints.pipeline.schedulers import needed_of_scheduler
+from hfcount.checkpoints.pipeline.signatures import scales
 from hfcount.checkpoints.pipeline.size_rules import RULES, SHIFTED, Rule
 from hfcount.formats.model_index import Entry
 from hfcount.mapper.class_defaults import declared
@@ -56,6 +57,10 @@ class Configs:
                     return _Value(f"{part}.{name}", value)
         return None
 
+    def written(self, part: str, key: str, absent: Any) -> Any:
+        """The value of a key as its config has it; `absent` where it does not."""
+        return self._configs.get(part, {}).get(key, absent)
+
     def _of(self, part: str, values: Any, key: str, written: bool) -> Any:
         if not isinstance(values, Mapping):
             return None
@@ -97,8 +102,9 @@ def _broken(kind: str, rule: Rule, configs: Configs) -> PartsDoNotFit | None:
     part, _, key = observed.key.partition(".")
     return PartsDoNotFit(
         statement=(
-            f"{observed.key} is {shown(observed.value)}, and {sizes}: {kind} needs {observed.key} = {needed}"
-            f"{f', which is {result}' if result else ''}."
+            f"{observed.key} is {shown(observed.value)}{f', and {sizes}' if sizes else ''}:"
+            f" {kind} needs {observed.key} = {needed}"
+            f"{f', which is {result}' if result and sizes else ''}."
         ),
         source=f"diffusers 0.42.1, pipelines/{rule.source}",
         file=f"{part}/config.json",
@@ -181,16 +187,22 @@ def _fix(observed: _Value, expected: Sequence[_Sum], used: Mapping[str, Any]) ->
 
 
 def _unshifted(kind: str, configs: Configs) -> Iterator[PartsDoNotFit]:
-    """A VAE without a shift, where the pipeline shifts."""
+    """A VAE without a number to shift or to scale by, where the pipeline does."""
     pattern, source = SHIFTED
-    if re.fullmatch(pattern, kind) and configs.value("vae.latent_channels") and not configs.value("vae.shift_factor"):
-        yield PartsDoNotFit(
-            statement=f"vae.shift_factor is null, but {kind} needs a number, which it subtracts when it decodes.",
-            source=f"diffusers 0.42.1, pipelines/{source}",
-            file="vae/config.json",
-            key="shift_factor",
-            fix="Use the vae that belongs to this pipeline, or set its shift_factor.",
-        )
+    rows = [("shift_factor", "it subtracts", f"pipelines/{source}", None)] if re.fullmatch(pattern, kind) else []
+    if scales(kind):
+        rows.append(("scaling_factor", "it divides by", f"source of {kind}", 1))
+    for key, use, where, absent in rows:
+        setting = configs.value(f"vae.{key}")
+        value = setting.value if setting else configs.written("vae", key, absent)
+        if configs.value("vae.latent_channels|z_dim") and (isinstance(value, str | list | dict) or value is None):
+            yield PartsDoNotFit(
+                statement=f"vae.{key} is {shown(value)}, but {kind} needs a number, which {use} when it decodes.",
+                source=f"diffusers 0.42.1, {where}",
+                file="vae/config.json",
+                key=key,
+                fix=f"Use the vae that belongs to this pipeline, or set its {key}.",
+            )
 
 
 def _scheduled(kind: str, entries: Sequence[Entry]) -> Iterator[PartsDoNotFit]:

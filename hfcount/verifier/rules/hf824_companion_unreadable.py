@@ -4,7 +4,7 @@ from hfcount.fetcher.layout import GENERATION
 from hfcount.fetcher.tokens import PROCESSORS
 from hfcount.text import printable
 from hfcount.verifier.finding import Finding
-from hfcount.verifier.loaders.labels import NEWEST
+from hfcount.verifier.loaders.labels import DIFFUSERS, NEWEST
 
 
 class CompanionUnreadable(Finding):
@@ -12,6 +12,7 @@ class CompanionUnreadable(Finding):
 
     Args:
         problem: what is wrong with the file, in sentences.
+        pipeline: whether the file is of a part of a pipeline.
     """
 
     code = "HF824"
@@ -23,10 +24,13 @@ class CompanionUnreadable(Finding):
 
     file: str
     problem: str
+    pipeline: bool = False
 
     @property
     def text(self) -> str:
-        if self.file == GENERATION:
+        if self.pipeline:
+            follows = f"{DIFFUSERS} refuses to load the pipeline."
+        elif self.file == GENERATION:
             follows = f"{NEWEST} loads the model without it, and generates with the usual settings."
         elif self.file in PROCESSORS:
             follows = f"{NEWEST} refuses to load the processor."
