@@ -19,6 +19,7 @@ from hfcount.text import printable, shown
 
 Values = Mapping[str, Any]
 
+_AS_THEY_ARE = frozenset((int, str, bool, type(None)))
 _LONG = 100  # entries up to which an object is compared key by key
 _ORDER: tuple[Effect, ...] = ("tensors", "storage", "reading", "unknown", "training", "none")
 
@@ -50,7 +51,7 @@ def compare(a: Values, b: Values, blueprints: tuple[Blueprint | None, Blueprint 
     a, b, path = _alike(a, b)
     if path:  # the inner config names no class
         a, b = ({name: value for name, value in values.items() if name != "architectures"} for values in (a, b))
-    models = _Model(a), _Model(b)
+    models = _Models(_Model(a), _Model(b))
     rows = [_row(key, models) for key in _differing(a, b, str(a.get("model_type") or ""), ("", ""))]
     if not path:
         rows = _with_readers(rows, blueprints)
@@ -88,6 +89,7 @@ def _differing(a: Values, b: Values, kind: str, paths: tuple[str, str], inner: b
     kinds = {kind_ for kind_ in (a.get("model_type"), b.get("model_type")) if isinstance(kind_, str)}
     kind, path = kind if len(kinds) < 2 else "", paths[0]
     first, second = ((dict(config), {}) if inner else settled(config, kind) for config in (a, b))
+    usual = defaults(kind)
     for name in dict.fromkeys((*first[0], *second[0])):
         value, other = first[0].get(name, ABSENT), second[0].get(name, ABSENT)
         if same(value, other) or (name == "model_type" and path and len(kinds) < 2):
@@ -97,8 +99,8 @@ def _differing(a: Values, b: Values, kind: str, paths: tuple[str, str], inner: b
             yield from _inner(value, other, declared(kind), name, names)
             continue
         written = value is not ABSENT, other is not ABSENT
-        default = defaults(kind).get(name, ABSENT)
-        value, other = (default if value is ABSENT else value for value in (value, other))
+        default = usual.get(name, ABSENT)
+        value, other = default if value is ABSENT else value, default if other is ABSENT else other
         if not same(value, other):
             known = inner or is_named(kind, name) or declares(kind, name)
             yield _Key(f"{path}{name}", value, other, written, known, names)
@@ -191,6 +193,19 @@ def _without(values: Values, path: list[str]) -> dict[str, Any]:
     return {name: value for name, value in values.items() if name != first}
 
 
+class _Models:
+    """Both models, and the keys that either reads."""
+
+    def __init__(self, a: _Model, b: _Model) -> None:
+        self.both = a, b
+        self.read = a.read | b.read
+        self.asked = self.read | {"architectures", "model_type"}
+
+    def reads(self, key: _Key) -> bool:
+        """Whether either reads a key, by any of its names."""
+        return key.key in self.read or not self.read.isdisjoint(key.names)
+
+
 _Rows = dict[tuple[str, ...], list[Row]]
 
 
@@ -203,14 +218,14 @@ def _rows(blueprint: Blueprint) -> _Rows:
     return by_text
 
 
-def _row(key: _Key, models: tuple[_Model, _Model]) -> ConfigKey:
+def _row(key: _Key, models: _Models) -> ConfigKey:
     effect, tensors = _effect(key, models)
     absent: Literal["a", "b"] | None = None if all(key.written) else "b" if key.written[0] else "a"
     a, b = json_value(key.a), json_value(key.b)
     return ConfigKey(key=printable(key.key), a=a, b=b, effect=effect, absent=absent, tensors=tensors)
 
 
-def _effect(key: _Key, models: tuple[_Model, _Model]) -> tuple[Effect, tuple[str, ...]]:
+def _effect(key: _Key, models: _Models) -> tuple[Effect, tuple[str, ...]]:
     by_name = effect(key.key)
     if by_name in ("none", "storage"):
         return by_name, ()
@@ -224,16 +239,14 @@ def _effect(key: _Key, models: tuple[_Model, _Model]) -> tuple[Effect, tuple[str
     made = _lacks(key, None) and not all(key.written) and not is_shapeless(key.key.rpartition(".")[2])
     if _lacks(key, ABSENT) or made:
         return "unknown", ()  # a class may make of others what is absent
-    known = key.known or {key.key, *key.names} & (models[0].read | models[1].read)
-    return ("reading" if known else "unknown"), ()
+    return ("reading" if key.known or models.reads(key) else "unknown"), ()
 
 
-def _sized(key: _Key, models: tuple[_Model, _Model]) -> tuple[str, ...] | None:
+def _sized(key: _Key, models: _Models) -> tuple[str, ...] | None:
     """The tensors that a key changes; empty if only together with other keys, None if none."""
-    model, other = models
+    model, other = models.both
     first, last = key.key.partition(".")[0], key.key.rpartition(".")[2]
-    asked = {key.key, *key.names, first} & {*model.read, *other.read, "architectures", "model_type"}
-    if model.rows is None or other.rows is None or not asked:
+    if model.rows is None or other.rows is None or models.asked.isdisjoint((key.key, *key.names, first)):
         return None
     tensors = model.changed_by(key.names[0], key.b)
     if tensors:
@@ -247,12 +260,11 @@ def _sized(key: _Key, models: tuple[_Model, _Model]) -> tuple[str, ...] | None:
     return None
 
 
-def _is_derived(key: _Key, models: tuple[_Model, _Model]) -> bool:
+def _is_derived(key: _Key, models: _Models) -> bool:
     """Whether a size absent on one side equals the value derived from other keys."""
     if all(key.written) or not (_lacks(key, None) or _lacks(key, ABSENT)):
         return False
-    read = {key.key, *key.names} & (models[0].read | models[1].read)
-    return bool(read) and not is_shapeless(key.key.rpartition(".")[2]) and models[0].rows is not None
+    return models.reads(key) and not is_shapeless(key.key.rpartition(".")[2]) and models.both[0].rows is not None
 
 
 def _lacks(key: _Key, value: Any) -> bool:
@@ -271,6 +283,8 @@ def json_value(value: Any) -> Any:
     """A value as JSON; None for an absent one without a known default."""
     if value is ABSENT:
         return None
+    if type(value) in _AS_THEY_ARE:
+        return value
     try:
         json.dumps(value, allow_nan=False)
     except (TypeError, ValueError, RecursionError):

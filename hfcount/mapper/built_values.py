@@ -33,14 +33,18 @@ class BuiltValues(NamedTuple):
         refused: keys by form with which no model is built; of a nested config those that only the whole reads, by path.
         same: sizes, by form, that bear on no tensor.
         uneven: keys with numbers of heads, each with the key of the size that has to be a multiple of them.
+        known: all keys of `refused`; a config may have many others.
     """
 
     refused: Mapping[str, frozenset[str]]
     same: Mapping[str, frozenset[str]]
     uneven: Mapping[str, str]
+    known: frozenset[str]
 
     def needed(self, key: str, value: Any) -> str | None:
         """What a key has to hold in place of a value with which no model is built; None if one is, or may be."""
+        if key not in self.known:
+            return None
         return next((_NEEDED[form] for form in forms(value) if self.refuses(form, key)), None)
 
     def bears_on_nothing(self, key: str, value: Any) -> bool:
@@ -126,7 +130,7 @@ def built_values(kind: str, version: str) -> BuiltValues | None:
         for name in ("refused", "same")
     )
     uneven = {key: size for key, size in {**newest.get("uneven", {}), **own.get("uneven", {})}.items() if size}
-    return BuiltValues(refused, same, uneven)
+    return BuiltValues(refused, same, uneven, frozenset().union(*refused.values()))
 
 
 @cache

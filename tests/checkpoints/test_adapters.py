@@ -365,6 +365,7 @@ UNREAD = {
     "back-reference": {"target_modules": r"(.)\1"},
     "no targets": {"target_modules": None},
     "a variant": {"use_qalora": True},
+    "a variant by an empty object": {"kasa_config": {}},
     "a method": {"peft_type": "LILY"},
     "more patterns than are tried": {"rank_pattern": {f"x{number}.*(a|b)": 3 for number in range(400)}},
 }
@@ -435,6 +436,10 @@ SETTINGS: list[tuple[Json, list[str]]] = [
     ({"peft_type": "IA3", "feedforward_modules": ["w1"]}, ["feedforward_modules"]),
     ({"peft_type": "OFT", "r": 0, "oft_block_size": 4, "init_weights": None}, ["init_weights"]),
     ({"peft_type": "VERA", "projection_prng_key": 1.5}, ["projection_prng_key"]),
+    ({"arrow_config": []}, ["arrow_config"]),
+    ({"use_bdlora": False}, ["use_bdlora"]),
+    ({"monteclora_config": True, "target_parameters": "x"}, ["monteclora_config", "target_parameters"]),
+    ({"monteclora_config": [], "kasa_config": {}, "target_parameters": []}, []),
 ]
 
 

@@ -258,6 +258,32 @@ def test_a_word_that_the_scheduler_does_not_take(values: dict[str, Any], key: st
     assert report.verdict == ("mismatch" if key else "verified")
 
 
+@pytest.mark.parametrize(
+    ("values", "key"),
+    [
+        ({"use_karras_sigmas": "yes"}, "use_karras_sigmas"),
+        ({"use_karras_sigmas": None}, "use_karras_sigmas"),
+        ({"use_karras_sigmas": 1}, None),
+        ({"num_train_timesteps": "1000"}, "num_train_timesteps"),
+        ({"beta_start": "x"}, None),  # nor do some schedules read this
+        ({"use_karras_sigmas": "yes", "_use_default_values": ["use_karras_sigmas"]}, None),
+        ({"steps_offset": "x"}, None),  # which only one way to space the timesteps reads
+    ],
+)
+def test_a_type_that_the_scheduler_does_not_take(values: dict[str, Any], key: str | None, tmp_path: Path) -> None:
+    report = hfcount.verify(pipeline(tmp_path, after=says("scheduler/scheduler_config.json", **values)))
+    assert [(one.code, one.key) for one in report.findings] == ([("HF822", key)] if key else [])
+
+
+def test_transformers_reads_a_whole_file_before_an_index(tmp_path: Path) -> None:
+    index = json.dumps({"metadata": {"total_size": 8}, "weight_map": {"a": "model-00001-of-00001.safetensors"}})
+    path = "text_encoder/model.safetensors.index.json"
+    report = hfcount.verify(pipeline(tmp_path / "a", files={path: index.encode()}))
+    assert (report.verdict, [(one.code, one.severity) for one in report.findings]) == ("explained", [("HF005", "note")])
+    report = hfcount.verify(pipeline(tmp_path / "b", files={path: index.encode()}, gone=(WEIGHTS["text_encoder"],)))
+    assert report.verdict == "mismatch"
+
+
 def test_words_go_by_the_class_that_the_index_names(tmp_path: Path) -> None:
     def solver(kind: str) -> hfcount.Report:
         index = says(INDEX, scheduler=["diffusers", kind])

@@ -42,7 +42,9 @@ def test_forms(value: object, found: list[str]) -> None:
 
 @pytest.mark.parametrize("given", [[], ["scale"], ["rope_scaling"], ["rope_theta", "scale"]])
 def test_a_default_by_which_nothing_is_built(given: list[str]) -> None:
-    record = BuiltValues({"absent": frozenset({"scale", "rope_parameters"})}, {}, {})
+    record = BuiltValues(
+        {"absent": frozenset({"scale", "rope_parameters"})}, {}, {}, frozenset({"scale", "rope_parameters"})
+    )
     lacking = {"scale", "rope_parameters"} - {*given} - ({"rope_parameters"} if "rope" in str(given) else set())
     assert {*record.needed_absent(given)} == lacking
 

@@ -758,14 +758,22 @@ def adds(tokens: Json) -> Callable[[Checkpoint], None]:
     return lambda checkpoint: checkpoint.others.update({"added_tokens.json": json.dumps(tokens).encode()})
 
 
-def spoken(template: str = "", ends: int = 2, **files: bytes) -> Callable[[Checkpoint], object]:
+TOKENIZER = b'{"added_tokens": [], "model": {}}'
+
+
+def spoken(template: str = "", ends: int = 2, kind: str = "T", **files: bytes) -> Callable[[Checkpoint], object]:
     """Lays a tokenizer and a generation config beside the model; `files` are further ones, by the name before .json."""
     decoder = {"2": {"content": "</s>"}, "48": {"content": "<|im_end|>"}}
-    settings = {"tokenizer_class": "T", "eos_token": "</s>", "chat_template": template, "added_tokens_decoder": decoder}
+    settings = {
+        "tokenizer_class": kind,
+        "eos_token": "</s>",
+        "chat_template": template,
+        "added_tokens_decoder": decoder,
+    }
     documents = {"tokenizer_config.json": settings, "generation_config.json": {"eos_token_id": ends}}
     others = {name: json.dumps(document).encode() for name, document in documents.items()}
     return lambda checkpoint: checkpoint.others.update(
-        others | {f"{name}.json": content for name, content in ({"tokenizer": b"{}"} | files).items() if content}
+        others | {f"{name}.json": content for name, content in ({"tokenizer": TOKENIZER} | files).items() if content}
     )
 
 
@@ -1703,6 +1711,9 @@ CASES: dict[str, Case] = {
     "a tokenizer that is cut off": Case(
         "verified", "HF824", ("tokenizer.json is not JSON", "refuses to load"), spoil=spoken(tokenizer=b'{"model": {')
     ),
+    "a tokenizer of no class that transformers has": Case(
+        "verified", "HF129", ("names OwnTokenizer", "has no such class"), spoil=spoken(kind="OwnTokenizer")
+    ),
     "a tokenizer without its words": Case("verified", "HF128", ("names T",), spoil=spoken(tokenizer=b"")),
     "a width that its heads do not divide": Case(
         "mismatch",
@@ -1955,6 +1966,12 @@ CASES: dict[str, Case] = {
         make=lambda: Piped(after=pipeline_repos.says("unet/config.json", _class_name="VQModel")),
     ),
     "all parts in a variant": Case("verified", "HF816", ('variant="fp16"',), make=lambda: Piped(renamed=IN_VARIANT)),
+    "a tokenizer without a length": Case(
+        "mismatch",
+        "HF823",
+        ("tokenizer/tokenizer_config.json has no model_max_length", "fails at its first text"),
+        make=lambda: Piped(after=lambda documents: documents.update({"tokenizer/tokenizer_config.json": {"x": 1}})),
+    ),
     "one part in a variant": Case(
         "mismatch", "HF817", ("unet has its weights",), make=lambda: Piped(renamed={UNET: IN_VARIANT[UNET]})
     ),

@@ -4,6 +4,9 @@ It writes hfcount/checkpoints/pipeline/schedulers.json: for each class (`words`)
 hold one of a few words, and those words. A word is taken if a scheduler with it can be built, its timesteps be set and
 a step be made, alone or beside another word of a further key. Keys of which no word is refused are left out.
 
+And the keys of each class that hold a number or a flag, by what it refuses for them (`mistyped`): with a text, a list,
+an object or null, no scheduler can be built or make a step, whatever one further key says.
+
 And which pipelines scale noise by `init_noise_sigma` of their scheduler (`scaling`), or give its set_timesteps the
 argument `mu` (`shifting`), by their source, and which schedulers have no such thing (`unscaled`, `unshifted`).
 """
@@ -64,6 +67,46 @@ def closed(kind: Any) -> Words:
     return {name: [word for word in texts(kind) if not refuses(kind, name, word, alone)] for name in keys}
 
 
+WRONG: dict[str, Any] = {"text": "x", "list": [1], "object": {"x": 1}, "null": None}
+"""Values of other types, one of each."""
+
+
+def runs(kind: Any, values: Mapping[str, Any], **given: Any) -> bool:
+    """Whether a scheduler with these values is built and makes a step, its timesteps set with `given`."""
+    import torch
+
+    try:
+        scheduler = kind(**values)
+        shifts = {"mu": 1.0} if scheduler.config.get("use_dynamic_shifting") else {}
+        scheduler.set_timesteps(**(given or {"num_inference_steps": 4}), **shifts)
+        sample = torch.zeros(1, 4, 2, 2)
+        scheduler.step(sample, scheduler.timesteps[0], sample)
+    except Exception:  # of any kind, from anywhere in a scheduler's code
+        return False
+    return True
+
+
+def mistyped(kind: Any, words: Words) -> dict[str, str]:
+    """The keys of a class that hold a number or a flag, by the types of values that it refuses for them."""
+    defaults = {name: one.default for name, one in inspect.signature(kind.__init__).parameters.items()}
+    beside: list[dict[str, Any]] = [{}, {"trained_betas": [0.1] * 1000}]
+    beside += [{name: not value} for name, value in defaults.items() if isinstance(value, bool)]
+    beside += [{name: word} for name, taken in words.items() for word in taken]
+    ways: list[dict[str, Any]] = [{}, {"sigmas": [1.0, 0.5]}, {"timesteps": [500, 20]}]
+    working = [(values, way) for values in beside for way in ways if runs(kind, values, **way)]
+    found: dict[str, list[str]] = {}
+    for name in (name for name, value in defaults.items() if isinstance(value, bool | int | float)):
+        tried = [(values, way) for values, way in working if name not in values]
+        refused = [
+            which
+            for which, value in WRONG.items()
+            if tried and not any(runs(kind, {**values, name: value}, **way) for values, way in tried)
+        ]
+        if refused:
+            found.setdefault(" ".join(refused), []).append(name)
+    return {refused: " ".join(names) for refused, names in sorted(found.items())}
+
+
 def classes(base: type) -> dict[str, Any]:
     """The classes of the installed diffusers below a base, by name; of those that others stand in for, none."""
     import diffusers
@@ -81,12 +124,15 @@ def recorded() -> dict[str, Any]:
     import diffusers
 
     schedulers, pipelines = classes(diffusers.SchedulerMixin), classes(diffusers.DiffusionPipeline)
-    words = {name: {key: " ".join(taken) for key, taken in closed(kind).items()} for name, kind in schedulers.items()}
+    lists = {name: closed(kind) for name, kind in schedulers.items()}
+    words = {name: {key: " ".join(taken) for key, taken in keys.items()} for name, keys in lists.items()}
+    wrong = {name: mistyped(kind, lists[name]) for name, kind in schedulers.items()}
     scaled = [name for name, kind in schedulers.items() if "init_noise_sigma" in inspect.getsource(kind)]
     shifted = [name for name, kind in schedulers.items() if "mu" in inspect.signature(kind.set_timesteps).parameters]
     sources = {name: inspect.getsource(kind) for name, kind in pipelines.items()}
     return {
         "words": {name: keys for name, keys in words.items() if keys},
+        "mistyped": {name: keys for name, keys in wrong.items() if keys},
         "scaling": " ".join(name for name, text in sources.items() if "scheduler.init_noise_sigma" in text),
         "shifting": " ".join(name for name, text in sources.items() if re.search(r"\bmu=mu\b", text)),
         "unscaled": " ".join(sorted(schedulers.keys() - {*scaled})),

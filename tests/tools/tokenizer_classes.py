@@ -1,8 +1,8 @@
 """Records the tokenizer classes of transformers: `python tests/tools/tokenizer_classes.py` (extra `oracle`).
 
 It writes hfcount/verifier/tokenizer_classes.json: the names that transformers has (`names`), those that need both
-vocab.json and merges.txt where there is no tokenizer.json (`paired`, run), and the types whose own class goes before the
-one that tokenizer_config.json names (`typed`).
+vocab.json and merges.txt where there is no tokenizer.json (`paired`, run), and the types whose own class goes before
+the one that tokenizer_config.json names (`typed`).
 """
 
 import contextlib

@@ -64,6 +64,14 @@ def _is_object(value: Any) -> bool:
     return value is None or isinstance(value, dict)
 
 
+def _is_object_or_empty(value: Any) -> bool:
+    return not value or isinstance(value, dict)
+
+
+def _is_list_or_empty(value: Any) -> bool:
+    return not value or isinstance(value, list)
+
+
 def _is_by_module(value: Any) -> bool:
     return isinstance(value, dict) and all(map(_is_number, value.values()))
 
@@ -95,13 +103,19 @@ _OBJECT = _Allowed(_is_object, "an object or null")
 _BY_MODULE = _Allowed(_is_by_module, "an object of numbers by module")
 _BIAS = _Allowed(_is_bias, "none, all or lora_only")
 
+_OF_OBJECTS = """
+    arrow_config corda_config eva_config kasa_config lora_ga_config use_bdlora velora_config
+    """.split()
+
 _LORA: Mapping[str, _Allowed] = {
     "lora_alpha": _NUMBER,
     "lora_dropout": _DROPOUT,
     "bias": _BIAS,
     "trainable_token_indices": _Allowed(_is_rows, "a list of token ids, an object of such lists, or null"),
     "layer_replication": _Allowed(_is_replication, "a list of pairs, or null"),
-    **dict.fromkeys(("corda_config", "eva_config", "kasa_config", "lora_ga_config", "velora_config"), _OBJECT),
+    "monteclora_config": _Allowed(_is_object_or_empty, "an object or null"),
+    "target_parameters": _Allowed(_is_list_or_empty, "a list of names, or null"),
+    **dict.fromkeys(_OF_OBJECTS, _OBJECT),
 }
 
 _METHODS: Mapping[str, Mapping[str, _Allowed]] = {

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from hfcount.checkpoints.adapter.methods import METHODS, VARIANTS, AdaptedModule, Method, Shape
+from hfcount.checkpoints.adapter.methods import METHODS, OBJECTS, VARIANTS, AdaptedModule, Method, Shape
 from hfcount.checkpoints.adapter.modules import ModuleSet, containers
 from hfcount.checkpoints.adapter.rewrite import Rewrite, rewritten
 from hfcount.checkpoints.adapter.settings import Settings
@@ -96,7 +96,8 @@ def expect(settings: Settings, modules: Sequence[ModuleSet], rewrite: Rewrite | 
 
 def _check_variants(settings: Settings) -> None:
     for key in VARIANTS:
-        if settings.values.get(key):
+        value = settings.values.get(key)
+        if value or (isinstance(value, dict) and key in OBJECTS):
             raise Unread(f"{settings.where} sets {key}, and hfcount does not know what tensors that adds")
 
 

@@ -318,15 +318,10 @@ METHODS: Mapping[str, Method] = {
 PROMPTS = ("PROMPT_TUNING", "PREFIX_TUNING", "P_TUNING")
 """Methods that learn what is put before the input, and adapt no module."""
 
-VARIANTS = (
-    "layer_replication",
-    "use_bdlora",
-    "use_qalora",
-    "arrow_config",
-    "kasa_config",
-    "monteclora_config",
-    "velora_config",
-)
+OBJECTS = ("use_bdlora", "arrow_config", "kasa_config", "monteclora_config", "velora_config")
+"""Settings of LoRA that build something else, even if they are an empty object."""
+
+VARIANTS = ("layer_replication", "use_qalora", *OBJECTS)
 """Settings of LoRA that build something else, which is not described."""
 
 

@@ -200,7 +200,7 @@ class _Run(NamedTuple):
         if variant := contents.variant.get(entry.name):
             part = of_variant(part, contents.weights[entry.name], variant)
         try:
-            report = _judge(part.replace(loaded_as=_class_of(entry, self._config(entry))), asked, settings)
+            report = _judge(entry, part.replace(loaded_as=_class_of(entry, self._config(entry))), asked, settings)
         except HfcountError as error:
             return _unknown(error.kind, str(error))
         if unread and self.options.depth != "config" and report.error is None:
@@ -219,12 +219,21 @@ class _Run(NamedTuple):
             yield Beside(kind=kind, count=len(files), files=tuple(printable(name) for name in files[:100]))
 
 
-def _judge(part: Documents, request: Request, options: Options) -> Report:
+def _judge(entry: Entry, part: Documents, request: Request, options: Options) -> Report:
     """The report of a part."""
     inspection = with_values(examine(part, options.of_headers), request, options)
     outcome = inspection.outcome  # diffusers loads every part in the dtype that it is asked for
-    outcome.findings = [finding for finding in outcome.findings if finding.code != "HF302"]
+    findings = [finding for finding in outcome.findings if finding.code != "HF302"]
+    outcome.findings = [_milder(finding) if entry.library == "transformers" else finding for finding in findings]
     return report_of(inspection)
+
+
+def _milder(finding: Finding) -> Finding:
+    """A finding as transformers, which alone loads the part, has it: it reads a whole file before an index."""
+    from hfcount.verifier.rules.hf005_missing_shard import MissingByIndex
+
+    stale = isinstance(finding, MissingByIndex) and finding.stored == finding.all
+    return finding.replace(severity="note") if stale else finding
 
 
 def of_variant(part: Documents, files: WeightFiles, variant: str) -> Documents:

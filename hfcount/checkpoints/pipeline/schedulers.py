@@ -19,20 +19,32 @@ def _recorded() -> Mapping[str, Any]:
 
 
 def refused_values(kind: str, values: Mapping[str, Any], file: str) -> Iterator[SchedulerValueRefused]:
-    """HF822: the values of a scheduler's config that are none of the words that its class takes for the key.
+    """HF822: the values of a scheduler's config that its class does not take: other words, or other types.
 
     Args:
         kind: the class; values: of the config, whose path is `file`.
     """
+    recorded = _recorded()
+    for key, words in recorded["words"].get(kind, {}).items():
+        taken = tuple(words.split())
+        if _is_read(key, values) and values[key] not in taken:
+            yield SchedulerValueRefused(kind=kind, key=key, value=values[key], taken=taken, file=file)
+    for types, keys in recorded["mistyped"].get(kind, {}).items():
+        for key in keys.split():
+            if _is_read(key, values) and _TYPES.get(type(values[key])) in types.split():
+                yield SchedulerValueRefused(kind=kind, key=key, value=values[key], taken=_NUMERIC, file=file)
+
+
+def _is_read(key: str, values: Mapping[str, Any]) -> bool:
+    """Whether a scheduler reads the value of a key from its config."""
     unused = values.get(_UNUSED)
-    for key, words in _recorded()["words"].get(kind, {}).items():
-        if key not in values or (isinstance(unused, list) and key in unused):
-            continue
-        if key == "beta_schedule" and values.get("trained_betas") is not None:
-            continue  # then it is not read
-        taken, value = tuple(words.split()), values[key]
-        if value not in taken:
-            yield SchedulerValueRefused(kind=kind, key=key, value=value, taken=taken, file=file)
+    if key not in values or (isinstance(unused, list) and key in unused):
+        return False
+    return not (key.startswith("beta_") and values.get("trained_betas") is not None)
+
+
+_NUMERIC = ("a number", "true and false")
+_TYPES = {str: "text", list: "list", dict: "object", type(None): "null"}
 
 
 def needed_of_scheduler(pipeline: str, scheduler: str) -> str:

@@ -1,8 +1,9 @@
 """Rules between the sizes of a pipeline's parts, from the code of diffusers 0.42.1.
 
 A rule is `key = sum`: keys are written part.key, `a|b` is the first key that is set, `pipeline` is model_index.json,
-and `or` stands between sums that will both do. a number stands for itself, `area(key)` are the pixels that a latent of as many levels stands for,
-`sum(key)` is the sum of a list. Rules for one part alone are of sizes that its class takes and cannot run.
+and `or` stands between sums that will both do. `area(key)` are the pixels that a latent of as many levels stands for,
+`sum(key)` is the sum of a list. Rules for one part alone are of sizes that its class takes and cannot run. The length
+that tokenizer_config.json has is a key of the tokenizer.
 """
 
 from typing import NamedTuple

@@ -29,6 +29,6 @@ class TokenizerLengthMissing(Finding):
     def text(self) -> str:
         lacks = f"{printable(self.file)} has no {self.key}" if self.there else f"there is no {printable(self.file)}"
         return (
-            f"{lacks}, so that the {printable(self.part)} allows texts of any length. {DIFFUSERS} loads the pipeline, and"
-            f" {printable(self.kind)} fails at its first text, which it pads to that length."
+            f"{lacks}, so that the {printable(self.part)} allows texts of any length. {DIFFUSERS} loads the pipeline,"
+            f" and {printable(self.kind)} fails at its first text, which it pads to that length."
         )
