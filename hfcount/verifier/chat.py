@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 
 from hfcount.errors import DocumentError
 from hfcount.fetcher import tokens
-from hfcount.fetcher.layout import CHAT_TEMPLATE, CONFIG, GENERATION
+from hfcount.fetcher.layout import CHAT_TEMPLATE, CONFIG, GENERATION, MODULES
 from hfcount.formats.json import Document, parse_object
+from hfcount.formats.modules_json import read_modules
 from hfcount.text import printable
 from hfcount.verifier.comparison import Comparison
 from hfcount.verifier.findings import Outcome
@@ -54,7 +55,13 @@ def check_chat(c: Comparison, outcome: Outcome) -> None:
     for file, problem in tokens.unreadable(documents):
         from hfcount.verifier.rules.hf824_companion_unreadable import CompanionUnreadable
 
-        outcome.report(CompanionUnreadable(file=file, problem=problem))
+        if file not in (*tokens.PROCESSORS, GENERATION) and _is_embedder(documents):
+            from hfcount.verifier.loaders.labels import SENTENCE_TRANSFORMERS
+
+            says = f"{SENTENCE_TRANSFORMERS} refuses to load the model"
+            outcome.report(CompanionUnreadable(severity="error", file=file, problem=problem, follows=says))
+        else:
+            outcome.report(CompanionUnreadable(file=file, problem=problem))
     settings = tokens.settings(documents)
     if not settings and GENERATION not in documents and CHAT_TEMPLATE not in documents:
         return
@@ -83,6 +90,14 @@ def check_chat(c: Comparison, outcome: Outcome) -> None:
 
         for finding in refused(settings, c.blueprint.spec.family):
             outcome.report(finding)
+
+
+def _is_embedder(documents: Mapping[str, Document]) -> bool:
+    """Whether the model is the Transformer of modules.json, which brings its tokenizer along."""
+    with suppress(DocumentError):
+        modules = read_modules(documents[MODULES]) if MODULES in documents else []
+        return any(not module.folder and module.kind == "Transformer" for module in modules)
+    return False
 
 
 def _check_turns(file: str, texts: Sequence[str], ends: Ends, ids: Mapping[str, int], outcome: Outcome) -> None:

@@ -204,6 +204,30 @@ def test_a_file_of_another_form(tmp_path: Path, files: Files, says: str | None) 
     assert says is None or says in hfcount.verify(str(tmp_path)).findings[0].message
 
 
+@pytest.mark.parametrize(
+    ("file", "folder", "severity"),
+    [
+        ("tokenizer_config.json", "", "error"),
+        ("tokenizer.json", "", "error"),
+        ("tokenizer_config.json", "0_Transformer", None),
+        ("generation_config.json", "", "note"),
+        ("preprocessor_config.json", "", "note"),
+    ],
+)
+def test_sentence_transformers_loads_no_model_without_its_tokenizer(
+    tmp_path: Path, file: str, folder: str, severity: str | None
+) -> None:
+    kinds = {folder: "Transformer", "1_Normalize": "Normalize"}
+    modules = [
+        {"idx": place, "name": str(place), "path": path, "type": f"sentence_transformers.models.{kind}"}
+        for place, (path, kind) in enumerate(kinds.items())
+    ]
+    said(tmp_path, {"modules.json": modules, file: b"{"})
+    found = [one for one in hfcount.verify(str(tmp_path)).findings if one.code == "HF824"]
+    assert severity is None or [one.severity for one in found] == [severity]
+    assert severity != "error" or "sentence-transformers 6.2 refuses to load the model" in found[0].message
+
+
 def test_code_that_would_run_is_named(tmp_path: Path) -> None:
     own = {"auto_map": {"AutoTokenizer": ["own_tokens.Own", None], "AutoProcessor": "org/other--far.Own"}}
     assert said(tmp_path, {"tokenizer_config.json": own, "own_tokens.py": b"", "far.py": b"", "other.py": b""}) == []

@@ -14,6 +14,7 @@ from hfcount.formats.model_index import Entry
 from hfcount.mapper.class_defaults import declared
 from hfcount.verifier.finding import Finding
 from hfcount.verifier.findings import finding_of
+from hfcount.verifier.loaders.labels import DIFFUSERS
 from hfcount.verifier.rules.hf824_companion_unreadable import CompanionUnreadable
 from hfcount.verifier.token_ids import beyond
 from hfcount.verifier.tokenizer_files import lacks_half
@@ -65,7 +66,10 @@ def unloadable_words(words: Words) -> Iterator[Finding]:
     for file, problem in tokens.unreadable(words.documents):
         if (file in tokens.PROCESSORS) is not words.is_tokenizer or entry.kind.endswith("Processor"):
             yield CompanionUnreadable(
-                severity="error", file=f"{entry.name}/{file}", problem=f"{entry.name}: {problem}", pipeline=True
+                severity="error",
+                file=f"{entry.name}/{file}",
+                problem=f"{entry.name}: {problem}",
+                follows=f"{DIFFUSERS} refuses to load the pipeline",
             )
     if half := lacks_half(entry.kind, words.names):
         from hfcount.verifier.rules.hf129_tokenizer_refused import TokenizerRefused

@@ -4,7 +4,7 @@ from hfcount.fetcher.layout import GENERATION
 from hfcount.fetcher.tokens import PROCESSORS
 from hfcount.text import printable
 from hfcount.verifier.finding import Finding
-from hfcount.verifier.loaders.labels import DIFFUSERS, NEWEST
+from hfcount.verifier.loaders.labels import NEWEST
 
 
 class CompanionUnreadable(Finding):
@@ -12,7 +12,7 @@ class CompanionUnreadable(Finding):
 
     Args:
         problem: what is wrong with the file, in sentences.
-        pipeline: whether the file is of a part of a pipeline.
+        follows: what a library does that loads nothing without the file; empty where the model is loaded without it.
     """
 
     code = "HF824"
@@ -24,12 +24,12 @@ class CompanionUnreadable(Finding):
 
     file: str
     problem: str
-    pipeline: bool = False
+    follows: str = ""
 
     @property
     def text(self) -> str:
-        if self.pipeline:
-            follows = f"{DIFFUSERS} refuses to load the pipeline."
+        if self.follows:
+            follows = f"{self.follows}."
         elif self.file == GENERATION:
             follows = f"{NEWEST} loads the model without it, and generates with the usual settings."
         elif self.file in PROCESSORS:
