@@ -83,19 +83,22 @@ def read(folder: Path, names: Collection[str], label: str | None) -> dict[str, D
         raw, cut = _beginning(folder / name, _MOST)
         parts[name] = None if raw is None else _with_claims(name, excerpt(name, raw, cut), known)
     parts[SETTINGS] = marked(SETTINGS, parts.get(SETTINGS), top)
-    for name in (name for name in PROCESSORS if name in top):
-        raw, cut = _beginning(folder / name, _MOST)
-        problem = raw and _problem(name, raw, cut)
-        parts[name] = json.dumps({UNREADABLE: problem}).encode() if problem else None
-    for name in (name for name in (GENERATION, CHAT_TEMPLATE) if name in top):
-        raw, cut = _beginning(folder / name, SHORT)
-        parts[name] = None if raw is None else excerpt(name, raw, cut)
+    parts |= {name: _of_companion(folder, name) for name in (*PROCESSORS, GENERATION, CHAT_TEMPLATE) if name in top}
     wanted = dict.fromkeys((*TOKENS, *parts))
     return {
         name: Document((label and f"{label} {name}") or printable(str(folder / name)), part)
         for name in wanted
         if (part := parts.get(name)) is not None
     }
+
+
+def _of_companion(folder: Path, name: str) -> bytes | None:
+    """What is kept of a processor's settings, those of generation, or the template."""
+    raw, cut = _beginning(folder / name, _MOST if name in PROCESSORS else SHORT)
+    if raw is None or name not in PROCESSORS:
+        return None if raw is None else excerpt(name, raw, cut)
+    problem = _problem(name, raw, cut)
+    return json.dumps({UNREADABLE: problem}).encode() if problem else None
 
 
 def _beginning(path: Path, most: int) -> tuple[bytes | None, bool]:

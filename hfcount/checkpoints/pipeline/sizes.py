@@ -189,7 +189,8 @@ def _fix(observed: _Value, expected: Sequence[_Sum], used: Mapping[str, Any]) ->
 def _unshifted(kind: str, configs: Configs) -> Iterator[PartsDoNotFit]:
     """A VAE without a number to shift or to scale by, where the pipeline does."""
     pattern, source = SHIFTED
-    rows = [("shift_factor", "it subtracts", f"pipelines/{source}", None)] if re.fullmatch(pattern, kind) else []
+    rows: list[tuple[str, str, str, int | None]] = []
+    rows += [("shift_factor", "it subtracts", f"pipelines/{source}", None)] if re.fullmatch(pattern, kind) else []
     if scales(kind):
         rows.append(("scaling_factor", "it divides by", f"source of {kind}", 1))
     for key, use, where, absent in rows:
