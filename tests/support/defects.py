@@ -845,7 +845,11 @@ UNET, VARIANT = pipeline_repos.WEIGHTS["unet"], "fp16.safetensors"
 IN_VARIANT = {path: path.replace("safetensors", VARIANT) for path in pipeline_repos.WEIGHTS.values()}
 
 
-ON_DISK = ("an added token with the id of a word", "a word that the scheduler does not take")
+ON_DISK = (
+    "an added token with the id of a word",
+    "a word that the scheduler does not take",
+    "a tokenizer without a length",
+)
 """Cases that files tell of which a Hub is not asked for."""
 
 CASES: dict[str, Case] = {
