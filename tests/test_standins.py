@@ -7,7 +7,7 @@ import pytest
 from standin_decisions import Decided, Learner
 from standin_effects import Effects
 from standin_fits import Sample, Values, expression_of
-from standin_rows import rows
+from standin_rows import literal, rows
 from standins import text
 
 from hfcount.architectures.stand_ins import StandIn
@@ -34,6 +34,7 @@ KEYS = ("width", "heads", "depth", "rank")
         ("width * heads + 2 * depth * rank", "width*heads+2*depth*rank"),
         ("2 * width + 2 * rank * heads + depth", "2*width+2*heads*rank+depth"),
         ("width + heads + depth + rank", "width+heads+depth+rank"),
+        ("1 + (width * rank) // heads ** 2 + depth", "width^rank//heads^heads+depth+1"),
         ("width + 2 * (width // heads) * depth", "width+2*width//heads*depth"),
         ("(width // heads) * (rank // heads) + depth + 1", "width//heads*rank//heads+depth+1"),
     ],
@@ -176,13 +177,16 @@ def built(**shapes: Any) -> Any:
 
 def test_names_are_folded_by_ranges_lists_and_numbers() -> None:
     even = built(layers_0_w=(4,), layers_1_w=(4,), layers_2_w=(4,))
-    ((name, kind, labels),) = rows([even])
-    assert (name, kind, labels) == ("layers.{}.w", "parameter", {0: ("#|#:#", (4, 0, 3))})
+    (row,) = rows([even])
+    assert row[:3] == ("layers.{}.w", "parameter", {0: ("#|#:#", (4, 0, 3))})
     mixed = built(layers_0_w=(4,), layers_1_w=(5,), layers_2_w=(4,))
     by_word = {row.labels[0] for row in rows([mixed])}
     assert by_word == {("#|kinds=a", (4,)), ("#|kinds=b", (5,))}
     steps = built(stages_0_w=(4,), stages_1_w=(8,), stages_2_w=(16,))
-    assert [row.name for row in rows([steps])] == ["stages.0.w", "stages.1.w", "stages.2.w"]
+    (row,) = rows([steps])
+    assert (row.name, row.at) == ("stages.{}.w", (0,))
+    assert row.each == {0: {(0,): ("#|", (4,)), (1,): ("#|", (8,)), (2,): ("#|", (16,))}}
+    assert [one.name for one in literal(row, [steps], 0)] == ["stages.0.w", "stages.1.w", "stages.2.w"]
 
 
 @pytest.mark.long

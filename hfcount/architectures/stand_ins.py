@@ -3,9 +3,13 @@
 A file of recorded/ holds what one class of a version of transformers builds: rows of tensors, whose shapes and numbers
 are expressions over keys, and decisions between them by what keys hold. What was never probed is not answered.
 
-An expression is a sum of products and quotients, such as `2*hidden_size*expand+n_groups/2`; `a//b` is rounded down. A
+An expression is a sum of products and quotients, such as `2*hidden_size*expand+n_groups/2`; `a//b` is rounded down, and
+so is `a^b//c^c`, the product of a and b divided by the square of c. A
 decision is the rule that holds, or `[FEATURE, {STATE: decision}]`: a FEATURE is a key, whose state `state` gives, `a&b`
-for the states of several, or `a<=>b`, which compares two, or a key with a number.
+for the states of several, or `a<=>b`, which compares two, or a key with a number. A row whose extents differ with a
+number in its names has `{"at": places, "of": decisions, "rule": decision}`: which braces, what range each has, and
+what holds at each number. `!` makes further values of a key, which `derived` explains: `sizes!0` is the item of a list
+that stands at the number of the first brace.
 """
 
 import json
@@ -13,6 +17,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
+from math import prod
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -28,6 +33,9 @@ Decision = Any
 UNRESOLVED = "?"
 """The rule where none was found that holds for all probes."""
 
+
+_MOST_NUMBERS = 10_000
+"""Of numbers in names that have a row each; more of them would be written out for nothing."""
 
 _LONGEST = 100_000
 """Entries of a list that a class makes by itself; a longer one would be written out for nothing."""
@@ -101,7 +109,7 @@ def state(value: Any) -> str:
     if isinstance(value, int):
         return "+" if value > 0 else "0" if value == 0 else "-"
     if isinstance(value, float):
-        return "."
+        return "." if value else "0."
     if isinstance(value, str):
         return f"'{value}"
     if isinstance(value, dict):
@@ -140,6 +148,7 @@ class Reading:
             key: value for key, value in given.items() if declared.isdisjoint((key, key.rpartition(".")[0]))
         }
         self._values: dict[str, Any] = {}
+        self._derived: dict[str, Any] = {}
 
     def value(self, key: str) -> Any:
         """What the class makes of a key.
@@ -147,6 +156,10 @@ class Reading:
         Raises:
             Unprobed: that is not known.
         """
+        if "!" in key:
+            if key not in self._derived:
+                self._derived[key] = derived(key, self.value, (), ())
+            return self._derived[key]
         if key not in self._values:
             value = self.given.get(key)
             if key in self.known.computed:
@@ -156,8 +169,12 @@ class Reading:
 
     def _computed(self, key: str, rule: Decision, value: Any) -> Any:
         rule = decided(rule, self.given)
+        if rule is None:
+            raise Unprobed(f"what {key} is follows no rule that was found")
         if rule == "=":
             return value
+        if rule.startswith("%"):
+            return [evaluated(item, self.given.get) for item in rule[1:].split(",")]
         if rule.startswith("="):
             return json.loads(rule[1:])
         if rule.startswith("~"):
@@ -177,6 +194,68 @@ class Reading:
     def get(self, key: str) -> Any:
         """The same as `value`, as mappings have it."""
         return self.value(key)
+
+
+class At:
+    """A config with numbers at the braces of a name.
+
+    Args:
+        values: the config.
+        numbers, ends: for each brace in turn its number, and the end of its range.
+    """
+
+    def __init__(self, values: Any, numbers: Sequence[int], ends: Sequence[int]) -> None:
+        self.within, self.numbers, self.ends = values, tuple(numbers), tuple(ends)
+        self._derived: dict[str, Any] = {}
+
+    def get(self, key: str) -> Any:
+        """The value of a key, or what is derived of it here."""
+        if "!" not in key:
+            return self.within.get(key)
+        if key not in self._derived:
+            self._derived[key] = derived(key, self.within.get, self.numbers, self.ends)
+        return self._derived[key]
+
+    def values(self) -> Any:
+        """All values of the config, as mappings have it."""
+        return self.within.values()
+
+
+def derived(name: str, value: Callable[[str], Any], numbers: Sequence[int], ends: Sequence[int]) -> Any:
+    """What is derived of a key, or of the number at a brace; None if there is nothing such.
+
+    Of a list `key!len`, `key!sum`, `key!prod` and `key!last`. With the number i at brace 0, `!0` is i, `!0e` two to
+    the i and `!0z` how many follow; `list!0` is the item at i, with `p` the one before, `n` the one after and `r` the
+    one as far from the end; `key!0m` and `key!0o` are what i and i + 1 leave when divided by the key.
+    """
+    key, _, what = name.rpartition("!")
+    if what in _OF_LISTS:
+        listed = value(key)
+        if not isinstance(listed, list) or not 0 < len(listed) <= _MOST_ITEMS:
+            return None
+        whole = what == "len" or all(type(item) is int and abs(item) < 1 << 32 for item in listed)
+        return _OF_LISTS[what](listed) if whole else None
+    place = int(what.rstrip(_LETTERS))
+    if place >= len(numbers):
+        return None
+    number, letter = numbers[place], what.lstrip("0123456789")
+    if not key:
+        return {"": number, "e": 1 << number if number < _MOST_DOUBLED else None, "z": ends[place] - 1 - number}[letter]
+    return _at_number(value(key), number, letter)
+
+
+def _at_number(value: Any, number: int, letter: str) -> Any:
+    if letter in ("m", "o"):
+        return (number + (letter == "o")) % value if type(value) is int and value > 0 else None
+    if not isinstance(value, list):
+        return None
+    at = {"": number, "p": number - 1, "n": number + 1, "r": len(value) - 1 - number}[letter]
+    return value[at] if 0 <= at < len(value) and not isinstance(value[at], list | dict) else None
+
+
+_OF_LISTS: Mapping[str, Callable[[list[Any]], Any]] = {"len": len, "sum": sum, "prod": prod, "last": lambda all_: all_[-1]}
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+_MOST_DOUBLED, _MOST_ITEMS = 32, 64
 
 
 def _was_probed(value: Any, states: Sequence[str]) -> bool:
@@ -240,14 +319,24 @@ def _product(term: str, value: Callable[[str], Any]) -> Fraction:
     product = Fraction(1)
     for factor in _FACTORS.findall(term):
         above, floored, below = factor.partition("//")
-        number = _number(above.removeprefix("/"), value)
+        number = _multiplied(above.removeprefix("/"), value)
         if floored:
-            number = Fraction(number // _divisor(below, value))
+            divisor = _multiplied(below, value)
+            if not divisor:
+                raise Unprobed(f"{below} is 0")
+            number = Fraction(number // divisor)
         product = product / _divisor(factor[1:], value) if factor.startswith("/") else product * number
     return product
 
 
 _FACTORS = re.compile(r"/?[^*/+]+(?://[^*/+]+)?")
+
+
+def _multiplied(names: str, value: Callable[[str], Any]) -> Fraction:
+    product = Fraction(1)
+    for name in names.split("^"):
+        product *= _number(name, value)
+    return product
 
 
 def _divisor(name: str, value: Callable[[str], Any]) -> Fraction:
@@ -273,24 +362,58 @@ def rows(reading: Reading) -> Iterator[RecordedRow]:
         Unprobed: what a row is under this config was not probed.
     """
     for names, kind, decision in reading.known.rows:
-        rule = decided(decision, reading)
-        if rule is None:
-            continue
-        extents, _, ends = rule.partition("|")
-        shape = tuple(evaluated(extent, reading.value) for extent in filter(None, extents.split(",")))
-        if any(size < 0 for size in shape):
-            raise Unprobed(f"{names.partition(' ')[0]} would have a size below 0")
-        numbers = tuple(_numbers(place, reading) for place in filter(None, ends.split(";")))
-        if all(map(len, numbers)):
-            yield from (RecordedRow(name, kind, shape, numbers) for name in names.split())
+        for row in _at_each(names, kind, decision, reading):
+            yield from (row._replace(name=name) for name in names.split())
 
 
-def _numbers(place: str, reading: Reading) -> range | tuple[int, ...]:
+def _at_each(names: str, kind: str, decision: Decision, reading: Reading) -> Iterator[RecordedRow]:
+    """The row of a decision, or those at each number."""
+    found, first = decided(decision, reading), names.partition(" ")[0]
+    if not isinstance(found, Mapping):
+        if found is not None and all(map(len, (row := _ruled(first, kind, found, reading)).numbers)):
+            yield row
+        return
+    contexts = [At(reading, (), ())]
+    for inner in found["of"]:
+        contexts = [further for context in contexts for further in _numbered(inner, context)]
+        if len(contexts) > _MOST_NUMBERS:
+            raise Unprobed(f"{first} would have more than {_MOST_NUMBERS:,} numbers")
+    for context in contexts:
+        rule = decided(found["rule"], context)
+        if rule is not None:
+            row = _ruled(first, kind, rule, context)
+            numbers = list(row.numbers)
+            for place, number in zip(found["at"], context.numbers, strict=True):
+                numbers.insert(place, range(number, number + 1))
+            if all(map(len, numbers)):
+                yield row._replace(numbers=tuple(numbers))
+
+
+def _numbered(decision: Decision, context: At) -> Iterator[At]:
+    """The numbers of one more brace."""
+    rule = decided(decision, context)
+    if rule is not None:
+        numbers = _numbers(rule.removeprefix("|"), context)
+        if len(numbers) > _MOST_NUMBERS:
+            raise Unprobed(f"{len(numbers):,} numbers are more than {_MOST_NUMBERS:,}")
+        for number in numbers:
+            yield At(context.within, (*context.numbers, number), (*context.ends, numbers[-1] + 1))
+
+
+def _ruled(name: str, kind: str, rule: str, values: Any) -> RecordedRow:
+    extents, _, ends = rule.partition("|")
+    shape = tuple(evaluated(extent, values.get) for extent in filter(None, extents.split(",")))
+    if any(size < 0 for size in shape):
+        raise Unprobed(f"{name} would have a size below 0")
+    return RecordedRow(name, kind, shape, tuple(_numbers(place, values) for place in filter(None, ends.split(";"))))
+
+
+def _numbers(place: str, values: Any) -> range | tuple[int, ...]:
     """The numbers `FROM:TO`, or those at which a list has a word, `LIST=WORD`."""
     key, is_list, word = place.partition("=")
     if is_list:
-        return tuple(number for number, item in enumerate(reading.value(key) or ()) if item == word)
-    start, stop = (evaluated(end, reading.value) for end in place.split(":"))
+        return tuple(number for number, item in enumerate(values.get(key) or ()) if item == word)
+    start, stop = (evaluated(end, values.get) for end in place.split(":"))
     if start > stop:
         raise Unprobed(f"{place} is {start} to {stop}")
     return range(start, stop)

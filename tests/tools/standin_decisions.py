@@ -71,14 +71,40 @@ class Learner:
 
     def decide(self, samples: Sequence[Sample], where: Any) -> Decided:
         """The decision between the rules that hold."""
-        rules = self._rules(samples, where)
-        labelled = [(sample, self._fitting(sample, rules)) for sample in samples]
+        places = self._alike(samples)
+        few = [samples[alike[0]] for alike in places]
+        rules = self._rules(few, where)
+        labelled = [(sample, self._fitting(sample, rules)) for sample in few]
         decision = self._parted(labelled, 0)
         return Decided(
             decision,
-            [place for place, sample in enumerate(samples) if self._leaf(decision, sample) == UNRESOLVED],
-            [place for place, (_, labels) in enumerate(labelled) if labels == {UNRESOLVED}],
+            sorted(
+                place
+                for sample, alike in zip(few, places, strict=True)
+                if self._leaf(decision, sample) == UNRESOLVED
+                for place in alike
+            ),
+            sorted(
+                place
+                for (_, labels), alike in zip(labelled, places, strict=True)
+                if labels == {UNRESOLVED}
+                for place in alike
+            ),
         )
+
+    def _alike(self, samples: Sequence[Sample]) -> list[list[int]]:
+        """The places of samples in which all keys that matter hold the same, and that have the same label."""
+        texts = {sample.label[0] for sample in samples if sample.label}
+        compared = (side for feature in self.compared for side in feature.split("<=>"))
+        names = {*self.fitter.keys, *self.fitter.further, *self.features, *self.made, *compared}
+        names.update(name for text in texts for name in re.findall(r"([\w.]+)=", text))
+        ordered = sorted(name for name in names if not name.isdecimal())
+        found: dict[tuple[Any, ...], list[int]] = {}
+        for place, sample in enumerate(samples):
+            held = (sample.values.get(name) for name in ordered)
+            key = tuple((type(one), one) if not isinstance(one, list | dict) else str(one) for one in held)
+            found.setdefault((sample.label, key), []).append(place)
+        return list(found.values())
 
     def _leaf(self, decision: Any, sample: Sample) -> Any:
         while isinstance(decision, list):
@@ -230,7 +256,7 @@ def _mixed(part: Sequence[_Labelled]) -> int:
 
 def _expressions(rule: str, text: str) -> list[str] | None:
     """The expressions of a rule in the places of a text; None if it is not of that text."""
-    pattern = "".join(r"([\w.*/+-]+?)" if piece == "#" else re.escape(piece) for piece in re.split("(#)", text))
+    pattern = "".join(r"([\w.*/+!^-]+?)" if piece == "#" else re.escape(piece) for piece in re.split("(#)", text))
     match = _compiled(pattern).fullmatch(rule)
     return list(match.groups()) if match else None
 

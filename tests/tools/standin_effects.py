@@ -12,6 +12,8 @@ from hfcount.architectures.stand_ins import state
 
 _MOST_KEYS = 40
 """With more of them, rules are sought over those alone that bear on a row."""
+_MOST_NUMBERS = 6
+"""Below which the number at a brace is compared with numbers."""
 
 
 class Group(NamedTuple):
@@ -40,19 +42,25 @@ class Effects:
         self._numbers = sorted({key for probe in probes for key, value in probe.taken.items() if number(value)})
         self._several = self._in_several_states()
         self._deciding = self._comparable(base)
-        self._learners: dict[tuple[frozenset[str], frozenset[str]], Learner] = {}
+        self._lists = _lists(probes)
+        self._learners: dict[tuple[frozenset[str], frozenset[str], int], Learner] = {}
 
-    def learner(self, labels: Mapping[int, Any] | None = None) -> Learner | None:
-        """One that seeks among the keys that bear on these labels, by place, or on any tensor, if they are not many."""
+    def learner(self, labels: Mapping[int, Any] | None = None, braces: int = 0) -> Learner | None:
+        """One that seeks among the keys that bear on these labels, by place, or on any tensor, if they are not many.
+
+        With `braces`, what it seeks holds at the numbers of as many of them.
+        """
         direct, along = self._bearing(labels)
         if labels is None and len(direct) > _MOST_KEYS:
             return None
-        if (direct, along) not in self._learners:
-            self._learners[(direct, along)] = self._made(direct, along)
-        return self._learners[(direct, along)]
+        if (direct, along, braces) not in self._learners:
+            self._learners[(direct, along, braces)] = self._made(direct, along, braces)
+        return self._learners[(direct, along, braces)]
 
-    def _made(self, direct: frozenset[str], along: frozenset[str]) -> Learner:
+    def _made(self, direct: frozenset[str], along: frozenset[str], braces: int) -> Learner:
         keys = [key for key in self._numbers if key in direct]
+        lists = [key for key in self._lists if key in direct or f"{key}.0" in direct]
+        derived = _derived(keys, lists, braces)
         deciding = [key for key in keys if key in self._deciding]
         compared = [f"{key}<=>1" for key in deciding]
         compared += [
@@ -62,11 +70,12 @@ class Effects:
             if one != other and not (other in deciding and other < one)
         ]
         return Learner(
-            keys,
-            [key for key in self._several if key in direct],
+            keys + derived.numbers,
+            [key for key in self._several if key in direct] + derived.features,
             [key for key in self._several if key in along - direct],
-            compared,
-            [key for key in self._numbers if key in along],
+            compared + derived.compared,
+            [key for key in self._numbers if key in along]
+            + _derived((), [key for key in self._lists if key in along and key not in lists], braces).numbers,
             self.values,
         )
 
@@ -102,6 +111,36 @@ class Effects:
                 if len({name.partition(".")[0] for name in differing}) == 1:
                     found.update(differing)
         return found
+
+
+class _Derived(NamedTuple):
+    """What is derived of keys: what may be in expressions, and what decisions may ask for."""
+
+    numbers: list[str]
+    features: list[str]
+    compared: list[str]
+
+
+def _derived(keys: Sequence[str], lists: Sequence[str], braces: int) -> _Derived:
+    """What is derived of numbers and lists, at the numbers of some braces."""
+    numbers = [f"{key}!{what}" for key in lists for what in ("len", "sum", "prod", "last")]
+    features: list[str] = []
+    compared: list[str] = []
+    plain = [key for key in keys if not key[-1].isdecimal()]
+    for place in range(braces):
+        numbers += [f"!{place}", f"!{place}e", f"!{place}z"]
+        numbers += [f"{key}!{place}{letter}" for key in lists for letter in ("", "p", "n", "r")]
+        features += [f"!{place}", f"!{place}z", *(f"{key}!{place}" for key in lists)]
+        features += [f"{key}!{place}{letter}" for key in plain for letter in ("m", "o")]
+        compared += [f"!{place}<=>{key}" for key in plain]
+        compared += [f"!{place}<=>{number}" for number in range(1, _MOST_NUMBERS)]
+    return _Derived(numbers, features, compared)
+
+
+def _lists(probes: Sequence[Probe]) -> list[str]:
+    """The keys of lists of numbers, switches or words."""
+    seen = {id(value): key for probe in probes for key, value in probe.taken.items() if isinstance(value, list)}
+    return sorted(set(seen.values()))
 
 
 def _groups(probes: Sequence[Probe], builder: Builder, key: str) -> Iterable[Group]:

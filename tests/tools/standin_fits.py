@@ -1,8 +1,9 @@
 """Finds expressions and decisions that hold for all probes, for tests/tools/standins.py."""
 
+import random
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, combinations_with_replacement
 from math import isfinite
 from typing import Any, NamedTuple
 
@@ -15,8 +16,12 @@ Vector = tuple[int, ...]
 
 FEWEST = 4
 """Probes with different numbers that an expression has to hold for; of one that is known from elsewhere, 2."""
+_SOUGHT, _FURTHER, _ATTEMPTS = 64, 8, 4
+"""Of how many samples an expression is sought; how many that contradict it are added, and how often."""
 _DENOMINATORS = 8
+_MOST_SEVERAL, _AT_ONCE, _MOST_IN_AREAS = 400, 4096, 12
 _MOST_SHARES = 80
+_DIVISORS = (2, 4, 8, 16)
 _MOST_PAIRED = 3000
 _MOST, _GREATEST = 1024, 1 << 20
 """The greatest number before a monomial, and the greatest that is added: code has none that is greater."""
@@ -90,6 +95,7 @@ class Fitter:
 
     def __init__(self, keys: Sequence[str], further: Sequence[str] = (), values: Values | None = None) -> None:
         self.keys, self.further, self.values = keys, further, values or Values()
+        self._counted = [key for key in self.keys if "!" not in key]
         self.known: dict[Any, list[str]] = {}
         self._unknown: set[tuple[Any, ...]] = set()
 
@@ -115,19 +121,38 @@ class Fitter:
                 for sample, target in zip(samples, targets, strict=True)
             ):
                 return expression
-        if len({tuple(sample.values.get(key) for key in self.keys) for sample in samples}) < FEWEST:
+        if len({tuple(str(sample.values.get(key)) for key in self._counted) for sample in samples}) < FEWEST:
             return None
         problem = (*(id(sample.values) for sample in samples), *targets)
         if problem in self._unknown:
             return None
-        found = expression_of(numeric(samples, self.keys), targets)
+        found = self._sought(samples, targets, self.keys)
         if found is None and self.further:
-            found = expression_of(numeric(samples, self.further), targets)
+            found = self._sought(samples, targets, self.further)
         if found is not None:
             known.append(found)
         else:
             self._unknown.add(problem)
         return found
+
+
+    def _sought(self, samples: Sequence[Sample], targets: list[int], keys: Sequence[str]) -> str | None:
+        """An expression that is sought on a part of the samples and gives the targets of all."""
+        columns = numeric(samples, keys)
+        part = sorted(random.Random(0).sample(range(len(targets)), min(_SOUGHT, len(targets))))
+        for _ in range(_ATTEMPTS):
+            found = expression_of({key: column[part] for key, column in columns.items()}, [targets[at] for at in part])
+            if found is None:
+                return None
+            odd = [
+                place
+                for place, sample in enumerate(samples)
+                if self.values.result(found, sample.values) not in (targets[place], None)
+            ]
+            if not odd:
+                return found
+            part = sorted({*part, *odd[:_FURTHER]})
+        return None
 
 
 def assembled(text: str, parts: Sequence[str]) -> str:
@@ -159,12 +184,31 @@ def _shares(varied: Mapping[str, Any]) -> tuple[_Monomials, _Monomials, _Monomia
         for other, below in positive.items()
         if one != other and (top >= below).all()
     }
+    for key, column in positive.items():
+        for below in _DIVISORS if not np.any(column % 1) else ():
+            if np.any(column % below):  # rounded down, and up
+                floors[f"{key}//{below}"], floors[f"{key}//-{below}"] = np.floor(column / below), np.floor(column / -below)
     shares = [((name,), column) for name, column in floors.items() if len(set(column)) > 1]
     shared = [((name, key), column * varied[key]) for (name,), column in shares for key in varied]
     tiles = [((name, name), column * column) for (name,), column in shares]
     if len(shares) <= _MOST_SHARES:
         tiles += [((one, other), left * right) for ((one,), left), ((other,), right) in combinations(shares, 2)]
     return shares, shared, tiles
+
+
+def _areas(varied: Mapping[str, Any]) -> _Monomials:
+    """Quotients of products of two keys that are rounded down."""
+    positive = {key: column for key, column in varied.items() if column.min() > 0 and not np.any(column % 1)}
+    if len(positive) > _MOST_IN_AREAS:
+        return []
+    found = []
+    for one, other in combinations_with_replacement(positive, 2):
+        for key, column in positive.items():
+            for name, below in ((f"{key}^{key}", column * column), (key, column)):
+                top = positive[one] * positive[other]
+                if key not in (one, other) and (top >= below).all():
+                    found.append(((f"{one}^{other}//{name}",), np.floor(top / below)))
+    return found
 
 
 def _further(products: _Monomials, varied: Mapping[str, Any]) -> tuple[_Monomials, _Monomials]:
@@ -193,7 +237,14 @@ def expression_of(columns: Mapping[str, Any], targets: Sequence[int]) -> str | N
         return str(targets[0])
     if len({*targets}) < 2:
         return None
-    varied = {key: column for key, column in columns.items() if len(set(column)) > 1}
+    varied: dict[str, Any] = {}
+    seen: set[bytes] = set()
+    for key in sorted(columns, key=lambda key: ("!" in key, len(key))):  # of keys that are alike the plainest
+        column = columns[key]
+        if len(set(column)) > 1 and (alike := column.tobytes()) not in seen:
+            seen.add(alike)
+            varied[key] = column
+    varied = {key: varied[key] for key in columns if key in varied}
     singles, products = _products(varied)
     return (
         _scaled(singles, y) or _affine(singles, y) or _scaled(products, y) or _with_shares(varied, singles, products, y)
@@ -220,25 +271,38 @@ def _with_shares(varied: Mapping[str, Any], singles: _Monomials, products: _Mono
         or _several(singles + products, y, 3)
         or _pairs(products + shares, y)
         or _pairs(products + quotients, y)
+        or _affine(areas := _areas(varied), y)
+        or _pairs(singles + areas, y)
     )
 
 
 def _scaled(monomials: _Monomials, y: Any) -> str | None:
     """A number times a monomial."""
-    for names, column in monomials:
-        if column.all():
-            ratio = y / column
-            if np.ptp(ratio) <= 1e-9 * max(abs(ratio[0]), 1e-12) and (text := _term(ratio[0], names)):
+    for part in _slices(monomials):
+        columns = np.array([column for _, column in part])
+        ratios = y / np.where(columns == 0, np.nan, columns)
+        same = np.ptp(ratios, axis=1) <= 1e-9 * np.maximum(np.abs(ratios[:, 0]), 1e-12)
+        for place in np.flatnonzero(same):  # none where a column has a 0
+            if text := _term(ratios[place][0], part[place][0]):
                 return text
     return None
 
 
+def _slices(monomials: _Monomials) -> Iterable[_Monomials]:
+    return (monomials[start : start + _AT_ONCE] for start in range(0, len(monomials), _AT_ONCE))
+
+
 def _affine(monomials: _Monomials, y: Any) -> str | None:
     """A number times a monomial, and a constant."""
-    ones = np.ones_like(y)
-    for names, column in monomials:
-        if (text := _solved([(names, column), ((), ones)], y)) is not None:
-            return text
+    ones, centred = np.ones_like(y), y - y.mean()
+    for part in _slices(monomials):
+        columns = np.array([column for _, column in part])
+        columns = columns - columns.mean(axis=1, keepdims=True)
+        size = np.sqrt((columns * columns).sum(axis=1))
+        along = np.abs(columns @ centred) / np.where(size == 0, np.inf, size)
+        for place in np.flatnonzero(along >= (1 - 1e-6) * np.sqrt(centred @ centred)):
+            if (text := _solved([part[place], ((), ones)], y)) is not None:
+                return text
     return None
 
 
@@ -290,7 +354,7 @@ def _residuals(columns: Any, y: Any) -> Any:
 
 def _several(monomials: _Monomials, y: Any, most: int) -> str | None:
     """A sum of a few monomials, found one after the other, with a constant or without."""
-    if len(y) < 2 * most + 4:
+    if len(y) < 2 * most + 4 or len(monomials) > _MOST_SEVERAL:
         return None
     monomials = [*(item for item in monomials if np.any(item[1])), ((), np.ones_like(y))]
     columns = np.array([column for _, column in monomials])

@@ -21,6 +21,8 @@ _SHORT = 12
 
 def shortened(decision: Any) -> Any:
     """The same with what most states of a key lead to said once."""
+    if isinstance(decision, dict):
+        return {**decision, "of": [shortened(one) for one in decision["of"]], "rule": shortened(decision["rule"])}
     if not isinstance(decision, list):
         return decision
     feature, by_state = decision[0], {now: shortened(inner) for now, inner in decision[1].items()}
@@ -52,6 +54,10 @@ def taken_label(probe: Probe, key: str) -> Label | None:
         return "#", (taken,)
     if isinstance(taken, list) and taken and all(isinstance(item, str) for item in taken):
         return _runs(taken)
+    if isinstance(taken, list) and taken and all(type(item) is int for item in taken):
+        return "%" + ",".join("#" * len(taken)), tuple(taken)
+    if isinstance(taken, list) and all(isinstance(item, bool) for item in taken):
+        return f"={json.dumps(taken)}", ()
     return None if isinstance(taken, list | dict) else ("?", ())
 
 
@@ -84,16 +90,20 @@ def used_keys(decisions: Iterable[Any]) -> set[str]:
     found: set[str] = set()
 
     def walk(decision: Any) -> None:
-        if isinstance(decision, list):
-            found.update(key for key in re.split("&|<=>", decision[0]) if not key.isdecimal())
+        if isinstance(decision, dict):
+            for inner in (*decision["of"], decision["rule"]):
+                walk(inner)
+        elif isinstance(decision, list):
+            found.update(key.partition("!")[0] for key in re.split("&|<=>", decision[0]) if not key.isdecimal())
             for inner in decision[1].values():
                 walk(inner)
         elif isinstance(decision, str):
-            found.update(re.findall(r"[A-Za-z_][\w.]*(?==)|[A-Za-z_][\w.]*", re.sub(r"=[^;]*", "=", decision)))
+            plain = re.sub(r"![0-9a-z]+", "", re.sub(r"=[^;]*", "=", decision))
+            found.update(re.findall(r"[A-Za-z_][\w.]*(?==)|[A-Za-z_][\w.]*", plain))
 
     for decision in decisions:
         walk(decision)
-    return found
+    return found - {""}
 
 
 def about_keys(defaults: Json, beside: Sequence[str], probes: Sequence[Probe], used: set[str]) -> Json:

@@ -28,7 +28,11 @@ _EXPERTS = re.compile(r"(?<!per_tok_)experts$")
 _ACTIVATIONS = "gelu gelu_new gelu_pytorch_tanh prelu quick_gelu relu relu2 sigmoid silu swish tanh xielu".split()
 """Those that configs name, and those that have weights."""
 _COUNTS = (1, 2, 3, 4, 5, 6, 8)
+_FEW_IN_STAGES = (2,)
+_STAGES = re.compile(r"(layers?|depths?|blocks)\.\d+$")
+"""Items of a list that say how many layers each stage has."""
 _SMALL = 12
+_LIST = re.compile(r"\b(?:list|tuple|List|Tuple|Sequence)\[[^\[\]]*\]")
 _BESIDE = ("tie_word_embeddings",)
 """The keys of every config that bear on tensors."""
 IDS = re.compile(r"_(token|start|end|newline)_(id|index)s?$")
@@ -289,6 +293,12 @@ def _is_settled(path: str) -> bool:
     return key in NOT_VARIED or bool(IDS.search(key))
 
 
+def _is_either(kind: str) -> bool:
+    """Whether a key may hold a whole number or a list."""
+    rest, lists = _LIST.subn("", kind)
+    return lists > 0 and bool(re.search(r"\bint\b", rest))
+
+
 class Variants:
     """Values that keys may hold.
 
@@ -318,6 +328,7 @@ class Variants:
         values = deepcopy(self.start)
         for path, value in list(flattened(values, self.builder.parts)):
             tried = _FEW_EXPERTS if _EXPERTS.search(path) else _FEW_LAYERS if LAYERS.search(path) else ()
+            tried = _FEW_IN_STAGES if _STAGES.search(path) else tried
             for few in tried if type(value) is int and value > min(tried, default=value) else ():
                 smaller = with_value(values, path, few)
                 if few < value and self.builder.settings(smaller):
@@ -367,11 +378,13 @@ class Variants:
         if isinstance(now, bool):
             return [not now]
         if isinstance(now, int | float):
-            return self._numbers(path, now, [None] if "None" in kind else [])
+            pair = [[now, now]] if isinstance(now, int) and _is_either(kind) else []
+            return self._numbers(path, now, [None] if "None" in kind else []) + pair
         if isinstance(now, str):
             return [word for word in self.words[path] if word != now]
         if isinstance(now, list):
-            return self._lists(path, now)
+            single = [now[0]] if now and type(now[0]) is int and _is_either(kind) else []
+            return self._lists(path, now) + single
         if now is None:
             return self._instead_of_null(path, kind)
         return []
@@ -413,9 +426,8 @@ class Variants:
             json.loads(text) for text in dict.fromkeys(map(json.dumps, found))
         ]
 
-    def sized(self, path: str, large: bool = False) -> Any:
+    def sized(self, path: str, now: float, large: bool = False) -> Any:
         """A random number for a key that holds one."""
-        now = value_at(self.base, path)
         if isinstance(now, float):
             return now * self.random.choice((0.5, 1, 2, 3))
         if now <= _SMALL or LAYERS.search(path):

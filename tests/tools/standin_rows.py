@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 from typing import Any, NamedTuple
 
 from standin_fits import Sample
 from standin_probes import Probe
 
-from hfcount.architectures.stand_ins import UNRESOLVED
+from hfcount.architectures.stand_ins import UNRESOLVED, At
 
 Json = dict[str, Any]
 Label = tuple[str, tuple[int, ...]]
@@ -22,28 +23,117 @@ class Row(NamedTuple):
 
     Args:
         labels: by the place of a probe, the text and the numbers of its rule; none where it has no such tensor.
+        at: the braces of the name whose numbers a rule may hold; then the labels only tell probes apart.
+        each: by the place of a probe, and the numbers at those braces, what `labels` has otherwise.
+        all_numbers: by the place of a probe, which numbers all that begins with the same name has at those braces.
     """
 
     name: str
     kind: str
     labels: dict[int, Label]
+    at: tuple[int, ...] = ()
+    each: Mapping[int, Mapping[tuple[int, ...], Label]] = {}
+    all_numbers: Mapping[int, set[tuple[int, ...]]] = {}
+    entries: Mapping[int, Entries] = {}
+    prefixes: "_Prefixes" = {}
+    filled: tuple[tuple[int, int], ...] = ()
 
 
 def rows(probes: Sequence[Probe]) -> list[Row]:
     """All tensors of the probes, folded."""
-    found: dict[tuple[str, str], dict[int, Entries]] = {}
+    places: dict[int, list[int]] = {}
     for place, probe in enumerate(probes):
-        for name, (shape, kind) in (probe.tensors or {}).items():
+        places.setdefault(id(probe.tensors), []).append(place)
+    found: dict[tuple[str, str], dict[int, Entries]] = {}
+    prefixes: dict[str, dict[int, set[tuple[int, ...]]]] = {}
+    for alike in places.values():
+        mine: dict[tuple[str, str], Entries] = {}
+        for name, (shape, kind) in (probes[alike[0]].tensors or {}).items():
             numbers = tuple(map(int, _NUMBER.findall(name)))
-            row = found.setdefault((_NUMBER.sub("{}", name), kind), {})
-            row.setdefault(place, {})[numbers] = shape
+            mine.setdefault((_NUMBER.sub("{}", name), kind), {})[numbers] = shape
+        for row, entries in mine.items():
+            found.setdefault(row, {}).update(dict.fromkeys(alike, entries))
+            pieces = row[0].split("{}")
+            for many in range(1, len(pieces)):
+                seen = prefixes.setdefault("{}".join(pieces[:many]), {})
+                known = seen.setdefault(alike[0], set())
+                known.update(numbers[:many] for numbers in entries)
+                seen.update(dict.fromkeys(alike, known))
     lists = _lists(probes)
-    return [row for (name, kind), entries in found.items() for row in _folded(name, kind, entries, probes, lists)]
+    return [
+        row for (name, kind), entries in found.items() for row in _folded(name, kind, entries, probes, lists, prefixes)
+    ]
 
 
 def samples(row: Row, probes: Sequence[Probe]) -> list[Sample]:
     """The labels of a row under all probes."""
     return [Sample(probe.taken, row.labels.get(place)) for place, probe in enumerate(probes)]
+
+
+class Points:
+    """The configs of probes with numbers at the braces of a name, each made once."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[int, tuple[int, ...], tuple[int, ...]], At] = {}
+
+    def at(self, values: Json, numbers: tuple[int, ...], ends: tuple[int, ...]) -> At:
+        """A config with such numbers."""
+        return self._known.setdefault((id(values), numbers, ends), At(values, numbers, ends))
+
+
+def ranges_and_samples(
+    row: Row, probes: Sequence[Probe], points: Points
+) -> tuple[list[list[tuple[int, Sample]]], list[tuple[int, Sample]]]:
+    """Of a row with a rule at numbers: the samples of the range at each brace, and those of the rule, by their probes."""
+    ranges: list[list[tuple[int, Sample]]] = [[] for _ in row.at]
+    inner: list[tuple[int, Sample]] = []
+    for place, probe in enumerate(probes):
+        known = {tuple(index[at] for at in row.at) for index in row.all_numbers.get(place, ())}
+        contexts = [points.at(probe.taken, (), ())]
+        for depth, samples_ in enumerate(ranges):
+            further = []
+            for context in contexts:
+                seen = {index[depth] for index in known if index[:depth] == context.numbers}
+                samples_.append((place, Sample(context, ("#:#", (min(seen), max(seen) + 1)) if seen else None)))
+                further += [
+                    points.at(probe.taken, (*context.numbers, number), (*context.ends, max(seen) + 1))
+                    for number in (range(min(seen), max(seen) + 1) if seen else ())
+                ]
+            contexts = further
+        each = row.each.get(place, {})
+        inner += [(place, Sample(context, each.get(context.numbers))) for context in contexts]
+    return ranges, inner
+
+
+def literal(row: Row, probes: Sequence[Probe], place: int) -> list[Row]:
+    """The rows with each number at one of the braces written out; none if these are many."""
+    entries, prefixes = row.entries, row.prefixes
+    numbers = {index[place] for found in entries.values() for index in found}
+    if len(numbers) > _MOST_LITERAL:
+        return []
+    made: list[Row] = []
+    for number in sorted(numbers):
+        inner: dict[int, Entries] = {}
+        alike: dict[int, Entries] = {}
+        for probe, found in entries.items():
+            if id(found) not in alike:
+                alike[id(found)] = {
+                    _without(index, place): shape for index, shape in found.items() if index[place] == number
+                }
+            if alike[id(found)]:
+                inner[probe] = alike[id(found)]
+        made += _folded(_filled(row.name, place, number), row.kind, inner, probes, _lists(probes), prefixes, row.filled + ((place, number),))
+    return made
+
+
+def _without(index: tuple[int, ...], place: int) -> tuple[int, ...]:
+    return index[:place] + index[place + 1 :]
+
+
+def _filled(name: str, place: int, number: int) -> str:
+    """The name with a number in one of its braces."""
+    pieces = name.split("{}")
+    return "{}".join(pieces[: place + 1]) + str(number) + "{}".join(pieces[place + 1 :])
 
 
 def _lists(probes: Sequence[Probe]) -> list[str]:
@@ -55,8 +145,17 @@ def _is_words(value: Any) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(item, str) for item in value)
 
 
+_Prefixes = Mapping[str, Mapping[int, set[tuple[int, ...]]]]
+
+
 def _folded(
-    name: str, kind: str, entries: Mapping[int, Entries], probes: Sequence[Probe], lists: Sequence[str]
+    name: str,
+    kind: str,
+    entries: Mapping[int, Entries],
+    probes: Sequence[Probe],
+    lists: Sequence[str],
+    prefixes: _Prefixes,
+    filled: tuple[tuple[int, int], ...] = (),
 ) -> list[Row]:
     """The rows of one folded name: as ranges, else parted by the words of a list, else by numbers."""
     options = [_as_ranges(name, kind, entries)]
@@ -64,8 +163,66 @@ def _folded(
         places = name.count("{}")
         options += [_by_words(name, kind, entries, probes, place, key) for key in lists for place in range(places)]
         if not any(not failed for _, failed in options):
-            options += [_by_number(name, kind, entries, probes, lists, place) for place in range(places)]
+            options += _at_numbers(Row(name, kind, {}, entries=entries, prefixes=prefixes, filled=filled))
     return min(options, key=_failures)[0]
+
+
+def _at_numbers(row: Row) -> list[tuple[list[Row], int]]:
+    """One row whose rule holds numbers of its name: as few of them as needed."""
+    places, options = row.name.count("{}"), []
+    for many in range(1, places + 1):
+        for at in combinations(range(places), many):
+            boxes: dict[int, tuple[dict[tuple[int, ...], Label], int]] = {}
+            each, failed = {}, 0
+            for place, found in row.entries.items():
+                if id(found) not in boxes:
+                    boxes[id(found)] = _boxes(found, at)
+                each[place], odd = boxes[id(found)]
+                failed += odd
+            texts = {key: ("at", tuple(sorted(found.items()))) for key, (found, _) in boxes.items()}
+            labels = {place: texts[id(found)] for place, found in row.entries.items()}
+            numbers = _all_numbers(row, at[-1])
+            options.append(([row._replace(labels=labels, at=at, each=each, all_numbers=numbers)], failed))
+        if any(not failed for _, failed in options):
+            break
+    return options
+
+
+def _all_numbers(row: Row, last: int) -> Mapping[int, set[tuple[int, ...]]]:
+    """The numbers up to a brace of all names that begin like a row's, by probe."""
+    fixed: dict[int, int] = {}
+    for place, number in reversed(row.filled):  # the braces as they were
+        fixed = {where + (where >= place): what for where, what in fixed.items()} | {place: number}
+    pieces = _unfilled(row.name).split("{}")
+    open_ = [place for place in range(len(pieces) - 1) if place not in fixed]
+    whole = open_[last] + 1
+    seen = row.prefixes["{}".join(pieces[:whole])]
+    made: dict[int, set[tuple[int, ...]]] = {}
+    known: dict[int, set[tuple[int, ...]]] = {}
+    for place, numbers in seen.items():
+        if id(numbers) not in known:
+            known[id(numbers)] = {
+                tuple(index[at] for at in open_[: last + 1])
+                for index in numbers
+                if all(index[at] == what for at, what in fixed.items() if at < whole)
+            }
+        made[place] = known[id(numbers)]
+    return made
+
+
+def _unfilled(name: str) -> str:
+    """The name with braces in place of the numbers that were written out."""
+    return _NUMBER.sub("{}", name)
+
+
+def _boxes(entries: Entries, at: tuple[int, ...]) -> tuple[dict[tuple[int, ...], Label], int]:
+    """The box at each of the numbers at some braces, and whether some are none."""
+    parted: dict[tuple[int, ...], Entries] = {}
+    for index, shape in entries.items():
+        rest = tuple(number for place, number in enumerate(index) if place not in at)
+        parted.setdefault(tuple(index[place] for place in at), {})[rest] = shape
+    found = {index: _box(inner) for index, inner in parted.items()}
+    return {index: box or _UNFOLDED for index, box in found.items()}, None in found.values()
 
 
 def _failures(option: tuple[list[Row], int]) -> int:
@@ -119,36 +276,3 @@ def _by_words(
             failed += label is None
             by_word.setdefault(word, {})[number] = label or _UNFOLDED
     return [Row(f"{name}", f"{kind}\0{key}={word}", labels) for word, labels in by_word.items()], failed
-
-
-def _by_number(
-    name: str,
-    kind: str,
-    entries: Mapping[int, Entries],
-    probes: Sequence[Probe],
-    lists: Sequence[str],
-    place: int,
-) -> tuple[list[Row], int]:
-    """Rows for each number at one place."""
-    numbers = {index[place] for found in entries.values() for index in found}
-    if len(numbers) > _MOST_LITERAL:
-        return [], len(entries) + 1
-    made: list[Row] = []
-    for number in sorted(numbers):
-        inner = {
-            probe: {_without(index, place): shape for index, shape in found.items() if index[place] == number}
-            for probe, found in entries.items()
-        }
-        inner = {probe: found for probe, found in inner.items() if found}
-        made += _folded(_filled(name, place, number), kind, inner, probes, lists)
-    return made, sum(label == _UNFOLDED for row in made for label in row.labels.values())
-
-
-def _without(index: tuple[int, ...], place: int) -> tuple[int, ...]:
-    return index[:place] + index[place + 1 :]
-
-
-def _filled(name: str, place: int, number: int) -> str:
-    """The name with a number in one of its braces."""
-    pieces = name.split("{}")
-    return "{}".join(pieces[: place + 1]) + str(number) + "{}".join(pieces[place + 1 :])

@@ -23,9 +23,9 @@ from standin_effects import Effects
 from standin_fits import Sample, Values, number
 from standin_keys import about_keys, is_short, one_of_each, shortened, taken_label, used_keys
 from standin_probes import Builder, Observed, Probe, Variants, value_at, with_value
-from standin_rows import Row, rows, samples
+from standin_rows import Points, Row, literal, ranges_and_samples, rows, samples
 
-from hfcount.architectures.stand_ins import FOLDER, UNRESOLVED, StandIn, Unprobed, flattened, state
+from hfcount.architectures.stand_ins import FOLDER, OTHERS, UNRESOLVED, StandIn, Unprobed, flattened, state
 from hfcount.architectures.stand_ins import rows as predicted_rows
 from hfcount.mapper.keys_without_shape import is_shapeless
 
@@ -33,16 +33,88 @@ Json = dict[str, Any]
 
 _ROUNDS = 6
 _DRAWN = 40
-_SECONDS = 90
+_SECONDS = 60
 """Of the processor's time, after which no further round begins."""
 _JOINT = 40
 _FULL = 3
 _WITH_PUZZLES, _MOST_PUZZLES = 2, 8
 """In how many rounds contexts that follow no rule are probed further, and how many of them."""
 _WITHOUT_EFFECT = 2
+_AGAIN = 2
+"""How often all is learnt anew of configs that were answered wrongly, before rows are refused in more of them."""
+_MOST_COMPARED = 6
+_FLOATS = {".", "0."}
 _COMPACT = (",", ":")
 _MOST_EQUAL = 8
-_IN_CONTEXT = 6
+_IN_CONTEXT, _LEAST_IN_CONTEXT = 6, 2
+_SECONDS_IN_CONTEXTS, _TRIES = 30, 2
+"""For configs with other numbers of all contexts, and how many are tried until one is built."""
+
+
+class Lessons:
+    """What is learnt of rows of the same probes."""
+
+    def __init__(self, probes: Sequence[Probe], effects: Effects) -> None:
+        self.probes, self.effects, self.points = probes, effects, Points()
+        self._known: dict[Any, Decided] = {}
+
+    def learnt(self, row: Row) -> list[tuple[Row, Decided]]:
+        """The decision on a row; those on the rows of each number, if these explain more."""
+        key = (tuple(sorted(row.labels.items())), row.at)
+        if key not in self._known:
+            self._known[key] = self._decided(row)
+        usual = self._known[key]
+        best = [(row, usual)]
+        for place in row.at if usual.unexplained else ():
+            rows_ = [found for inner in literal(row, self.probes, place) for found in self.learnt(inner)]
+            if rows_ and _left(rows_) < _left(best):
+                best = rows_
+        return best
+
+    def _decided(self, row: Row) -> Decided:
+        if not row.at:
+            return self._of_samples(row, samples(row, self.probes), 0, (row.name, row.kind))
+        ranges, inner = ranges_and_samples(row, self.probes, self.points)
+        made = []
+        for place, labelled in enumerate([*ranges, inner]):
+            braces = min(place, len(row.at))
+            decided = self._of_samples(
+                row, [sample for _, sample in labelled], braces, (row.name, row.kind, place), place < len(row.at)
+            )
+            odd = [sorted({labelled[at][0] for at in found}) for found in decided[1:]]
+            made.append(Decided(decided.decision, *odd))
+        return Decided(
+            {"at": row.at, "of": [one.decision for one in made[:-1]], "rule": made[-1].decision},
+            sorted({place for one in made for place in one.unexplained}),
+            sorted({place for one in made for place in one.without_rule}),
+        )
+
+    def _of_samples(
+        self, row: Row, labelled: Sequence[Sample], braces: int, where: Any, is_range: bool = False
+    ) -> Decided:
+        """The decision on samples: of keys that bear on them, or of all if those do not explain it."""
+        if not any(sample.label for sample in labelled):
+            return Decided(None, [], [])
+        best: Decided | None = None
+        labels = row.all_numbers if is_range else row.labels
+        bearing = {place: str(sorted(found)) if is_range else found for place, found in labels.items()}
+        for learner in (self.effects.learner(bearing, braces), self.effects.learner(None, braces)):
+            if learner is not None and (best is None or best.unexplained):
+                decided = learner.decide(labelled, where)
+                best = decided if best is None or len(decided.unexplained) < len(best.unexplained) else best
+        assert best is not None
+        return best
+
+
+def _changed(one: Probe, other: Probe) -> set[str]:
+    """The names, without numbers, of the tensors that two probes have otherwise."""
+    mine, theirs = set((one.tensors or {}).items()), set((other.tensors or {}).items())
+    return {re.sub(r"\d+", "#", name) for name, _ in mine ^ theirs}
+
+
+def _left(found: Sequence[tuple[Row, Decided]]) -> int:
+    """How many probes are not explained."""
+    return len({place for _, decided in found for place in decided.unexplained})
 
 
 class Recorder:
@@ -59,7 +131,7 @@ class Recorder:
         self.known: StandIn | None = None
         self.learnt_from = 0
         self.puzzles: set[int] = set()
-        self.odd: set[str] = set()
+        self.wrongly: list[tuple[Json, set[str]]] = []
         self.computed_values = Values()
         self.started, self.spent = time.monotonic(), time.process_time()
 
@@ -91,8 +163,12 @@ class Recorder:
                 break
             before = unknown
         self.known = self.learnt()
+        again = 0
         while self.draw()[0]:
-            self.known = self._refused(self.known)
+            again += 1
+            if again > 3 * _AGAIN:  # what is wrong is in no row
+                return self.known.replace(rows=[(name, kind, UNRESOLVED) for name, kind, _ in self.known.rows])
+            self.known = self.learnt() if again <= _AGAIN else self._refused(self.known, again > 2 * _AGAIN)
         return self.known
 
     def _vary_puzzles(self) -> None:
@@ -107,15 +183,29 @@ class Recorder:
                 self.add(self.joint(values))
         self.say(f"{len(self.puzzles)} probes follow no rule, {len(contexts)} contexts of them probed further")
 
-    def _refused(self, known: StandIn) -> StandIn:
-        """The same without an answer for rows that were answered wrongly."""
+    def _refused(self, known: StandIn, whole: bool) -> StandIn:
+        """The same without an answer for rows that were answered wrongly: where a switch was as then, or at all."""
         made = []
         for name, kind, decision in known.rows:
-            pattern = re.escape(name).replace(r"\{\}", r"\d+")
-            odd = any(re.fullmatch(pattern, other) for other in self.odd)
-            made.append((name, kind, UNRESOLVED if odd else decision))
-        self.say(f"refused: {sorted(self.odd)[:5]}")
+            pattern = re.compile(re.escape(name).replace(r"\{\}", r"\d+"))
+            for given, odd in self.wrongly:
+                if any(pattern.fullmatch(other) for other in odd):
+                    decision = UNRESOLVED if whole else self._but_not(decision, given)
+            made.append((name, kind, decision))
+        self.say(f"refused: {sorted({name for _, odd in self.wrongly for name in odd})[:5]}")
         return known.replace(rows=made)
+
+    def _but_not(self, decision: Any, given: Json) -> Any:
+        """A decision that does not answer where a switch is as it was when it was wrong."""
+        if decision == UNRESOLVED:
+            return decision
+        usual = self.builder.given(self.variants.base)
+        switched = sorted(
+            {path for path, _ in self.switches if state(given.get(path)) != state(usual.get(path))} - {None}
+        )
+        for path in switched:
+            decision = [path, {state(given.get(path)): UNRESOLVED, OTHERS: decision}]
+        return decision if switched else UNRESOLVED
 
     def gather(self) -> None:
         """Probes each key alone, pairs of switches, and all numbers together."""
@@ -130,7 +220,7 @@ class Recorder:
         self.switches = self._of_each_effect(
             item for item in discrete if item[0] in mattering or not is_shapeless(item[0].rpartition(".")[2])
         )
-        self._pairs(self._of_each_effect(effective))
+        self._pairs(self._of_each_effect(effective), base)
         self._together()
 
     def _alone(self, path: str, base: Probe) -> list[tuple[str, Any]]:
@@ -145,20 +235,54 @@ class Recorder:
             without_effect += state(value) == now and probe is not None and probe.tensors == base.tensors
         return discrete
 
-    def _pairs(self, contexts: Sequence[tuple[str, Any]]) -> None:
-        """Probes each switch that matters together with every other, and with numbers."""
+    def _pairs(self, contexts: Sequence[tuple[str, Any]], base: Probe) -> None:
+        """Probes each switch that matters together with every other that bears on the same tensors, and with numbers.
+
+        Those that alone change nothing are changed all at once, and apart only where that changes something.
+        """
+        places = {json.dumps(item) for item in contexts}
+        idle = [item for item in self.switches if json.dumps(item) not in places]
+        doubled = [(path, 2 * value_at(self.variants.base, path)) for path in self._idle()]
+        changed: list[tuple[tuple[str, Any], set[str]]] = []
+        many = self._joints(len(contexts))
         for item in contexts:
             context = with_value(self.variants.base, *item)
             probe = self.builder.probe(context)
-            for other in self.switches:
-                if other[0] != item[0] and probe is not None:
+            if probe is None:
+                continue
+            mine = _changed(base, probe)
+            for other, theirs in changed:
+                if other[0] != item[0] and not mine.isdisjoint(theirs):
                     self.add(with_value(context, *other))
-            for path in self._idle() if probe is not None else ():
-                if number(now := value_at(context, path)):
-                    self.add(with_value(context, path, 2 * now))
-            for _ in range(_IN_CONTEXT):
+            changed.append((item, mine))
+            self._at_once(probe, [other for other in idle if other[0] != item[0]])
+            self._at_once(probe, [other for other in doubled if number(value_at(context, other[0]))])
+            for _ in range(many):
                 self.add(self.joint(context))
         self.say(f"{len(contexts)} switches in pairs")
+
+    def _at_once(self, context: Probe, items: Sequence[tuple[str, Any]]) -> None:
+        """Probes changes of a context together, and apart where together they change what is built."""
+        of_each: dict[str, list[tuple[str, Any]]] = {}
+        for item in items:
+            of_each.setdefault(item[0], []).append(item)
+        while of_each:  # one value of each key at a time
+            self._halved(context, [values.pop() for values in of_each.values()])
+            of_each = {key: values for key, values in of_each.items() if values}
+
+    def _halved(self, context: Probe, items: Sequence[tuple[str, Any]]) -> None:
+        values = context.values
+        for item in items:
+            values = with_value(values, *item)
+        probe = self.add(values)
+        if len(items) > 1 and (probe is None or probe.tensors != context.tensors):
+            self._halved(context, items[: len(items) // 2])
+            self._halved(context, items[len(items) // 2 :])
+
+    def _joints(self, contexts: int) -> int:
+        """How many configs with other numbers there is time for in each context."""
+        each = (time.process_time() - self.spent) / max(self.builder.built, 1)
+        return max(_LEAST_IN_CONTEXT, min(_IN_CONTEXT, int(_SECONDS_IN_CONTEXTS / (_TRIES * max(contexts, 1) * each))))
 
     def _together(self) -> None:
         """Probes all numbers together, and configs as the class saves them."""
@@ -223,7 +347,14 @@ class Recorder:
     def joint(self, context: Json, large: bool = False) -> Json:
         """A config with all numbers changed that is built, or as many as can be."""
         paths = [path for path in self.numbers() if number(value_at(context, path))]
-        chosen = [(path, self.variants.sized(path, large)) for path in paths]
+        paths += [
+            f"{path}.{place}"
+            for path in self.variants.paths
+            if isinstance(value_at(context, path), list) and not isinstance(value_at(self.variants.base, path), list)
+            for place, item in enumerate(value_at(context, path))
+            if number(item)
+        ]
+        chosen = [(path, self.variants.sized(path, self._usual(context, path), large)) for path in paths]
         while chosen:
             values = context
             for path, value in chosen:
@@ -233,6 +364,11 @@ class Recorder:
                 return values
             chosen = self.random.sample(chosen, len(chosen) * 2 // 3)
         return context
+
+    def _usual(self, context: Json, path: str) -> Any:
+        """The number of a key in the usual config, or in this one, if that has none."""
+        usual = value_at(self.variants.base, path)
+        return usual if number(usual) else value_at(context, path)
 
     def drawn(self) -> Json:
         """A random config."""
@@ -290,7 +426,7 @@ class Recorder:
     def draw(self) -> tuple[int, int, int]:
         """Draws configs; keeps those that are answered wrongly or not at all, and returns how many are: and rightly."""
         wrong = unknown = right = 0
-        self.odd = set()
+        self.wrongly = []
         for _ in range(_DRAWN):
             values = self.drawn()
             probe = self.builder.probe(values)
@@ -308,8 +444,9 @@ class Recorder:
                 continue
             wrong += 1
             tensors = probe.tensors or {}
-            self.odd |= {name for name in {*answer, *tensors} if answer.get(name) != tensors.get(name)}
-            self.say(f"    wrong: {sorted(self.odd)[:4]} of {values}") if wrong < 3 else None
+            odd = {name for name in {*answer, *tensors} if answer.get(name) != tensors.get(name)}
+            self.wrongly.append((probe.given, odd))
+            self.say(f"    wrong: {sorted(odd)[:4]} of {values}") if wrong < 3 else None
             self.add(values)
         return wrong, unknown, right
 
@@ -326,18 +463,13 @@ class Recorder:
         base = self.probes[json.dumps(self.variants.base, sort_keys=True)]
         effects = Effects(probes, self.builder, self.variants.paths, base, self.computed_values)
         made = []
-        decisions: dict[str, Decided] = {}
+        lessons = Lessons(probes, effects)
         self.puzzles = set()
-        for row in rows(probes):
-            kind = row.kind.partition("\0")[0]
-            key = json.dumps(sorted(row.labels.items()))
-            if key not in decisions:
-                decisions[key] = self._decided(row, probes, effects)
-            decision, left, without_rule = decisions[key]
+        for row, (decision, left, without_rule) in (found for row in rows(probes) for found in lessons.learnt(row)):
             if left:
                 self.say(f"unresolved: {len(left)} of {len(probes)} {row.name} {row.kind!r}: {str(decision)[:200]}")
             self.puzzles.update(without_rule or left)
-            made.append((row.name, kind, shortened(decision)))
+            made.append((row.name, row.kind.partition("\0")[0], shortened(decision)))
         used = used_keys(decision for _, _, decision in made)
         computed = self._computed(used, probes)
         return StandIn(
@@ -357,17 +489,6 @@ class Recorder:
             rows=made,
         )
 
-    def _decided(self, row: Row, probes: Sequence[Probe], effects: Effects) -> Decided:
-        """The decision on a row: of keys that bear on it, or of all if those do not explain it."""
-        labelled = samples(row, probes)
-        best: Decided | None = None
-        for learner in (effects.learner(row.labels), effects.learner()):
-            if learner is not None and (best is None or best.unexplained):
-                decided = learner.decide(labelled, (row.name, row.kind))
-                best = decided if best is None or len(decided.unexplained) < len(best.unexplained) else best
-        assert best is not None
-        return best
-
     def _computed(self, used: set[str], probes: Sequence[Probe]) -> dict[str, Any]:
         """How the class replaces what used keys hold, where it does."""
         found = {}
@@ -381,12 +502,28 @@ class Recorder:
             keys = sorted({name for probe in probes for name, value in probe.given.items() if number(value)})
             names = {name for sample in labelled for name in sample.values}
             seen = {name: {state(sample.values.get(name)) for sample in labelled} for name in sorted(names)}
-            features = [key, *(name for name, states in seen.items() if len(states) > 1 and name != key)]
-            decision, left, _ = Learner(keys, features, values=self.computed_values).decide(labelled, key)
+            features = [key, *(name for name, states in seen.items() if len(states - _FLOATS) > 1 and name != key)]
+            learner = Learner(keys, features, compared=self._compared(key), values=self.computed_values)
+            decision, left, _ = learner.decide(labelled, key)
             if left:
                 self.say(f"not computed: {len(left)} of {len(labelled)} {key}: {json.dumps(decision)[:200]}")
             found[key] = shortened(decision)
         return found
+
+    def _compared(self, key: str) -> list[str]:
+        """The numbers that alone change what the class makes of a key, in pairs."""
+        usual = self.variants.taken.get(key)
+        bearing = [
+            path
+            for path in self.numbers()
+            if path != key
+            and any(
+                (made := self.builder.settings(with_value(self.variants.base, path, value)))
+                and made.taken.get(key) != usual
+                for value in self.variants.singles(path)
+            )
+        ]
+        return [f"{one}<=>{other}" for one, other in combinations(bearing[:_MOST_COMPARED], 2)]
 
     def _settings(self, key: str) -> list[Probe]:
         """Configs with many layers, of which no model is built: how lists go on."""
