@@ -1,7 +1,7 @@
 """Folds the tensors of many probes into rows, for tests/tools/standins.py."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -158,13 +158,21 @@ def _folded(
     filled: tuple[tuple[int, int], ...] = (),
 ) -> list[Row]:
     """The rows of one folded name: as ranges, else parted by the words of a list, else by numbers."""
-    options = [_as_ranges(name, kind, entries)]
+    whole = Row(name, kind, {}, entries=entries, prefixes=prefixes, filled=filled)
+    options = [_as_ranges(whole)]
     if options[0][1]:
         places = name.count("{}")
         options += [_by_words(name, kind, entries, probes, place, key) for key in lists for place in range(places)]
         if not any(not failed for _, failed in options):
-            options += _at_numbers(Row(name, kind, {}, entries=entries, prefixes=prefixes, filled=filled))
+            options += _at_numbers(whole)
     return min(options, key=_failures)[0]
+
+
+def otherwise(row: Row, probes: Sequence[Probe]) -> Iterator[list[Row]]:
+    """Other rows for what is a row of ranges, where no rule is found for that: with rules at each number."""
+    if row.at or not row.entries or "{}" not in row.name:
+        return
+    yield min(_at_numbers(row), key=_failures)[0]
 
 
 def _at_numbers(row: Row) -> list[tuple[list[Row], int]]:
@@ -229,9 +237,10 @@ def _failures(option: tuple[list[Row], int]) -> int:
     return option[1]
 
 
-def _as_ranges(name: str, kind: str, entries: Mapping[int, Entries]) -> tuple[list[Row], int]:
-    labels = {place: _box(found) or _UNFOLDED for place, found in entries.items()}
-    return [Row(name, kind, labels)], sum(label == _UNFOLDED for label in labels.values())
+def _as_ranges(row: Row) -> tuple[list[Row], int]:
+    boxes = {id(found): _box(found) or _UNFOLDED for found in row.entries.values()}
+    labels = {place: boxes[id(found)] for place, found in row.entries.items()}
+    return [row._replace(labels=labels)], sum(label == _UNFOLDED for label in labels.values())
 
 
 def _box(entries: Entries, fixed: Mapping[int, str] | None = None) -> Label | None:

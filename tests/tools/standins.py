@@ -12,7 +12,7 @@ import json
 import re
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from standin_effects import Effects
 from standin_fits import Sample, Values, number
 from standin_keys import about_keys, is_short, one_of_each, shortened, taken_label, used_keys
 from standin_probes import Builder, Observed, Probe, Variants, value_at, with_value
-from standin_rows import Points, Row, literal, ranges_and_samples, rows, samples
+from standin_rows import Points, Row, literal, otherwise, ranges_and_samples, rows, samples
 
 from hfcount.architectures.stand_ins import FOLDER, OTHERS, UNRESOLVED, StandIn, Unprobed, flattened, state
 from hfcount.architectures.stand_ins import rows as predicted_rows
@@ -33,7 +33,7 @@ Json = dict[str, Any]
 
 _ROUNDS = 6
 _DRAWN = 40
-_SECONDS = 60
+_SECONDS = 45
 """Of the processor's time, after which no further round begins."""
 _JOINT = 40
 _FULL = 3
@@ -65,11 +65,17 @@ class Lessons:
             self._known[key] = self._decided(row)
         usual = self._known[key]
         best = [(row, usual)]
-        for place in row.at if usual.unexplained else ():
-            rows_ = [found for inner in literal(row, self.probes, place) for found in self.learnt(inner)]
-            if rows_ and _left(rows_) < _left(best):
-                best = rows_
+        for others in self._others(row) if usual.unexplained else ():
+            known = [found for inner in others for found in self.learnt(inner)]
+            if known and _left(known) < _left(best):
+                best = known
         return best
+
+    def _others(self, row: Row) -> Iterator[Sequence[Row]]:
+        """Other rows in place of one: for each number, or with a rule at each."""
+        for place in row.at:
+            yield literal(row, self.probes, place)
+        yield from otherwise(row, self.probes)
 
     def _decided(self, row: Row) -> Decided:
         if not row.at:
