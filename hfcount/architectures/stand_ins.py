@@ -253,7 +253,12 @@ def _at_number(value: Any, number: int, letter: str) -> Any:
     return value[at] if 0 <= at < len(value) and not isinstance(value[at], list | dict) else None
 
 
-_OF_LISTS: Mapping[str, Callable[[list[Any]], Any]] = {"len": len, "sum": sum, "prod": prod, "last": lambda all_: all_[-1]}
+_OF_LISTS: Mapping[str, Callable[[list[Any]], Any]] = {
+    "len": len,
+    "sum": sum,
+    "prod": prod,
+    "last": lambda all_: all_[-1],
+}
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _MOST_DOUBLED, _MOST_ITEMS = 32, 64
 

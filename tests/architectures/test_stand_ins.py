@@ -12,7 +12,7 @@ from pipeline_repos import safetensors
 import hfcount
 from hfcount.architectures import families, stand_ins
 from hfcount.architectures.registry import is_recorded
-from hfcount.architectures.stand_ins import Reading, StandIn, Unprobed, decided, evaluated, read, rows
+from hfcount.architectures.stand_ins import At, Reading, StandIn, Unprobed, decided, evaluated, read, rows
 from hfcount.cli.main import main
 
 Json = dict[str, Any]
@@ -112,6 +112,108 @@ def test_a_list_that_a_class_makes_by_itself_is_not_written_out_for_any_number_o
         list(rows(read(KNOWN, {"n_layer": 10**12})))
 
 
+STAGES = KNOWN.replace(
+    defaults={"sizes": [4, 6, 10], "blocks": [1, 2, 1], "step": 2, "light": [False, True, True]},
+    states={"sizes": "[2]|[3]", "blocks": "[2]|[3]", "light": "[2]|[3]", "step": "+"},
+    computed={"sizes": ["sizes", {"null": "%step,2*step,step+4", "[3]": "=", "[2]": "="}]},
+    rows=[
+        (
+            "stages.{}.blocks.{}.weight",
+            "linear",
+            {
+                "at": [0],
+                "of": ["|0:sizes!len"],
+                "rule": ["!0", {"0": "sizes!0,3|0:blocks!0", "+": "sizes!0,sizes!0p|0:blocks!0"}],
+            },
+        ),
+        (
+            "stages.{}.skips.{}.bias",
+            "parameter",
+            {
+                "at": [0, 1],
+                "of": ["|0:sizes!len", "|0:blocks!0+1"],
+                "rule": ["light!0", {"false": None, "true": "2*step*!0e+!1|"}],
+            },
+        ),
+        ("norm.weight", "parameter", "sizes!last+blocks!sum+blocks!prod|"),
+    ],
+)
+
+
+def at_stages(**values: Any) -> list[tuple[str, tuple[int, ...], list[list[int]]]]:
+    return [(row.name, row.shape, list(map(list, row.numbers))) for row in rows(read(STAGES, values))]
+
+
+def test_a_rule_holds_numbers_of_names() -> None:
+    weight, bias = "stages.{}.blocks.{}.weight", "stages.{}.skips.{}.bias"
+    assert at_stages() == [
+        (weight, (4, 3), [[0], [0]]),
+        (weight, (6, 4), [[1], [0, 1]]),
+        (weight, (10, 6), [[2], [0]]),
+        (bias, (8,), [[1], [0]]),
+        (bias, (9,), [[1], [1]]),
+        (bias, (10,), [[1], [2]]),
+        (bias, (16,), [[2], [0]]),
+        (bias, (17,), [[2], [1]]),
+        ("norm.weight", (16,), []),
+    ]
+    assert [row[:2] for row in at_stages(sizes=[8, 5], light=[False, False], blocks=[1, 1])] == [
+        (weight, (8, 3)),
+        (weight, (5, 8)),
+        ("norm.weight", (8,)),
+    ]
+
+
+def test_a_class_makes_a_list_of_numbers() -> None:
+    assert Reading(STAGES, {"step": 3, "sizes": None}).value("sizes") == [3, 6, 7]
+
+
+@pytest.mark.parametrize(
+    ("values", "text"),
+    [
+        ({"sizes": [1, 2, 3, 4]}, "was not probed"),
+        ({"sizes": [4, 6, None]}, "sizes!0 is null, where numbers were probed"),
+        ({"blocks": [1, 2**40, 1]}, "numbers are more than 10,000"),
+        ({"light": [False, None, True]}, "light!0 = null was not probed"),
+        ({"blocks": [1, 2], "light": [False, True, True]}, "blocks!0 is null"),
+    ],
+)
+def test_numbers_of_names_that_were_not_probed_are_not_answered(values: Json, text: str) -> None:
+    with pytest.raises(Unprobed, match=text):
+        list(rows(read(STAGES, values)))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("!0", 2),
+        ("!0e", 4),
+        ("!0z", 1),
+        ("!1", 5),
+        ("!2", None),
+        ("sizes!0", 10),
+        ("sizes!0p", 6),
+        ("sizes!0n", None),
+        ("sizes!0r", 4),
+        ("sizes!1", None),
+        ("step!0m", 2),
+        ("step!0o", 0),
+        ("none!0m", None),
+        ("words!len", 2),
+        ("words!sum", None),
+        ("step!len", None),
+        ("sizes!prod", 240),
+    ],
+)
+def test_what_is_derived(name: str, value: Any) -> None:
+    values = {"sizes": [4, 6, 10], "step": 3, "words": ["a", "b"], "none": 0}
+    assert At(values, (2, 5), (4, 6)).get(name) == value
+
+
+def test_a_zero_is_another_state_than_other_fractions() -> None:
+    assert [stand_ins.state(value) for value in (0.5, 0.0, -0.0, 2.0)] == [".", "0.", "0.", "."]
+
+
 @pytest.mark.parametrize(
     ("expression", "value"),
     [
@@ -122,6 +224,8 @@ def test_a_list_that_a_class_makes_by_itself_is_not_written_out_for_any_number_o
         ("depth//heads", 1),
         ("depth//heads*depth//heads+1", 2),
         ("width/4", 2),
+        ("width^depth//heads^heads+1", 7),
+        ("-1*depth//-2", 2),
         ("ratio*width", 20),
     ],
 )
@@ -129,7 +233,9 @@ def test_expressions(expression: str, value: int) -> None:
     assert evaluated(expression, {"width": 8, "heads": 2, "depth": 3, "ratio": 2.5}.get) == value
 
 
-@pytest.mark.parametrize("expression", ["depth/heads", "width/none", "width*absent", "width//none", "flag*width"])
+@pytest.mark.parametrize(
+    "expression", ["depth/heads", "width/none", "width*absent", "width//none", "width//none^heads", "flag*width"]
+)
 def test_an_expression_that_is_no_whole_number_is_not_answered(expression: str) -> None:
     with pytest.raises(Unprobed):
         evaluated(expression, {"width": 8, "heads": 2, "depth": 3, "none": 0, "flag": True}.get)

@@ -135,7 +135,6 @@ class Fitter:
             self._unknown.add(problem)
         return found
 
-
     def _sought(self, samples: Sequence[Sample], targets: list[int], keys: Sequence[str]) -> str | None:
         """An expression that is sought on a part of the samples and gives the targets of all."""
         columns = numeric(samples, keys)
@@ -187,7 +186,10 @@ def _shares(varied: Mapping[str, Any]) -> tuple[_Monomials, _Monomials, _Monomia
     for key, column in positive.items():
         for below in _DIVISORS if not np.any(column % 1) else ():
             if np.any(column % below):  # rounded down, and up
-                floors[f"{key}//{below}"], floors[f"{key}//-{below}"] = np.floor(column / below), np.floor(column / -below)
+                floors[f"{key}//{below}"], floors[f"{key}//-{below}"] = (
+                    np.floor(column / below),
+                    np.floor(column / -below),
+                )
     shares = [((name,), column) for name, column in floors.items() if len(set(column)) > 1]
     shared = [((name, key), column * varied[key]) for (name,), column in shares for key in varied]
     tiles = [((name, name), column * column) for (name,), column in shares]

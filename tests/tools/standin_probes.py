@@ -85,6 +85,7 @@ class Builder:
         self.set_beside: list[str] = []
         self.source = ""
         self.defaults = {**self._declared(self.config_class(), self.config_class, ""), "num_labels": 2}
+        self._settle_names()
 
     def _declared(self, config: Any, kind: Any, path: str) -> Json:
         """The declared defaults of a class, with those of nested configs as the class makes them."""
@@ -109,6 +110,19 @@ class Builder:
             self.set_beside.append(f"{path}{name}")
             self.types[f"{path}{name}"] = type(getattr(config, name)).__name__
         return json.loads(json.dumps(found, default=str))  # type: ignore[no-any-return]  # an object stays one
+
+    def _settle_names(self) -> None:
+        """Keeps of further names of keys that the class declares as well those that do set the key, and them alone."""
+        for path, key in list(self.names.items()):
+            usual = value_at(self.defaults, path)
+            if path not in self.types or type(usual) is not int:
+                continue
+            probe = self.settings(with_value({}, path, usual + 1))
+            if probe is None or probe.taken.get(key) != usual + 1:
+                del self.names[path]
+                continue
+            *above, last = path.split(".")
+            del (value_at(self.defaults, ".".join(above)) if above else self.defaults)[last]
 
     def _read_source(self, kind: Any) -> None:
         for name in (kind.__module__, kind.__module__.replace(".configuration_", ".modeling_")):

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from standin_fits import Sample
@@ -26,16 +27,18 @@ class Row(NamedTuple):
         at: the braces of the name whose numbers a rule may hold; then the labels only tell probes apart.
         each: by the place of a probe, and the numbers at those braces, what `labels` has otherwise.
         all_numbers: by the place of a probe, which numbers all that begins with the same name has at those braces.
+        entries: by the place of a probe, the shapes by numbers; `prefixes` are those of all beginnings of names.
+        filled: the braces, one after the other, that were filled with a number.
     """
 
     name: str
     kind: str
     labels: dict[int, Label]
     at: tuple[int, ...] = ()
-    each: Mapping[int, Mapping[tuple[int, ...], Label]] = {}
-    all_numbers: Mapping[int, set[tuple[int, ...]]] = {}
-    entries: Mapping[int, Entries] = {}
-    prefixes: "_Prefixes" = {}
+    each: Mapping[int, Mapping[tuple[int, ...], Label]] = MappingProxyType({})
+    all_numbers: Mapping[int, set[tuple[int, ...]]] = MappingProxyType({})
+    entries: Mapping[int, Entries] = MappingProxyType({})
+    prefixes: "_Prefixes" = MappingProxyType({})
     filled: tuple[tuple[int, int], ...] = ()
 
 
@@ -84,7 +87,7 @@ class Points:
 def ranges_and_samples(
     row: Row, probes: Sequence[Probe], points: Points
 ) -> tuple[list[list[tuple[int, Sample]]], list[tuple[int, Sample]]]:
-    """Of a row with a rule at numbers: the samples of the range at each brace, and those of the rule, by their probes."""
+    """Of a row with rules at numbers: the samples of the range at each brace, and those of the rule, with their probes."""
     ranges: list[list[tuple[int, Sample]]] = [[] for _ in row.at]
     inner: list[tuple[int, Sample]] = []
     for place, probe in enumerate(probes):
@@ -122,7 +125,15 @@ def literal(row: Row, probes: Sequence[Probe], place: int) -> list[Row]:
                 }
             if alike[id(found)]:
                 inner[probe] = alike[id(found)]
-        made += _folded(_filled(row.name, place, number), row.kind, inner, probes, _lists(probes), prefixes, row.filled + ((place, number),))
+        made += _folded(
+            _filled(row.name, place, number),
+            row.kind,
+            inner,
+            probes,
+            _lists(probes),
+            prefixes,
+            (*row.filled, (place, number)),
+        )
     return made
 
 

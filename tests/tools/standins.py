@@ -65,9 +65,9 @@ class Lessons:
             self._known[key] = self._decided(row)
         usual = self._known[key]
         best = [(row, usual)]
-        for others in self._others(row) if usual.unexplained else ():
+        for others in self._others(row) if usual.unexplained or "<=>" in json.dumps(usual.decision) else ():
             known = [found for inner in others for found in self.learnt(inner)]
-            if known and _left(known) < _left(best):
+            if known and _rank(known) < _rank(best):
                 best = known
         return best
 
@@ -118,9 +118,15 @@ def _changed(one: Probe, other: Probe) -> set[str]:
     return {re.sub(r"\d+", "#", name) for name, _ in mine ^ theirs}
 
 
-def _left(found: Sequence[tuple[Row, Decided]]) -> int:
-    """How many probes are not explained."""
-    return len({place for _, decided in found for place in decided.unexplained})
+def _odd(one: Observed, other: Observed) -> set[str]:
+    """The tensors that are not alike."""
+    return {name for name in {*one, *other} if one.get(name) != other.get(name)}
+
+
+def _rank(found: Sequence[tuple[Row, Decided]]) -> tuple[int, int]:
+    """How many probes are not explained, and how long the decisions are: a longer one follows chance more often."""
+    left = {place for _, decided in found for place in decided.unexplained}
+    return len(left), sum(len(json.dumps(decided.decision)) for _, decided in found)
 
 
 class Recorder:
@@ -329,6 +335,7 @@ class Recorder:
     def _idle(self) -> list[str]:
         """The paths of numbers that change nothing if they alone are doubled."""
         base = self.builder.probe(self.variants.base)
+        assert base is not None
         doubled = {path: 2 * value_at(self.variants.base, path) for path in self.numbers() if not path[-1].isdecimal()}
         return [
             path
@@ -449,8 +456,7 @@ class Recorder:
                 right += 1
                 continue
             wrong += 1
-            tensors = probe.tensors or {}
-            odd = {name for name in {*answer, *tensors} if answer.get(name) != tensors.get(name)}
+            odd = _odd(answer or {}, probe.tensors or {})
             self.wrongly.append((probe.given, odd))
             self.say(f"    wrong: {sorted(odd)[:4]} of {values}") if wrong < 3 else None
             self.add(values)
@@ -471,7 +477,8 @@ class Recorder:
         made = []
         lessons = Lessons(probes, effects)
         self.puzzles = set()
-        for row, (decision, left, without_rule) in (found for row in rows(probes) for found in lessons.learnt(row)):
+        found = [decided for row in rows(probes) for decided in lessons.learnt(row)]
+        for row, (decision, left, without_rule) in found:
             if left:
                 self.say(f"unresolved: {len(left)} of {len(probes)} {row.name} {row.kind!r}: {str(decision)[:200]}")
             self.puzzles.update(without_rule or left)
