@@ -87,7 +87,7 @@ class Points:
 def ranges_and_samples(
     row: Row, probes: Sequence[Probe], points: Points
 ) -> tuple[list[list[tuple[int, Sample]]], list[tuple[int, Sample]]]:
-    """Of a row with rules at numbers: the samples of the range at each brace, and those of the rule, with their probes."""
+    """The samples of the range at each brace of a row, and those of its rule, with the places of their probes."""
     ranges: list[list[tuple[int, Sample]]] = [[] for _ in row.at]
     inner: list[tuple[int, Sample]] = []
     for place, probe in enumerate(probes):
