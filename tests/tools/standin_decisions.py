@@ -11,6 +11,8 @@ from hfcount.architectures.stand_ins import UNRESOLVED
 
 _DEEPEST = 6
 _MOST_ALIKE = 4
+_MOST_COMPARED = 24
+"""How many comparisons of two keys are tried to find rules; any may decide between rules."""
 
 
 def _by_text(samples: Sequence[Sample]) -> dict[str, list[Sample]]:
@@ -129,7 +131,7 @@ class Learner:
 
     def _by_comparing(self, group: Sequence[Sample], where: Any) -> list[str]:
         """Rules of parts of a group, by how two keys compare."""
-        for feature in self.compared:
+        for feature in self.compared[:_MOST_COMPARED]:
             parts = self._parts(group, feature)
             fitted = [self.fitter.fit(part, where) for part in parts.values()] if len(parts) > 1 else []
             if known := [rule for rule in fitted if rule is not None]:

@@ -61,23 +61,24 @@ class Effects:
         keys = [key for key in self._numbers if key in direct]
         lists = [key for key in self._lists if key in direct or f"{key}.0" in direct]
         derived = _derived(keys, lists, braces)
-        deciding = [key for key in keys if key in self._deciding]
-        compared = [f"{key}<=>1" for key in deciding]
-        compared += [
-            f"{one}<=>{other}"
-            for one in deciding
-            for other in keys
-            if one != other and not (other in deciding and other < one)
-        ]
+        further = [key for key in self._numbers if key in along]
+        further += _derived((), [key for key in self._lists if key in along and key not in lists], braces).numbers
         return Learner(
             keys + derived.numbers,
             [key for key in self._several if key in direct] + derived.features,
             [key for key in self._several if key in along - direct],
-            compared + derived.compared,
-            [key for key in self._numbers if key in along]
-            + _derived((), [key for key in self._lists if key in along and key not in lists], braces).numbers,
+            self._compared(keys) + derived.compared,
+            further,
             self.values,
         )
+
+    def _compared(self, keys: Sequence[str]) -> list[str]:
+        """Comparisons of keys with 1, and in pairs."""
+        deciding = [key for key in keys if key in self._deciding]
+        pairs = ((one, other) for one in deciding for other in keys if one != other)
+        return [f"{key}<=>1" for key in deciding] + [
+            f"{one}<=>{other}" for one, other in pairs if other not in deciding or one < other
+        ]
 
     def _bearing(self, labels: Mapping[int, Any] | None) -> tuple[frozenset[str], frozenset[str]]:
         direct: set[str] = set()

@@ -22,7 +22,7 @@ _DENOMINATORS = 8
 _MOST_SEVERAL, _AT_ONCE, _MOST_IN_AREAS = 400, 4096, 12
 _MOST_SHARES = 80
 _DIVISORS = (2, 4, 8, 16)
-_MOST_PAIRED = 3000
+_MOST_PAIRED = 1200
 _MOST, _GREATEST = 1024, 1 << 20
 """The greatest number before a monomial, and the greatest that is added: code has none that is greater."""
 

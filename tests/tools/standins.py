@@ -40,6 +40,8 @@ _FULL = 3
 _WITH_PUZZLES, _MOST_PUZZLES = 2, 8
 """In how many rounds contexts that follow no rule are probed further, and how many of them."""
 _WITHOUT_EFFECT = 2
+_SECONDS_OF_LESSONS = 30
+"""After which nothing further is tried for rows that follow no rule."""
 _AGAIN = 2
 """How often all is learnt anew of configs that were answered wrongly, before rows are refused in more of them."""
 _MOST_COMPARED = 6
@@ -57,6 +59,7 @@ class Lessons:
     def __init__(self, probes: Sequence[Probe], effects: Effects) -> None:
         self.probes, self.effects, self.points = probes, effects, Points()
         self._known: dict[Any, Decided] = {}
+        self.started = time.process_time()
 
     def learnt(self, row: Row) -> list[tuple[Row, Decided]]:
         """The decision on a row; those on the rows of each number, if these explain more."""
@@ -65,11 +68,15 @@ class Lessons:
             self._known[key] = self._decided(row)
         usual = self._known[key]
         best = [(row, usual)]
-        for others in self._others(row) if usual.unexplained or "<=>" in json.dumps(usual.decision) else ():
+        is_odd = bool(usual.unexplained) or "<=>" in json.dumps(usual.decision)
+        for others in self._others(row) if is_odd and self._has_time() else ():
             known = [found for inner in others for found in self.learnt(inner)]
             if known and _rank(known) < _rank(best):
                 best = known
         return best
+
+    def _has_time(self) -> bool:
+        return time.process_time() - self.started < _SECONDS_OF_LESSONS
 
     def _others(self, row: Row) -> Iterator[Sequence[Row]]:
         """Other rows in place of one: for each number, or with a rule at each."""
@@ -105,7 +112,7 @@ class Lessons:
         labels = row.all_numbers if is_range else row.labels
         bearing = {place: str(sorted(found)) if is_range else found for place, found in labels.items()}
         for learner in (self.effects.learner(bearing, braces), self.effects.learner(None, braces)):
-            if learner is not None and (best is None or best.unexplained):
+            if learner is not None and (best is None or (best.unexplained and self._has_time())):
                 decided = learner.decide(labelled, where)
                 best = decided if best is None or len(decided.unexplained) < len(best.unexplained) else best
         assert best is not None
