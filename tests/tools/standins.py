@@ -21,7 +21,7 @@ from record import usual_class
 from standin_decisions import Decided, Learner
 from standin_effects import Effects
 from standin_fits import Sample, Values, number
-from standin_keys import about_keys, is_short, one_of_each, shortened, taken_label, used_keys
+from standin_keys import about_keys, folded, is_short, one_of_each, shortened, taken_label, used_keys
 from standin_probes import Builder, Observed, Probe, Variants, value_at, with_value
 from standin_rows import Points, Row, literal, otherwise, ranges_and_samples, rows, samples
 
@@ -119,8 +119,10 @@ class Lessons:
         return best
 
 
-def _changed(one: Probe, other: Probe) -> set[str]:
-    """The names, without numbers, of the tensors that two probes have otherwise."""
+def _changed(one: Probe, other: Probe) -> set[str] | None:
+    """The names, without numbers, of the tensors whose shapes differ; None if there are others in one of the two."""
+    if folded(one) != folded(other):
+        return None
     mine, theirs = set((one.tensors or {}).items()), set((other.tensors or {}).items())
     return {re.sub(r"\d+", "#", name) for name, _ in mine ^ theirs}
 
@@ -255,14 +257,15 @@ class Recorder:
         return discrete
 
     def _pairs(self, contexts: Sequence[tuple[str, Any]], base: Probe) -> None:
-        """Probes each switch that matters together with every other that bears on the same tensors, and with numbers.
+        """Probes each switch that matters together with every other, and with numbers.
 
-        Those that alone change nothing are changed all at once, and apart only where that changes something.
+        Two that alone change the shapes of different tensors, and not which there are, are left out; those that alone
+        change nothing are changed all at once, and apart only where that changes something.
         """
         places = {json.dumps(item) for item in contexts}
         idle = [item for item in self.switches if json.dumps(item) not in places]
         doubled = [(path, 2 * value_at(self.variants.base, path)) for path in self._idle()]
-        changed: list[tuple[tuple[str, Any], set[str]]] = []
+        changed: list[tuple[tuple[str, Any], set[str] | None]] = []
         many = self._joints(len(contexts))
         for item in contexts:
             context = with_value(self.variants.base, *item)
@@ -271,7 +274,7 @@ class Recorder:
                 continue
             mine = _changed(base, probe)
             for other, theirs in changed:
-                if other[0] != item[0] and not mine.isdisjoint(theirs):
+                if other[0] != item[0] and (mine is None or theirs is None or not mine.isdisjoint(theirs)):
                     self.add(with_value(context, *other))
             changed.append((item, mine))
             self._at_once(probe, [other for other in idle if other[0] != item[0]])
