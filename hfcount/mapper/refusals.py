@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from hfcount.mapper.accepted_values import ABSENT, AcceptedValues, Limits, Problem, accepted_values, renamed, shared
 from hfcount.mapper.built_values import BuiltValues, built_values, is_numeral
-from hfcount.mapper.class_defaults import Declared, declared, declares, version
+from hfcount.mapper.class_defaults import Declared, declared, declares, knows, version
 from hfcount.mapper.quantization_config import announcements
 from hfcount.mapper.rotary import by_kind, rope
 from hfcount.mapper.rotary_sections import sections
@@ -115,7 +115,8 @@ def _stages(accepted: AcceptedValues, values: Mapping[str, Any], kind: str, path
 
 def _unmet(accepted: AcceptedValues, values: Mapping[str, Any], kind: str, told: Collection[str]) -> Iterator[Problem]:
     """What the class needs of several keys at once, where nothing is told yet of the key."""
-    if accepted.needs:
+    named = values.get("model_type", kind)
+    if accepted.needs and isinstance(named, str) and knows(named):  # else no class of transformers reads it
         from hfcount.mapper.validated import unmet  # few types need it
 
         for name, value, need in unmet(accepted.needs, values, kind):
