@@ -158,8 +158,9 @@ _MODELS = ("BPE", "WordPiece", "WordLevel", "Unigram")  # of tokenizers 0.23
 
 
 def _no_tokenizer(content: Mapping[str, Any]) -> str | None:
-    """Why a tokenizer.json is none; None if nothing is known to be wrong with it. An excerpt has added tokens alone."""
-    if content.keys() == {"added_tokens"} or _CLAIMS in content:
+    """Why a tokenizer.json is none; None if nothing is known to be wrong with it."""
+    # An excerpt has added tokens alone, or nothing.
+    if content.keys() <= {"added_tokens"} or _CLAIMS in content:
         return None
     for key, kind in (("added_tokens", list), ("model", dict)):
         if not isinstance(content.get(key), kind):
