@@ -22,7 +22,10 @@ _UNREAD = r"(?i)(?<![a-z])(pad|mask|image|video|audio|vision|reserved|unused|pla
 _MOST, _MOST_PIECES = 3_000_000, 1_000_000
 """Entries of a file, and pieces of sentencepiece, beyond which nothing is made of it; vocabularies have 300,000."""
 
-_TOO_MANY = "too many pieces"
+
+class _TooMany(ValueError):
+    """A model of sentencepiece has more pieces than are read."""
+
 
 _MEMBERS = 1000
 """Members of an object in which a key is looked for; a tokenizer.json has ten."""
@@ -64,9 +67,9 @@ def is_model(raw: bytes) -> bool:
     for parse in (_pieces, _ranks):
         try:
             parse(raw)
-        except ValueError as error:
-            if str(error) == _TOO_MANY:
-                return True
+        except _TooMany:
+            return True
+        except ValueError:
             continue
         return True
     return False
@@ -177,7 +180,7 @@ def _pieces(raw: bytes) -> dict[str, int]:
             pieces[_word(raw, *value).decode("utf-8", "backslashreplace")] = number
             number += 1
             if number > _MOST_PIECES:
-                raise ValueError(_TOO_MANY)
+                raise _TooMany
     return pieces
 
 

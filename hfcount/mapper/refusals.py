@@ -116,7 +116,8 @@ def _stages(accepted: AcceptedValues, values: Mapping[str, Any], kind: str, path
 def _unmet(accepted: AcceptedValues, values: Mapping[str, Any], kind: str, told: Collection[str]) -> Iterator[Problem]:
     """What the class needs of several keys at once, where nothing is told yet of the key."""
     named = values.get("model_type", kind)
-    if accepted.needs and isinstance(named, str) and knows(named):  # else no class of transformers reads it
+    read = named == kind or (isinstance(named, str) and knows(named))  # else no class of transformers reads it
+    if accepted.needs and read:
         from hfcount.mapper.validated import unmet  # few types need it
 
         for name, value, need in unmet(accepted.needs, values, kind):

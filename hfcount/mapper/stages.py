@@ -107,7 +107,8 @@ def _aligned(chosen: _Chosen, stage_names: list[str]) -> tuple[list[Any], list[i
         return [stage_names[-1]], [len(stage_names) - 1]
     if names is None:
         return [stage_names[place] for place in places or ()], places or []
-    return names, [stage_names.index(name) for name in names] if places is None else places
+    at = {name: place for place, name in enumerate(stage_names)}
+    return names, [at[name] for name in names] if places is None else places
 
 
 def _in_order(stage_names: Sequence[Any], names: list[Any]) -> list[Any]:

@@ -9,7 +9,6 @@ from hfcount.errors import DocumentError
 from hfcount.fetcher import tokens
 from hfcount.fetcher.layout import CHAT_TEMPLATE, CONFIG, GENERATION, MODULES
 from hfcount.formats.json import Document, parse_object
-from hfcount.formats.modules_json import read_modules
 from hfcount.text import printable
 from hfcount.verifier.comparison import Comparison
 from hfcount.verifier.findings import Outcome
@@ -94,9 +93,12 @@ def check_chat(c: Comparison, outcome: Outcome) -> None:
 
 def _is_embedder(documents: Mapping[str, Document]) -> bool:
     """Whether the model is the Transformer of modules.json, which brings its tokenizer along."""
+    if MODULES not in documents:
+        return False
+    from hfcount.formats.modules_json import read_modules  # most are no embedders
+
     with suppress(DocumentError):
-        modules = read_modules(documents[MODULES]) if MODULES in documents else []
-        return any(not module.folder and module.kind == "Transformer" for module in modules)
+        return any(not module.folder and module.kind == "Transformer" for module in read_modules(documents[MODULES]))
     return False
 
 

@@ -48,6 +48,7 @@ IGNORED = (
 SPELLINGS = {r"^layers\.0\.": "midlayer."}
 
 _AT_ONCE = ("PEagleDraftModel", "PeagleLlamaForCausalLM", "PeagleQwen3ForCausalLM")
+# AngelSlim builds one layer of these, whatever num_hidden_layers says: it may be that of the target.
 _ALONE = ("CosyVoice3Eagle3LlamaForCausalLM",)
 _QWEN3 = ("Eagle3Qwen3ForCausalLM", "PeagleQwen3ForCausalLM")
 _IDS = "eagle_aux_hidden_state_layer_ids"
@@ -114,7 +115,7 @@ def spec(c: Config) -> Spec[LlamaEagle3]:
         Speculator="causal_lm",
     )
     layer = Layer(mixer=mixer, ffn=ffn)
-    depth = keys.layer_count(text)  # AngelSlim copies that of the target to the config of one layer
+    depth = keys.layer_count(text)
     layers = [Layers(indices=Indices.below(1), layer=layer)] if named in _ALONE else layer
     model = keys.decoder_spec(text, layers, whole=c, vocab=vocab, heads=heads, layer_count=int(depth))
     return model.replace(tied=False).having(sizes)

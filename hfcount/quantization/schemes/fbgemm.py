@@ -10,13 +10,17 @@ from hfcount.quantization.settings import Settings, texts
 
 @dataclass(frozen=True, slots=True)
 class Rows(Layout):
-    """The scales are a column."""
+    """The scales are a column; `kept` is the dtype of the weights, F8_E4M3 or I8."""
 
-    label = "FP8 with a scale a row"
+    kept: str = "F8_E4M3"
+
+    @property
+    def label(self) -> str:
+        return f"{'8-bit integers' if self.kept == 'I8' else 'FP8'} with a scale a row"
 
     def parts(self, outputs: int, inputs: int) -> list[PackedTensor]:
         return [
-            PackedTensor(".weight", (outputs, inputs), ("F8_E4M3",)),
+            PackedTensor(".weight", (outputs, inputs), (self.kept,)),
             PackedTensor(".weight_scale", (outputs, 1), ("F32",)),
         ]
 
