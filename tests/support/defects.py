@@ -1971,7 +1971,7 @@ CASES: dict[str, Case] = {
     ),
     "all parts in a variant": Case("verified", "HF816", ('variant="fp16"',), make=lambda: Piped(renamed=IN_VARIANT)),
     "a tokenizer without a length": Case(
-        "mismatch",
+        "explained",
         "HF823",
         ("tokenizer/tokenizer_config.json has no model_max_length", "fails at its first text"),
         make=lambda: Piped(after=lambda documents: documents.update({"tokenizer/tokenizer_config.json": {"x": 1}})),

@@ -15,7 +15,7 @@ class TokenizerLengthMissing(Finding):
 
     code = "HF823"
     name = "tokenizer-length-missing"
-    level = "error"
+    level = "note"
     why = "The upload left out tokenizer_config.json, or the tokenizer is from another model."
     remedy = "Copy tokenizer_config.json from the pipeline that this one was made from."
 
