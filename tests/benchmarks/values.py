@@ -1,9 +1,9 @@
 """What reading every value costs: `python tests/benchmarks/values.py [--gb 4] [--rounds 5] [--folder DIR]`.
 
 A Llama of BF16 in four shards is written, twice, and read by turns from the page cache: by `cat`, `sha256sum`, torch's
-isnan over safetensors' safe_open, and `hfcount --depth data`; both copies by `cmp`, and by hfcount's comparison of
-values. Told are the medians of seconds and of processor seconds, and the rate as a share of the first of each group;
-`scan` is hfcount without what any command takes to start. Twice the size has to fit in the page cache.
+isnan over safetensors' safe_open, and `hfcount --depth data`; both copies by `cmp`, and by `hfcount diff`. The tables
+hold the medians of seconds and of processor seconds, and the rate as a share of the first of each group. Twice the size
+has to fit in the page cache.
 """
 
 import argparse
@@ -46,41 +46,12 @@ for path in sys.argv[1:]:
             assert not torch.isnan(file.get_tensor(name)).any()
 """
 
-_SCAN = """
-import sys
-from pathlib import Path
-from time import perf_counter
-from hfcount.checkpoints.data.locations import places
-from hfcount.checkpoints.data.file_source import Files
-from hfcount.fetcher.folder import FolderShards
-folder, names = Path(sys.argv[1]), [Path(one).name for one in sys.argv[2:]]
-shards = FolderShards(folder, names, entries=names).read(names, lambda: None)
-start = perf_counter()
-Files(folder).read(places(shards), (), lambda size: None)
-print(perf_counter() - start)
-"""
-
-_COMPARE = """
-import sys
-from pathlib import Path
-from hfcount.checkpoints.data.compare import Span, compare_all
-from hfcount.checkpoints.data.locations import places
-from hfcount.fetcher.folder import FolderShards
-def spans(folder):
-    names = sorted(path.name for path in folder.glob("*.safetensors"))
-    found = places(FolderShards(folder, names, entries=names).read(names, lambda: None))
-    return {name: Span(folder / one.file, one.begin, one.size, *one.entry[:2]) for name, one in found.items()}
-a, b = (spans(Path(folder)) for folder in sys.argv[1:])
-assert all(one.identical for one in compare_all({name: (a[name], b[name]) for name in a}, lambda size: None).values())
-"""
-
 
 def lay_out(folder: Path, size: float) -> None:
     """Writes the checkpoint."""
     config = CONFIG | {"num_hidden_layers": max(SHARDS, round(size * 1e9 / LAYER))}
     tensors = [(one.name, one.shape) for one in hfcount.blueprint(config).tensors() if one.kind == "parameter"]
-    values = np.random.default_rng(0).standard_normal(1 << 23).astype(np.float32) * 0.02
-    codes = (values.view(np.uint32) >> 16).astype("<u2")
+    random = np.random.default_rng(0)
     weights: dict[str, str] = {}
     for number in range(SHARDS):
         name = f"model-{number + 1:05}-of-{SHARDS:05}.safetensors"
@@ -94,7 +65,8 @@ def lay_out(folder: Path, size: float) -> None:
         with open(folder / name, "wb") as file:
             file.write(struct.pack("<Q", len(raw)) + raw)
             while end:
-                end -= file.write(codes[: end // 2].tobytes())
+                values = random.standard_normal(min(end // 2, 1 << 23), np.float32) * np.float32(0.02)
+                end -= file.write((values.view("<u4") >> 16).astype("<u2").tobytes())
         weights |= dict.fromkeys(header, name)
     (folder / "config.json").write_text(json.dumps(config))
     (folder / "model.safetensors.index.json").write_text(json.dumps({"metadata": {}, "weight_map": weights}))
@@ -103,29 +75,32 @@ def lay_out(folder: Path, size: float) -> None:
 def commands(one: Path, other: Path) -> Iterator[tuple[str, Mapping[str, list[str]]]]:
     """The groups of what is compared."""
     files, copies = ([str(path) for path in sorted(folder.glob("*.safetensors"))] for folder in (one, other))
-    own = [sys.executable, "-c"]
+    own = [sys.executable, "-m", "hfcount"]
     yield (
         "reading",
         {
             "cat": ["cat", *files],
             "sha256sum": ["sha256sum", *files],
-            "torch.isnan over safe_open": [*own, _ISNAN, *files],
-            "hfcount --depth data": [sys.executable, "-m", "hfcount", "--depth", "data", str(one)],
-            "scan": [*own, _SCAN, str(one), *files],
+            "torch.isnan over safe_open": [sys.executable, "-c", _ISNAN, *files],
+            "hfcount --depth data": [*own, "--depth", "data", str(one)],
         },
     )
     pairs = " && ".join(f"cmp {a} {b}" for a, b in zip(files, copies, strict=True))
-    yield "comparing", {"cmp": ["sh", "-c", pairs], "hfcount": [*own, _COMPARE, str(one), str(other)]}
+    yield (
+        "comparing",
+        {
+            "cmp": ["sh", "-c", pairs],
+            "hfcount diff --depth data": [*own, "diff", "--depth", "data", str(one), str(other)],
+        },
+    )
 
 
-def timed(name: str, command: list[str]) -> tuple[float, float]:
+def timed(command: list[str]) -> tuple[float, float]:
     """Seconds and processor seconds of a run."""
     before, start = getrusage(RUSAGE_CHILDREN), perf_counter()
-    out = subprocess.PIPE if name == "scan" else subprocess.DEVNULL
-    done = subprocess.run(command, stdout=out, check=True, text=True)
+    subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
     seconds, after = perf_counter() - start, getrusage(RUSAGE_CHILDREN)
-    used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return (float(done.stdout) if name == "scan" else seconds), used
+    return seconds, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def main() -> None:
@@ -146,9 +121,9 @@ def main() -> None:
             times: dict[str, list[tuple[float, float]]] = {name: [] for name in group}
             for turn in range(options.rounds + 1):  # the first fills the page cache
                 for name, command in group.items():
-                    found = timed(name, command)
+                    duration = timed(command)
                     if turn:
-                        times[name].append(found)
+                        times[name].append(duration)
             print(f"\n| {what} | seconds | processor | GB/s | share |\n|---|--:|--:|--:|--:|")
             first = median(seconds for seconds, _ in next(iter(times.values())))
             for name, several in times.items():
