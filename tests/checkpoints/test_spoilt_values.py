@@ -236,6 +236,21 @@ def test_what_was_lost_is_found_and_what_is_meant_is_not(name: str, tmp_path: Pa
     assert not found or words in found[0].message
 
 
+def test_the_same_copies_in_all_layers_are_one_finding(tmp_path: Path) -> None:
+    folder = _model(tmp_path / "m", LLAMA)
+    names = [UP.replace("s.1.", f"s.{layer}.") for layer in range(4)]
+    steps(*(copied(name, name.replace("up_", "gate_")) for name in names))(folder)
+    (finding,) = hfcount.verify(folder, depth="data").findings
+    assert (finding.code, finding.tensors, finding.count) == ("HF910", ("model.layers.{0-3}.mlp.up_proj.weight",), 4)
+    assert "model.layers.0.mlp.gate_proj.weight" in finding.message
+
+
+def test_a_verdict_counts_the_findings_of_one_code(tmp_path: Path) -> None:
+    folder = _model(tmp_path / "m", LLAMA)
+    steps(copied(UP, UP.replace("up_", "gate_")), copied(DOWN, DOWN.replace("s.1.", "s.0.")))(folder)
+    assert "mismatch: 2 errors (HF910 copied-weights 2 times)" in str(hfcount.verify(folder, depth="data"))
+
+
 def test_an_expert_that_was_pruned_is_a_note(tmp_path: Path) -> None:
     folder = _model(tmp_path / "m", MOE)
     _whole_expert(1, 2, _zeroed)(folder)

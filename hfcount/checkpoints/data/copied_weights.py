@@ -117,13 +117,18 @@ def _sort(copies: _Copies, copy: Subject, other: Subject) -> None:
 
 def _of_siblings(siblings: Sequence[tuple[Subject, str]], matrices: Sequence[Subject]) -> Iterator[CopiedWeights]:
     """Tensors that hold the values of another one; a note if a whole module does, which may have begun as that."""
-    pairs = [(_module(copy.name), _module(other)) for copy, other in siblings]
+    modules = Counter((_module(copy.name), _module(other)) for copy, other in siblings)
     sizes = Counter(_module(tensor.name) for tensor in matrices)
-    for (copy, other), pair in zip(siblings, pairs, strict=True):
-        facts: dict[str, object] = {"kind": "tensor", "expected": other}
-        if pair[0] != pair[1] and pairs.count(pair) == sizes[pair[0]] > 1:
+    faults: dict[tuple[bool, tuple[str, ...], tuple[str, ...]], list[tuple[Subject, str]]] = {}
+    for copy, other in siblings:
+        module, origin = _module(copy.name), _module(other)
+        meant = module != origin and modules[module, origin] == sizes[module] > 1
+        faults.setdefault((meant, split(copy.name)[0], split(other)[0]), []).append((copy, other))
+    for (meant, *_), copies in faults.items():  # the same two tensors of several layers are one fault
+        facts: dict[str, object] = {"kind": "tensor", "expected": copies[0][1]}
+        if meant:
             facts |= {"severity": "note", "fix": CopiedWeights.meant}
-        yield from reported(CopiedWeights, [copy], facts)
+        yield from reported(CopiedWeights, [copy for copy, _ in copies], facts)
 
 
 def _up_to(name: str, place: int) -> str:

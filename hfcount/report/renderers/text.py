@@ -259,7 +259,8 @@ def _because(report: Report) -> str:
     total = report.parameters.total if report.parameters else None
     errors = [finding for finding in _judged(report) if finding.severity == "error"]
     if report.verdict == "mismatch":
-        codes = ", ".join(f"{finding.code} {finding.name}" for finding in errors)
+        counts = Counter(f"{finding.code} {finding.name}" for finding in errors)
+        codes = ", ".join(f"{code} {count} times" if count > 1 else code for code, count in counts.items())
         return f"{plural(len(errors), 'error')} ({codes})"
     if report.verdict == "unverified":
         return _unproven(report)
