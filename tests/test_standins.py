@@ -112,6 +112,18 @@ def test_sizes_are_compared_where_no_switch_decides() -> None:
     assert Learner(["width", "rank"], [], compared=["width<=>rank"]).decide(samples, "x") == Decided(decision, [], [])
 
 
+def test_what_no_rule_holds_for_is_left_to_few_states() -> None:
+    """Weights of one activation that some layers lack leave all others decided."""
+    random = itertools.cycle((3, 17, 5, 29, 11))
+    samples = [
+        sample(("#|", (next(random),)) if act == "prelu" and fast else None, fast=fast, act=act, mode=mode, width=width)
+        for width, fast, act, mode in itertools.product((3, 5, 8, 21), (True, False), ("silu", "prelu", "gelu"), "xyz")
+    ]
+    feature, by_state = Learner(["width"], ["fast", "mode", "act"]).decide(samples, "x").decision
+    assert (feature, by_state["'silu"], by_state["'gelu"]) == ("act", None, None)
+    assert by_state["'prelu"] == ["fast", {"true": "?", "false": None}]
+
+
 def test_a_size_is_compared_with_1() -> None:
     samples = [
         sample(("#|", (width,)) if step == 1 else ("?", ()), width=width, step=step)

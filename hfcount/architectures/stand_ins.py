@@ -58,6 +58,7 @@ class StandIn(Record):
         parts: the keys of nested configs, by path.
         names: further names of keys, by path.
         defaults: what an absent key means, by path, of the keys that bear on tensors.
+        unprobed: the paths of keys that mean something else where the nested config that lacks them is given.
         declared: the paths of all further keys that the class has, between blanks.
         spans: the least and the greatest number that was probed, by path.
         states: all states that were probed, by path; of keys that bear on no tensor, too.
@@ -72,6 +73,7 @@ class StandIn(Record):
     parts: tuple[str, ...] = ()
     names: Mapping[str, str]
     defaults: Mapping[str, Any]
+    unprobed: Sequence[str] = ()
     declared: str
     spans: Mapping[str, Sequence[float]]
     states: Mapping[str, str]
@@ -444,4 +446,14 @@ def read(known: StandIn, values: Mapping[str, Any]) -> Reading:
         states = known.states.get(key)
         if states is not None and not _was_probed(value, states.split("|")):
             raise Unprobed(f"{key} = {json.dumps(value)} was not probed")
+    for path in known.unprobed:
+        if path not in given and _is_given(values, path.split(".")[:-1]):
+            raise Unprobed(f"{path} is absent from a nested config, which was not probed")
     return Reading(known, {**known.defaults, **given})
+
+
+def _is_given(values: Any, keys: Sequence[str]) -> bool:
+    """Whether a config holds another one at these keys."""
+    for key in keys:
+        values = values.get(key) if isinstance(values, Mapping) else None
+    return isinstance(values, Mapping)

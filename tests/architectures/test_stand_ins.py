@@ -107,6 +107,19 @@ def test_what_was_not_probed_is_not_answered(values: Json, text: str) -> None:
         answer(**values)
 
 
+def test_a_key_that_means_something_else_within_a_nested_config_is_not_answered_if_absent() -> None:
+    nested = KNOWN.replace(
+        parts=("inner",),
+        defaults={"inner.width": 8},
+        unprobed=["inner.width"],
+        rows=[("table.weight", "parameter", "inner.width|")],
+    )
+    assert [row.shape for row in rows(read(nested, {}))] == [(8,)]
+    assert [row.shape for row in rows(read(nested, {"inner": {"width": 4}}))] == [(4,)]
+    with pytest.raises(Unprobed, match="inner.width is absent from a nested config"):
+        read(nested, {"inner": {}})
+
+
 def test_a_list_that_a_class_makes_by_itself_is_not_written_out_for_any_number_of_layers() -> None:
     with pytest.raises(Unprobed, match="kinds would have 1,000,000,000,000 entries, more than 100,000"):
         list(rows(read(KNOWN, {"n_layer": 10**12})))

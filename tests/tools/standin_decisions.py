@@ -161,16 +161,18 @@ class Learner:
             return min(common, key=_simplest)
         if depth == _DEEPEST:
             return UNRESOLVED
-        best: tuple[tuple[float, int], str, dict[str, list[_Labelled]]] | None = None
+        best: tuple[tuple[int, int, int], str, dict[str, list[_Labelled]]] | None = None
         alike: list[tuple[str, dict[str, list[_Labelled]]]] = []
         for features in (self.features, self.made, self.compared):
             for feature in features:
                 parts = self._parts_of(labelled, feature)
                 if len(parts) > 1:
-                    mixed = sum(map(_mixed, parts.values()))
+                    mixed = list(map(_mixed, parts.values()))
+                    left = sum(len(part) for part, odd in zip(parts.values(), mixed, strict=True) if odd)
                     alike.append((feature, parts))
-                    if best is None or (mixed, len(parts)) < best[0]:
-                        best = ((mixed, len(parts)), feature, parts)
+                    rank = sum(mixed), left, len(parts)  # what stays undecided is best left to few states
+                    if best is None or rank < best[0]:
+                        best = (rank, feature, parts)
             if best and best[0][0] == 0:
                 break
         if best is None or (best[0][0] >= _mixed(labelled) and depth > 2):

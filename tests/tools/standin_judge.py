@@ -72,7 +72,9 @@ def judged(model_type: str, seed: int = 0, log: bool = False) -> Json:
     known = recorder.record()
     spent = time.process_time() - started
     builder, rng = recorder.builder, random.Random(f"{model_type} {seed}")
-    defaults = {**builder.config_class().to_dict(), "architectures": record["architectures"]}
+    usual = builder.settings({})
+    defaults = builder.config_class().to_dict() if usual else recorder.variants.start
+    defaults = {**defaults, "architectures": record["architectures"]}
     found: Json = {"type": model_type, "right": 0, "unknown": 0, "wrong": 0, "seconds": round(spent), "why": []}
     found |= {"built": builder.built, "bytes": len(text([known]))}
     for config in (record, json.loads(json.dumps(defaults, default=str))):

@@ -59,11 +59,12 @@ class Builder:
 
     Attributes:
         defaults: what the class declares, and what it makes of nested configs.
+        unprobed: the paths of keys that mean something else where the nested config that lacks them is given.
         set_beside: the paths of undeclared attributes that a configuration object sets of itself; a config that has one
             overrides it.
     """
 
-    def __init__(self, model_type: str, architecture: str) -> None:
+    def __init__(self, model_type: str, architecture: str, example: Mapping[str, Any] | None = None) -> None:
         import transformers
 
         self.model_type, self.architecture = model_type, architecture
@@ -83,9 +84,32 @@ class Builder:
         self.names: dict[str, str] = {}
         self.parts: list[str] = []
         self.set_beside: list[str] = []
+        self.unprobed: list[str] = []
         self.source = ""
-        self.defaults = {**self._declared(self.config_class(), self.config_class, ""), "num_labels": 2}
+        usual = self._usual_config(example)
+        self.defaults = {**self._declared(usual, self.config_class, ""), "num_labels": 2}
         self._settle_names()
+        self.unprobed = sorted(self._unprobed())
+
+    def _usual_config(self, example: Mapping[str, Any] | None) -> Any:
+        """The configuration object of the defaults, or of the example where the class refuses its own defaults."""
+        try:
+            return self.config_class()
+        except Exception:  # whatever its validators raise
+            if not example:
+                raise
+            return self.config_class.from_dict(deepcopy(dict(example)))
+
+    def _unprobed(self) -> set[str]:
+        """The paths of keys that mean something else where the nested config that lacks them is given."""
+        usual, found = self.settings({}), set[str]()
+        for part in self.parts if usual else ():
+            model_type = value_at(self.defaults, part).get("model_type")
+            given = self.settings(with_value({}, part, {"model_type": model_type} if model_type else {}))
+            for path, value in (given.taken if given and usual else {}).items():
+                if path.startswith(f"{part}.") and path in self.types and usual.taken.get(path) != value:
+                    found.add(path)
+        return found
 
     def _declared(self, config: Any, kind: Any, path: str) -> Json:
         """The declared defaults of a class, with those of nested configs as the class makes them."""
@@ -96,7 +120,7 @@ class Builder:
         for field in fields(kind):
             if field.name in self.common:
                 continue
-            value = getattr(config, field.name, None)
+            value = _held(config, field.name)
             if _is_config(value):
                 self.parts.append(f"{path}{field.name}")
                 found[field.name] = self._declared(value, type(value), f"{path}{field.name}.")
@@ -104,7 +128,7 @@ class Builder:
                 continue
             default = field.default if field.default_factory is MISSING else field.default_factory()
             # what the class computes stays computed; what the model around it sets is a default
-            found[field.name] = value if default is MISSING or (path and default is not None) else default
+            found[field.name] = value if default is MISSING or (path and None not in (value, default)) else default
             self.types[f"{path}{field.name}"] = str(annotations.get(field.name, ""))
         for name in _set_beside(config):
             self.set_beside.append(f"{path}{name}")
@@ -182,7 +206,7 @@ class Builder:
         for field in fields(type(config)):
             if field.name in self.common:
                 continue
-            value = getattr(config, field.name, None)
+            value = _held(config, field.name)
             if _is_config(value):
                 yield from self._attributes(value, f"{path}{field.name}.")
             else:
@@ -190,6 +214,14 @@ class Builder:
                 yield from flattened({f"{path}{field.name}": plain}, ())
         for name in _set_beside(config):
             yield from flattened({f"{path}{name}": json.loads(json.dumps(getattr(config, name)))}, ())
+
+
+def _held(config: Any, name: str) -> Any:
+    """What a configuration object holds; None where that differs by layer, which it refuses to say."""
+    try:
+        return getattr(config, name, None)
+    except RuntimeError:
+        return None
 
 
 def _set_beside(config: Any) -> list[str]:
@@ -333,9 +365,17 @@ class Variants:
         self.paths = [
             path
             for path in (*dict(flattened(self.base, builder.parts)), *builder.set_beside)
-            if not _is_settled(path) and path not in builder.parts
+            if path not in builder.parts and (not _is_settled(path) or self._bears(path))
         ]
         self.words = {path: self._words(path) for path in self.paths}
+
+    def _bears(self, path: str) -> bool:
+        """Whether the number of a token bears on tensors, as that of padding does where it is a row of positions."""
+        now = value_at(self.base, path)
+        if path.rpartition(".")[2] in NOT_VARIED or isinstance(now, list | str):
+            return False
+        usual, other = self.builder.probe(self.base), self.builder.probe(with_value(self.base, path, (now or 0) + 3))
+        return usual is not None and other is not None and usual.tensors != other.tensors
 
     def _small(self) -> Json:
         """The defaults with few layers, and few experts where these take many modules."""
@@ -382,7 +422,7 @@ class Variants:
             rf"\b{re.escape(key)}\b\s*(?:==|!=|in|not in)\s*[\[(]?((?:[\"'][\w-]+[\"'](?:,\s*)?)+)", self.builder.source
         )
         texts = [word for group in compared for word in re.findall(r"[\"']([\w-]+)[\"']", group)]
-        acts = [name for name in ACT2FN if name in _ACTIVATIONS] if now in ACT2FN else []
+        acts = [name for name in ACT2FN if name in _ACTIVATIONS] if isinstance(now, str) and now in ACT2FN else []
         return list(dict.fromkeys([*literal, *texts, *acts]))
 
     def singles(self, path: str) -> list[Any]:

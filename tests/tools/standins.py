@@ -40,6 +40,7 @@ _FULL = 3
 _WITH_PUZZLES, _MOST_PUZZLES = 2, 8
 """In how many rounds contexts that follow no rule are probed further, and how many of them."""
 _WITHOUT_EFFECT = 2
+_UNUSUAL = 2
 _SECONDS_OF_LESSONS = 30
 """After which nothing further is tried for rows that follow no rule."""
 _AGAIN = 2
@@ -144,7 +145,7 @@ class Recorder:
     def __init__(
         self, model_type: str, architecture: str, seed: int = 0, log: bool = False, example: Json | None = None
     ) -> None:
-        self.builder = Builder(model_type, architecture)
+        self.builder = Builder(model_type, architecture, example)
         self.variants = Variants(self.builder, seed, example)
         self.random, self.log = self.variants.random, log
         self.probes: dict[str, Probe] = {}
@@ -327,13 +328,21 @@ class Recorder:
         self.say("all numbers together")
 
     def _of_each_effect(self, items: Iterable[tuple[str, Any]]) -> list[tuple[str, Any]]:
-        """Of the values of each key, one for each effect."""
-        found: dict[tuple[str, str], tuple[str, Any]] = {}
+        """Of the values of each key, one for each effect, and some that are no other key's.
+
+        What a class puts in place of null is often the number of another key, which changes nothing anywhere.
+        """
+        items, found = list(items), dict[tuple[str, str], tuple[str, Any]]()
         for path, value in one_of_each(items):
             probe = self.builder.probe(with_value(self.variants.base, path, value))
             effect = "refused" if probe is None else json.dumps(sorted((probe.tensors or {}).items()))
             found.setdefault((path, effect if effect != "refused" else state(value)), (path, value))
-        return list(found.values())
+        usual = [value_at(self.variants.base, path) for path in self.numbers()]
+        chosen = list(found.values())
+        for path in dict.fromkeys(path for path, value in chosen if number(value) and value in usual):
+            unusual = [item for item in items if item[0] == path and number(item[1]) and item[1] not in (0, *usual)]
+            chosen += unusual[:_UNUSUAL]
+        return chosen
 
     def _nulls(self) -> list[str]:
         """The paths of declared keys that are null by default."""
@@ -508,6 +517,7 @@ class Recorder:
                 probes,
                 used | used_keys(computed.values()),
             ),
+            unprobed=[path for path in self.builder.unprobed if path in used | used_keys(computed.values())],
             computed=computed,
             rows=made,
         )
