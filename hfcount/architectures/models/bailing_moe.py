@@ -16,7 +16,7 @@ IGNORED = ("norm_head", "norm_softmax", "use_rmsnorm")
 
 
 class BailingMoe(Sizes):
-    """Whether a bias that follows their load balances the experts; images and sounds may have routers of `their_own`."""
+    """Whether a bias balances the experts by their load; images and sounds may have routers of `their_own`."""
 
     balanced: bool
     their_own: bool

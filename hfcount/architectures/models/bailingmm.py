@@ -1,4 +1,4 @@
-"""Ming-Omni: Ling's language models with routers of each modality, behind towers that see and hear (arXiv:2506.09344)."""
+"""Ming-Omni: a language model of Ling with routers of each modality, behind towers (arXiv:2506.09344)."""
 
 from hfcount.architectures import families, keys
 from hfcount.architectures.layers import layer_norm, stack
