@@ -24,4 +24,4 @@ def spec(c: Config) -> Spec[BailingMoe]:
     places = keys.dense_and_sparse(c, "first_k_dense_replace", default=0, listed=None)
     layers = keys.networks(c, places, experts, mixer)
     heads = keys.named(("Model",), ModelLM="causal_lm")
-    return keys.decoder_spec(c, layers, heads=heads).having(BailingMoe.read(c, balanced=True))
+    return keys.decoder_spec(c, layers, heads=heads).having(BailingMoe.read(c, balanced=True, their_own=False))

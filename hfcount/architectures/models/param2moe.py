@@ -23,5 +23,5 @@ def spec(c: Config) -> Spec[BailingMoe]:
 
     places = keys.dense_and_sparse(c, "first_k_dense_replace", default=1, listed=None)
     layers = keys.networks(c, places, experts, mixer)
-    sizes = BailingMoe.read(c, balanced=c.bool("moe_router_enable_expert_bias", default=True))
+    sizes = BailingMoe.read(c, balanced=c.bool("moe_router_enable_expert_bias", default=True), their_own=False)
     return keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model")).having(sizes)
