@@ -9,7 +9,7 @@ from typing import Any
 from hfcount.mapper.accepted_values import ABSENT, AcceptedValues, Problem, renamed, shared
 from hfcount.mapper.built_values import BuiltValues
 from hfcount.mapper.class_defaults import version
-from hfcount.mapper.rotary_tables import kindless, rotary_tables
+from hfcount.mapper.rotary_tables import kindless, labels, rotary_tables
 
 _NEEDED: Mapping[str, tuple[str, ...]] = {
     "linear": ("factor",),
@@ -48,11 +48,11 @@ def rope(
     if turns and _lacks_theta(given):
         read = [key for key in _READ if key in values and key not in accepted.types]
         yield from _numbers(values, "", [key for key in read if not _is_unread(built, key)])
-    without, tables = kindless(values, older=False), rotary_tables(kind, version())
+    without, tables = kindless(values, kind, older=False), rotary_tables(kind, version())
     if turns and without and tables.kindless is not None and not tables.refuses(without):
         return
     if given and (accepted.rope or name == "rope_scaling"):
-        yield from _given(accepted, name, values, turns, built)
+        yield from _given(accepted, name, values, turns, (built, labels(values, kind)))
 
 
 def _is_unread(built: BuiltValues | None, key: str) -> bool:
@@ -61,15 +61,19 @@ def _is_unread(built: BuiltValues | None, key: str) -> bool:
 
 
 def _given(
-    accepted: AcceptedValues, name: str, values: Mapping[str, Any], turns: bool, built: BuiltValues | None
+    accepted: AcceptedValues,
+    name: str,
+    values: Mapping[str, Any],
+    turns: bool,
+    known: tuple[BuiltValues | None, frozenset[str]],
 ) -> Iterator[Problem]:
     """What is wrong with the object that describes them, or with those that it has for kinds of layers."""
-    given = values[name]
+    given, (built, labelled) = values[name], known
     if not isinstance(given, dict):
         if name not in accepted.types:
             yield name, given, "an object or null"
         return
-    kinds = _kinds(given, values.get("layer_types"))
+    kinds = _kinds(given, labelled, values.get("layer_types"))
     nested = [key for key in kinds if given[key] is not None]
     if nested and name == _SETTINGS and built and built.refuses("by_kind", name):
         yield name, given, "one object, and none for a kind of layers"
@@ -86,10 +90,10 @@ def _given(
             yield from _checked(accepted, inner, f"{path}.", turns, built)
 
 
-def _kinds(given: Mapping[str, Any], listed: Any) -> list[str]:
+def _kinds(given: Mapping[str, Any], labelled: frozenset[str], listed: Any) -> list[str]:
     """The kinds of layers that have an entry: of those that a config lists, where it does, and of further labels."""
     kinds = shared("layer_types")
-    known = [key for key, value in given.items() if key in kinds or isinstance(value, dict)]
+    known = [key for key, value in given.items() if key in labelled or isinstance(value, dict)]
     if not isinstance(listed, list):
         return known
     used = {renamed().get(kind, kind) for kind in listed if isinstance(kind, str)}

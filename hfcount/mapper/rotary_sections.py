@@ -55,7 +55,9 @@ def sections(values: Mapping[str, Any], kind: str, usual: Mapping[str, Any]) -> 
 
 
 def _differ(sizes: Any, total: int, count: int | None) -> bool:
-    """Whether a list of numbers has another sum or number of entries."""
+    """Whether a list of numbers has another sum or number of entries; text, whose letters have no sum, differs too."""
+    if isinstance(sizes, str):
+        return True
     if not isinstance(sizes, list | tuple) or not all(type(size) in (int, float) for size in sizes):
         return False
     return sum(sizes) != total or (count is not None and len(sizes) != count)

@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from hfcount.mapper import json_lines
+from hfcount.mapper.accepted_values import shared
+from hfcount.mapper.class_defaults import declares
 
 Values = Mapping[str, Any]
 _SAYS = {
@@ -20,6 +22,9 @@ _SAYS = {
     "rope_type": "an object whose rope_type is null",
     "type": "an object whose type is null",
 }
+_LABELS: Mapping[str, frozenset[str]] = {"deepseek_v4": frozenset({"main", "compress"})}
+"""Names of entries that are no kinds of layers (transformers 5.24.0: configuration_deepseek_v4.py:186)."""
+
 _LARGEST = 4
 """The largest width of a head that may be odd."""
 
@@ -102,13 +107,23 @@ def rotary_tables(kind: str, version: str) -> RotaryTables:
     )
 
 
-def kindless(values: Values, older: bool) -> Kindless | None:
+def labels(values: Values, kind: str) -> frozenset[str]:
+    """The names of entries that a class takes for settings of their own; empty if it has no kinds of layers."""
+    if kind in _LABELS:
+        return _LABELS[kind]
+    return frozenset(shared("layer_types")) if "layer_types" in values or declares(kind, "layer_types") else frozenset()
+
+
+def kindless(values: Values, kind: str, older: bool) -> Kindless | None:
     """The settings that a version reads, if they name no kind; None if they do, or if there are none.
 
     Args:
+        kind: the model_type, or name, of the class of the config.
         older: whether version 4 reads them, which looks at rope_scaling alone.
     """
     old, new = values.get("rope_scaling"), None if older else values.get("rope_parameters")
+    if not old and isinstance(new, dict) and not labels(values, kind).isdisjoint(new):
+        return None
     if old is None or (not old and _form(new)):
         return Kindless("rope_parameters", "rope_parameters", _form(new)) if _form(new) else None
     place = "both" if isinstance(new, dict) and new else "rope_scaling"
@@ -141,8 +156,8 @@ def rotary_forms(values: Values, usual: Values, older: bool) -> Iterator[tuple[s
         values.get(key) if isinstance(values.get(key), dict) else None for key in ("rope_parameters", "rope_scaling")
     )
     settings = old or (None if older else new)
-    if not settings:
-        return
+    if not settings or settings.keys() <= {kind for kind in shared("layer_types") if settings.get(kind) is None}:
+        return  # no kind of layers has any
     inner = next((value for value in settings.values() if isinstance(value, dict)), settings)
     kind = inner.get("rope_type", inner.get("type", "default"))
     if not isinstance(kind, str):

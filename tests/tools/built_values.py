@@ -320,6 +320,8 @@ def _tried(case: loading.Case, known: Cases) -> Iterator[tuple[Path_, str, str, 
     """
     alone: dict[str, set[str]] = {}
     for path, kind, value in keys(whole(case.name, case.config), case.kind):
+        if not _is_given(case.config, path):
+            continue
         nested = bool(path[:-1]) and kind in known
         if nested and kind not in alone:
             alone[kind] = _read_alone(known[kind])
@@ -363,7 +365,7 @@ def described(made: Callable[[], Iterator[loading.Case]], known: Cases) -> dict[
         LookupError: none of its configs is built, or only slowly.
     """
     cases = [case for case in made() if has_class(case.name, case.config)]
-    first = _first(cases)
+    first = with_parts(_first(cases))
     begun = time.process_time()
     usual, used = built(first.name, first.config), Read().of(first.name, first.config)
     if time.process_time() - begun > 2 * SLOW:
@@ -407,6 +409,27 @@ def _first(cases: list[loading.Case]) -> loading.Case:
     if first is None:
         raise LookupError("no config of it is built")
     return first
+
+
+def with_parts(case: loading.Case) -> loading.Case:
+    """A case with the nested configs that it leaves to its class, where the class takes them as it writes them.
+
+    One key alone in place of a nested config would change all others of it, too.
+    """
+    given = deepcopy(case.config)
+    for path, _, value in keys(whole(case.name, case.config), case.kind):
+        if isinstance(value, dict) and "model_type" in value and path[:-1] == ():
+            given.setdefault(path[-1], value)
+    same = given == case.config or built(case.name, given) == built(case.name, case.config)
+    return case._replace(config=given) if same else case
+
+
+def _is_given(values: Json, path: Path_) -> bool:
+    """Whether a config has the nested config that a key is in."""
+    place: Any = values
+    for key in path[:-1]:
+        place = place.get(key) if isinstance(place, dict) else None
+    return isinstance(place, dict)
 
 
 def _classes(first: loading.Case, cases: list[loading.Case]) -> list[str]:

@@ -39,9 +39,10 @@ RELEASED_TEXT = {
 RELEASED = {
     r"^model\.llm\.unembed\.": "lm_head.",
     r"^model\.llm\.": "model.language_model.",
-    r"^model\.visual\.backbone\.": "model.vision_tower.",
-    r"^model\.visual\.proj_in\.": "model.vision_tower.merger.linear_1.",
-    r"^model\.visual\.proj_out\.": "model.vision_tower.merger.linear_2.",
+    r"^model\.visual\.": "model.vision_tower.",
+    r"\bvision_tower\.backbone\.": "vision_tower.",
+    r"\bvision_tower\.proj_in\.": "vision_tower.merger.linear_1.",
+    r"\bvision_tower\.proj_out\.": "vision_tower.merger.linear_2.",
     r"\bembeddings\.position_embedding$": "embeddings.position_embedding.weight",
     r"\bln_pre\.": "pre_layernorm.",
     r"\bln_1\.": "layernorm_before.",

@@ -127,6 +127,10 @@ def bert_heads(s: Spec, prefix: str, body: Block, predictions: Block | None = No
     return headed(s, prefix, body, **{**heads, **more})
 
 
+POOLED = ("sequence_classification", "multiple_choice")
+"""DeBERTa's heads that have a pooler."""
+
+
 def deberta_heads(s: Spec, body: Block, width: int, pooled: int, legacy: bool) -> Block:
     """DeBERTa with one of its heads; a pooler belongs to the head (arXiv:2006.03654).
 

@@ -2,12 +2,13 @@
 
 from hfcount.architectures import keys
 from hfcount.architectures.layers import altered, embedding, layer_norm, stack
-from hfcount.architectures.layers.encoders import bert_embeddings, bert_layer, deberta_heads
+from hfcount.architectures.layers.encoders import POOLED, bert_embeddings, bert_layer, deberta_heads
 from hfcount.mapper import Config, Sizes, derived, flag
 from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("deberta",)  # transformers 5.23: modeling_deberta.py
+IGNORED = ("pooler_hidden_size",)  # which only models with a pooler read
 
 _HEADS = ("ForMaskedLM", "Model", "ForSequenceClassification", "ForTokenClassification", "ForQuestionAnswering")
 
@@ -22,7 +23,7 @@ class Deberta(Sizes):
     embedding_size: int = derived(lambda c: c.int("embedding_size", default=c.int("hidden_size")))
     talking_head: bool = flag(absent=False)
     legacy: bool = flag(absent=True)
-    pooler_hidden_size: int = derived(lambda c: c.int("pooler_hidden_size", default=c.int("hidden_size")))
+    pooler_hidden_size: int
     distances: int | None
     c2p: bool
     p2c: bool
@@ -35,9 +36,10 @@ def spec(c: Config) -> Spec[Deberta]:
     kinds = [kind.strip().lower() for kind in c.strs("pos_att_type", parted="|")] if relative else []
     types = c.int("type_vocab_size", default=0, minimum=0)
     distances = keys.dim("n_r", far if far > 0 else rows) if relative else None
-    sizes = Deberta.read(c, distances=distances, c2p="c2p" in kinds, p2c="p2c" in kinds)
     layer = Layer(mixer=keys.multi_head(c, d, c.int("num_attention_heads")), ffn=keys.dense(c, bias=True))
     model = keys.decoder_spec(c, layer, heads=_HEADS, tied=True, hidden=d, token_types=types or None)
+    pooled = c.int("pooler_hidden_size", default=d) if model.head in POOLED else d
+    sizes = Deberta.read(c, pooler_hidden_size=pooled, distances=distances, c2p="c2p" in kinds, p2c="p2c" in kinds)
     known = rows if c.bool("position_biased_input", default=True) else None
     return model.replace(causal=False, positions=known).having(sizes)
 

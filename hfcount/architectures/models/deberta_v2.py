@@ -2,12 +2,13 @@
 
 from hfcount.architectures import keys
 from hfcount.architectures.layers import altered, embedding, layer_norm, stack
-from hfcount.architectures.layers.encoders import bert_embeddings, bert_layer, deberta_heads
+from hfcount.architectures.layers.encoders import POOLED, bert_embeddings, bert_layer, deberta_heads
 from hfcount.mapper import Config, Sizes, derived, flag, size
 from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 
 MODEL_TYPES = ("deberta-v2",)  # transformers 5.23: modeling_deberta_v2.py
+IGNORED = ("pooler_hidden_size",)  # which only models with a pooler read
 
 _HEADS = [ending for ending in keys.ENCODER_HEADS if ending != "ForCausalLM"]
 
@@ -22,9 +23,9 @@ class DebertaV2(Sizes):
     embedding_size: int = derived(lambda c: c.int("embedding_size", default=c.int("hidden_size")))
     conv_kernel_size: int = size(absent=0, minimum=0)
     conv_groups: int = size(absent=1)
-    norm_rel_ebd: bool = derived(lambda c: "layer_norm" in c.str("norm_rel_ebd", default="none"))
+    norm_rel_ebd: bool
     legacy: bool = flag(absent=True)
-    pooler_hidden_size: int = derived(lambda c: c.int("pooler_hidden_size", default=c.int("hidden_size")))
+    pooler_hidden_size: int
     distances: int | None
     c2p: bool
     p2c: bool
@@ -35,13 +36,17 @@ def spec(c: Config) -> Spec[DebertaV2]:
     relative, shared = c.bool("relative_attention", default=False), c.bool("share_att_key", default=False)
     far = c.int("max_relative_positions", default=-1, minimum=-1)
     near = c.int("position_buckets", default=-1, minimum=-1)
-    kinds = c.strs("pos_att_type", parted="|") if relative and not shared else []
+    listed = c.strs("pos_att_type", parted="|") if relative and not shared else []
+    kinds = [kind.strip().lower() for kind in listed]
     types = c.int("type_vocab_size", default=0, minimum=0)
     distances = keys.dim("n_r", near if near > 0 else far if far > 0 else rows) if relative else None
-    sizes = DebertaV2.read(c, distances=distances, c2p="c2p" in kinds, p2c="p2c" in kinds)
-    keys.divides(c, "conv_groups", sizes.conv_groups, "hidden_size", d)
     layer = Layer(mixer=keys.multi_head(c, d, c.int("num_attention_heads")), ffn=keys.dense(c, bias=True))
     model = keys.decoder_spec(c, layer, heads=_HEADS, tied=True, hidden=d, token_types=types or None)
+    pooled = c.int("pooler_hidden_size", default=d) if model.head in POOLED else d
+    normed = "layer_norm" in [word.strip() for word in c.str("norm_rel_ebd", default="none").lower().split("|")]
+    places = {"distances": distances, "c2p": "c2p" in kinds, "p2c": "p2c" in kinds, "norm_rel_ebd": normed}
+    sizes = DebertaV2.read(c, pooler_hidden_size=pooled, **places)
+    keys.divides(c, "conv_groups", sizes.conv_groups, "hidden_size", d)
     known = rows if c.bool("position_biased_input", default=True) else None
     return model.replace(causal=False, positions=known).having(sizes)
 

@@ -9,6 +9,9 @@ from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("lara_mini",)  # transformers 5.24: modeling_lara_mini.py
+SPELLINGS = {r"\blinear_attn\.out_norm\.": "linear_attn.norm."}
+MERGED = {"linear_attn.in_proj.weight": tuple(f"linear_attn.in_proj_{part}.weight" for part in ("qkv", "z", "b", "a"))}
+ALLOTTED = tuple(MERGED.values())
 
 
 def spec(c: Config) -> Spec:

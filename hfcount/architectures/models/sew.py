@@ -37,7 +37,7 @@ class Disentangled(Record):
         learned = relative and not shared
         return cls(
             distances=keys.dim("n_r", near if near > 0 else far if far > 0 else rows) if relative else None,
-            norm_rel_ebd="layer_norm" in c.str("norm_rel_ebd"),
+            norm_rel_ebd="layer_norm" in [word.strip() for word in c.str("norm_rel_ebd").lower().split("|")],
             c2p=learned and "c2p" in kinds,
             p2c=learned and "p2c" in kinds,
         )

@@ -284,7 +284,7 @@ def _is_new(key: str) -> bool:
 def _is_unread(version: str, checkpoint: Checkpoint, key: str) -> bool:
     """Whether settings of rotary positions without a kind are such as this version does not look at."""
     for at, part, kind in _parts(checkpoint.values, checkpoint.kind):
-        tables, without = rotary_tables(kind, version), kindless(part, older=True)
+        tables, without = rotary_tables(kind, version), kindless(part, kind, older=True)
         if without and key.startswith(f"{at}{without.key}") and tables.kindless is not None:
             return not tables.refuses(without)
     return False
@@ -432,7 +432,7 @@ def _of_rotary(
         place: the path of the config, and whether version 4 reads it.
     """
     at, older = place
-    if tables.kindless is not None and (without := kindless(values, older)):
+    if tables.kindless is not None and (without := kindless(values, name, older)):
         if tables.refuses(without):
             yield "refuses", f"refuses {at}{without.key}, which is {without.says}", ()
         return
