@@ -116,7 +116,7 @@ def test_a_key_that_means_something_else_within_a_nested_config_is_not_answered_
     )
     assert [row.shape for row in rows(read(nested, {}))] == [(8,)]
     assert [row.shape for row in rows(read(nested, {"inner": {"width": 4}}))] == [(4,)]
-    with pytest.raises(Unprobed, match="inner.width is absent from a nested config"):
+    with pytest.raises(Unprobed, match=r"inner\.width is absent from a nested config"):
         read(nested, {"inner": {}})
 
 
