@@ -1,22 +1,30 @@
-"""LLaVA-OneVision 2: OneVision's encoder, whose patches are merged, before any language model (no paper; its published code)."""
+"""LLaVA-OneVision 2: an encoder whose patches are merged before a language model (no paper; its published code)."""
 
 from hfcount.architectures import families, keys
 from hfcount.architectures.layers import layer_norm, mlp, rms_norm, stack
 from hfcount.architectures.layers.composite import towers_in_model
 from hfcount.architectures.layers.vision import fused_square_attention, patch_convolution
+from hfcount.errors import UnknownArchitecture
 from hfcount.mapper import Config, Sizes, flag
 from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 
-# modeling_llava_onevision2.py and configuration_llava_onevision2.py of lmms-lab's checkpoints, llava_onevision2.py of
-# vllm-project/vllm 0.33.0, which takes Qwen3 as language model, a norm with biases, and neither head nor places
-MODEL_TYPES = ("llava_onevision2",)
-IGNORED = ("image_token_id", "video_token_id", "vision_end_token_id", "vision_start_token_id")
+# modeling_llava_onevision2.py and modeling_llava_onevision2_moe.py of EvolvingLMMs-Lab/LLaVA-OneVision-2,
+# llava_onevision2.py of vllm-project/vllm 0.33.0, which takes Qwen3 as language model, a norm with biases, and no head
+MODEL_TYPES = ("llava_onevision2", "llava_onevision2_moe")
+CLASSES = ("LlavaOnevision2ForConditionalGeneration",)
+IGNORED = ("frame_windows_size", "patch_position_encoding_type", "temporal_patch_size", "tokens_per_second")
 
 
 def spec(c: Config) -> Spec:
     inner = c.part("text_config")
-    text = families.part(c, "text_config", inner.str("model_type", default="qwen3"))
+    usual = "qwen3_moe" if c.family == "llava_onevision2_moe" else "qwen3"
+    text = families.part(c, "text_config", inner.str("model_type", default=usual))
+    tied = c.bool("tie_word_embeddings", default=False)
+    if inner.bool("tie_word_embeddings", default=tied) != tied:
+        raise UnknownArchitecture(
+            f"{c.where}: tie_word_embeddings differs from that of text_config, as do its readers."
+        )
     vision = families.part(c, "vision_config", "llava_onevision2_vision")
     if vision.output != text.hidden:
         message = (
@@ -24,7 +32,7 @@ def spec(c: Config) -> Spec:
         )
         c.cannot_run("contradiction", message, "vision_config", "Correct one of them.")
     heads = keys.named(("ForConditionalGeneration", "Model"))
-    return keys.composite(c, text, {"vision": vision}, heads=heads).replace(tied=text.tied)
+    return keys.composite(c, text, {"vision": vision}, heads=heads).replace(tied=tied)
 
 
 def blueprint(s: Spec) -> Block:
@@ -32,11 +40,10 @@ def blueprint(s: Spec) -> Block:
 
 
 class OneVisionEncoder(Sizes):
-    """Whether norms have no bias, whether a head pools, and how many places along a side are learned, if any."""
+    """Whether norms have no bias, and whether a head pools what is seen."""
 
     plain: bool
     use_head: bool = flag(absent=False)
-    places: int | None
 
 
 _ABSENT = {
@@ -46,7 +53,6 @@ _ABSENT = {
     "num_attention_heads": 16,
     "num_channels": 3,
     "patch_size": 14,
-    "spatial_merge_size": 2,
     "out_hidden_size": 1024,
 }
 
@@ -54,14 +60,10 @@ _ABSENT = {
 def vision_spec(c: Config) -> Spec[OneVisionEncoder]:
     """OneVision's encoder of images and videos, with rotary positions."""
     c.assuming(_ABSENT)
-    placed = c.bool("use_patch_position_encoding", default=False)
-    kind = c.str("patch_position_encoding_type", default="absolute")
-    if placed and kind != "absolute":
-        message = f"patch_position_encoding_type is {kind}, but must be absolute."
-        raise c.error("unknown-kind", message, "patch_position_encoding_type", observed=kind)
-    places = c.int("max_position_embeddings", default=8192) if placed else None
+    if c.bool("use_patch_position_encoding", default=False):
+        raise UnknownArchitecture(f"{c.where}: use_patch_position_encoding is of earlier code, and is not described.")
     plain = c.str("layer_norm_type", default="layer_norm") == "rms_norm"
-    sizes = OneVisionEncoder.read(c, plain=plain, places=places and keys.dim("n_p", places))
+    sizes = OneVisionEncoder.read(c, plain=plain)
     patches = keys.patches(c, merge=c.int("spatial_merge_size"))
     return keys.tower(c, patches=patches, out=c.int("out_hidden_size")).having(sizes)
 
@@ -74,7 +76,6 @@ def vision_blueprint(s: Spec[OneVisionEncoder]) -> Block:
         network = mlp(d, layer.dense.width)
         return block(self_attn=fused_square_attention(d), layer_norm1=norm, mlp=network, layer_norm2=norm)
 
-    places = block("embedding", weight=Tensor((of.places, out))) if of.places else None
     return block(
         embeddings=block(patch_embedding=patch_convolution(s, bias=False)),
         layernorm_pre=norm,
@@ -85,8 +86,6 @@ def vision_blueprint(s: Spec[OneVisionEncoder]) -> Block:
             "projector",
             ln_q=layer_norm(d),
             mlp=Block({"0": Linear(merged, merged, True), "2": Linear(merged, out, True)}),
-            pos_emb_h=places,
-            pos_emb_w=places,
         ),
     )
 
