@@ -9,8 +9,9 @@ from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block, Linear, block
 
 # modeling_internvl_chat.py of OpenGVLab/InternVL2-4B, modeling_h2ovl_chat.py of h2oai/h2ovl-mississippi-2b,
-# modeling_skywork_chat.py of Skywork/Skywork-R1V2-38B, nvlm_d.py of vllm-project/vllm 0.33.0
+# modeling_skywork_chat.py of Skywork/Skywork-R1V2-38B, nvlm_d.py and skyworkr1v.py of vllm-project/vllm 0.33.0
 MODEL_TYPES = ("internvl_chat", "h2ovl_chat", "skywork_chat", "NVLM_D")
+CLASSES = ("SkyworkR1VChatModel",)
 IGNORED = tuple(
     "dynamic_image_size force_image_size max_dynamic_patch min_dynamic_patch select_layer use_thumbnail".split()
 )
