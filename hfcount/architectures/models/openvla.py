@@ -9,8 +9,8 @@ from hfcount.mapper import Config, Sizes
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 
-# modeling_prismatic.py and configuration_prismatic.py of openvla/openvla, openvla.py of vllm-project/vllm 0.33.0, which
-# takes two towers of DINOv2 and SigLIP alone
+# modeling_prismatic.py of openvla/openvla, with its configuration_prismatic.py, and openvla.py of vllm-project/vllm
+# 0.33.0, which takes two towers of DINOv2 and SigLIP alone
 MODEL_TYPES = ("openvla", "prismatic")
 CLASSES = ("OpenVLAForActionPrediction", "PrismaticForConditionalGeneration")
 IGNORED = tuple(
