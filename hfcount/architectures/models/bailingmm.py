@@ -10,8 +10,8 @@ from hfcount.spec import Dense, Layer, Record, Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Node, Repeat, block, buffer
 
-# modeling_bailingmm.py of inclusionAI/Ming, with its modeling_bailingmm2.py, qwen2_5_vit.py and whisper encoder; for the
-# later vision tower, qwen3_moe_vit.py of Zihhan318/Ming2, which has a copy; encoder.py and attention.py of FunASR's
+# modeling_bailingmm.py of inclusionAI/Ming, with its modeling_bailingmm2.py, qwen2_5_vit.py and whisper encoder; for
+# the later vision tower, qwen3_moe_vit.py of Zihhan318/Ming2, which has a copy; encoder.py and attention.py of FunASR's
 # models/sanm, model.py of openai/whisper, and, without sound, bailing_mm.py of SGLang 0.5.23
 MODEL_TYPES = ("bailingmm", "bailingmm_moe_v2_lite")
 CLASSES = ("BailingMMNativeForConditionalGeneration", "BailingMM2NativeForConditionalGeneration")
