@@ -105,7 +105,7 @@ def types() -> list[str]:
 
 
 def state(value: Any) -> str:
-    """What of a value decides between tensors: null, a switch, a word, a list's length or words, or a sign."""
+    """What of a value decides between tensors: null, switches, a word, a list's length or words, or a sign."""
     if value is None or isinstance(value, bool):
         return json.dumps(value)
     if isinstance(value, int):
@@ -118,6 +118,8 @@ def state(value: Any) -> str:
         return "{}"
     if value and all(isinstance(item, str) for item in value):
         return "[" + " ".join(sorted(set(value))) + "]"
+    if value and all(isinstance(item, bool) for item in value):
+        return json.dumps(value)
     return f"[{len(value)}]"
 
 

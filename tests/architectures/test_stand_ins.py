@@ -127,7 +127,7 @@ def test_a_list_that_a_class_makes_by_itself_is_not_written_out_for_any_number_o
 
 STAGES = KNOWN.replace(
     defaults={"sizes": [4, 6, 10], "blocks": [1, 2, 1], "step": 2, "light": [False, True, True]},
-    states={"sizes": "[2]|[3]", "blocks": "[2]|[3]", "light": "[2]|[3]", "step": "+"},
+    states={"sizes": "[2]|[3]", "blocks": "[2]|[3]", "light": "[false, true, true]|[false, false]", "step": "+"},
     computed={"sizes": ["sizes", {"null": "%step,2*step,step+4", "[3]": "=", "[2]": "="}]},
     rows=[
         (
@@ -189,6 +189,7 @@ def test_a_class_makes_a_list_of_numbers() -> None:
         ({"blocks": [1, 2**40, 1]}, "numbers are more than 10,000"),
         ({"light": [False, None, True]}, "light!0 = null was not probed"),
         ({"blocks": [1, 2], "light": [False, True, True]}, "blocks!0 is null"),
+        ({"light": [True, True, True]}, r"light = \[true, true, true\] was not probed"),
     ],
 )
 def test_numbers_of_names_that_were_not_probed_are_not_answered(values: Json, text: str) -> None:

@@ -458,7 +458,13 @@ class Variants:
         )
 
     def _lists(self, path: str, now: list[Any]) -> list[Any]:
-        return [now[:-1], [*now, now[-1]]] if now else []
+        """A shorter and a longer list; of switches, each one turned, and all."""
+        if not now:
+            return []
+        turned = [[not item for item in now]] if all(isinstance(item, bool) for item in now) else []
+        if turned and len(now) <= _SMALL:
+            turned += [[*now[:place], not now[place], *now[place + 1 :]] for place in range(len(now))]
+        return [now[:-1], [*now, now[-1]], *turned]
 
     def _instead_of_null(self, path: str, kind: str) -> list[Any]:
         taken = self.taken.get(path)
