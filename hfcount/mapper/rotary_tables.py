@@ -155,8 +155,8 @@ def rotary_forms(values: Values, usual: Values, older: bool) -> Iterator[tuple[s
     new, old = (
         values.get(key) if isinstance(values.get(key), dict) else None for key in ("rope_parameters", "rope_scaling")
     )
-    settings = old or (None if older else new)
-    if not settings or _has_none(settings):
+    settings = old or (not older and new) or {}
+    if _has_none(settings):
         return
     inner = next((value for value in settings.values() if isinstance(value, dict)), settings)
     kind = inner.get("rope_type", inner.get("type", "default"))
