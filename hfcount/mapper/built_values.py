@@ -18,6 +18,7 @@ _NEEDED = {
     "text": "a number without quotes",
     "half": "a whole number",
     "listed": "one value, and no list",
+    "paired": "one value, and no list",
 }
 """What a key has to hold in place of a value, by its form."""
 
@@ -105,6 +106,8 @@ def forms(value: Any) -> Iterator[str]:
 def _of_list(items: list[Any]) -> Iterator[str]:
     if (len(items) == 1 and type(items[0]) is int) or all(isinstance(item, str) for item in items):
         yield "listed"  # where one word is needed, no number of them will do
+    if len(items) == 2 and all(type(item) is int for item in items):
+        yield "paired"
     if all(isinstance(item, str) and is_numeral(item) for item in items):
         yield "text"
     if all(type(item) is int and item < 0 for item in items):

@@ -155,9 +155,9 @@ def rotary_forms(values: Values, usual: Values, older: bool) -> Iterator[tuple[s
     new, old = (
         values.get(key) if isinstance(values.get(key), dict) else None for key in ("rope_parameters", "rope_scaling")
     )
-    settings = old or (None if older else new)
-    if not settings or settings.keys() <= {kind for kind in shared("layer_types") if settings.get(kind) is None}:
-        return  # no kind of layers has any
+    settings = old or (not older and new) or {}
+    if _has_none(settings):
+        return
     inner = next((value for value in settings.values() if isinstance(value, dict)), settings)
     kind = inner.get("rope_type", inner.get("type", "default"))
     if not isinstance(kind, str):
@@ -172,6 +172,11 @@ def rotary_forms(values: Values, usual: Values, older: bool) -> Iterator[tuple[s
         yield ("rope_parameters" if inner is settings else "nested"), kind
     if values.get("head_dim", usual.get("head_dim", True)) is None:
         yield "headless", kind
+
+
+def _has_none(settings: Values) -> bool:
+    """Whether settings by kind of layer are null for each kind."""
+    return settings.keys() <= {kind for kind in shared("layer_types") if settings.get(kind) is None}
 
 
 def _shares(values: Values, usual: Values) -> Iterator[float]:

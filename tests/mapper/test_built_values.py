@@ -31,9 +31,10 @@ NEWEST, OLDEST = "5.24.0", "4.57.1"
         ([16], ["listed"]),
         (["16"], ["listed", "text"]),
         (["4", "x"], ["listed"]),
-        ([4, 4], []),
-        ([-1, -1], ["below"]),
-        ([1, -1], []),
+        ([4, 4], ["paired"]),
+        ([4, 4, 4], []),
+        ([-1, -1], ["paired", "below"]),
+        ([1, -1], ["paired"]),
     ],
 )
 def test_forms(value: object, found: list[str]) -> None:

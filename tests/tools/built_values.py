@@ -14,6 +14,7 @@ at a time is set to each form of another value:
 - `text`: the number in quotes.
 - `half`: a half more, in place of a size.
 - `listed`: a list of it, in place of a size or a word.
+- `paired`: a list of it twice, in place of a size.
 - `empty`: a list or an object without entries.
 - `alone`: a number, in place of a list of them.
 - `own`: the model_type of the whole, in place of that of a config nested in it.
@@ -127,6 +128,8 @@ def forms(key: str, value: Any, kind: str, within: str) -> Iterator[tuple[str, A
         yield from (("whole", int(value)), ("text", str(value)))
     if type(value) in (int, str):
         yield "listed", [value]
+    if type(value) is int:
+        yield "paired", [value, value]
     yield from _of_sizes(key, value) if isinstance(value, int | list) else ()
     if isinstance(value, list | dict) and value:
         yield "empty", type(value)()

@@ -44,8 +44,10 @@ def spec(c: Config) -> Spec[DebertaV2]:
     model = keys.decoder_spec(c, layer, heads=_HEADS, tied=True, hidden=d, token_types=types or None)
     pooled = c.int("pooler_hidden_size", default=d) if model.head in POOLED else d
     normed = "layer_norm" in [word.strip() for word in c.str("norm_rel_ebd", default="none").lower().split("|")]
-    places = {"distances": distances, "c2p": "c2p" in kinds, "p2c": "p2c" in kinds, "norm_rel_ebd": normed}
-    sizes = DebertaV2.read(c, pooler_hidden_size=pooled, **places)
+    content, position = "c2p" in kinds, "p2c" in kinds
+    sizes = DebertaV2.read(
+        c, pooler_hidden_size=pooled, distances=distances, c2p=content, p2c=position, norm_rel_ebd=normed
+    )
     keys.divides(c, "conv_groups", sizes.conv_groups, "hidden_size", d)
     known = rows if c.bool("position_biased_input", default=True) else None
     return model.replace(causal=False, positions=known).having(sizes)

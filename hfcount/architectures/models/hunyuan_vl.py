@@ -46,7 +46,7 @@ def vision_spec(c: Config) -> Spec[HunyuanVision]:
             own_width=True,
             patches=patches,
             positions=side * side + 1,
-            out=c.int("text_hidden_size"),
+            out=None if c.nested else c.int("text_hidden_size"),  # a whole model overrules it
             further={"Transformer": "base"},
         )
         .replace(adapted=c.nested)

@@ -460,6 +460,17 @@ def _of_names(recorded: Facts, checkpoint: Checkpoint) -> Iterator[Difference]:
             return
     if wants := recorded.random(checkpoint.class_name):
         yield from _random(wants, checkpoint)
+    yield from _dropped(recorded, checkpoint) if recorded.omits else ()
+
+
+def _dropped(recorded: Facts, checkpoint: Checkpoint) -> Iterator[Difference]:
+    """A stored tensor that the newest version reads by itself, and of which this one has none, or a tied one."""
+    newest = facts(versions()[-1], checkpoint.kind) if isinstance(checkpoint.kind, str) else None
+    alone = newest.random(checkpoint.class_name) if newest else ()
+    for name in checkpoint.names() if alone else ():
+        if name in alone and recorded.is_omitted(name, checkpoint.class_name):
+            yield "differs", f"does not read {name} by itself, as the newest version does", ()
+            return
 
 
 def _random(wants: tuple[str, ...], checkpoint: Checkpoint) -> Iterator[Difference]:
