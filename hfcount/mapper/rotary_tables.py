@@ -162,16 +162,20 @@ def rotary_forms(values: Values, usual: Values, older: bool) -> Iterator[tuple[s
     kind = inner.get("rope_type", inner.get("type", "default"))
     if not isinstance(kind, str):
         return
-    if old and inner is not settings:
-        yield "nested_scaling", kind
-    elif old:
-        form = "type" if "type" in old and "rope_type" not in old else "rope_scaling"
-        flat = new and not any(isinstance(value, dict) for value in new.values())  # one by kind is as the class's own
-        yield ("both" if flat and form == "rope_scaling" else form), kind
-    else:
-        yield ("rope_parameters" if inner is settings else "nested"), kind
+    yield _form_among(old, new, inner is not settings), kind
     if values.get("head_dim", usual.get("head_dim", True)) is None:
         yield "headless", kind
+
+
+def _form_among(old: Values | None, new: Values | None, nested: bool) -> str:
+    """The form of settings by where they stand, and whether each kind of layers has its own."""
+    if not old:
+        return "nested" if nested else "rope_parameters"
+    if nested:
+        return "nested_scaling"
+    form = "type" if "type" in old and "rope_type" not in old else "rope_scaling"
+    flat = new and not any(isinstance(value, dict) for value in new.values())  # one by kind is as the class's own
+    return "both" if flat and form == "rope_scaling" else form
 
 
 def _has_none(settings: Values) -> bool:

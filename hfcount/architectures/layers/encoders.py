@@ -127,7 +127,7 @@ def bert_heads(s: Spec, prefix: str, body: Block, predictions: Block | None = No
     return headed(s, prefix, body, **{**heads, **more})
 
 
-POOLED = ("sequence_classification", "multiple_choice")
+DEBERTA_POOLED = ("sequence_classification", "multiple_choice")
 """DeBERTa's heads that have a pooler."""
 
 

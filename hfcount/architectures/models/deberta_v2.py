@@ -2,7 +2,7 @@
 
 from hfcount.architectures import keys
 from hfcount.architectures.layers import altered, embedding, layer_norm, stack
-from hfcount.architectures.layers.encoders import POOLED, bert_embeddings, bert_layer, deberta_heads
+from hfcount.architectures.layers.encoders import DEBERTA_POOLED, bert_embeddings, bert_layer, deberta_heads
 from hfcount.mapper import Config, Sizes, derived, flag, size
 from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
@@ -42,7 +42,7 @@ def spec(c: Config) -> Spec[DebertaV2]:
     distances = keys.dim("n_r", near if near > 0 else far if far > 0 else rows) if relative else None
     layer = Layer(mixer=keys.multi_head(c, d, c.int("num_attention_heads")), ffn=keys.dense(c, bias=True))
     model = keys.decoder_spec(c, layer, heads=_HEADS, tied=True, hidden=d, token_types=types or None)
-    pooled = c.int("pooler_hidden_size", default=d) if model.head in POOLED else d
+    pooled = c.int("pooler_hidden_size", default=d) if model.head in DEBERTA_POOLED else d
     normed = "layer_norm" in [word.strip() for word in c.str("norm_rel_ebd", default="none").lower().split("|")]
     content, position = "c2p" in kinds, "p2c" in kinds
     sizes = DebertaV2.read(
