@@ -415,3 +415,9 @@ def test_a_lora_and_its_base(adapted: Shapes, told: list[str]) -> None:
         halves |= {f"{name}.lora_a": (inputs, 8) if turned else (8, inputs), f"{name}.lora_b": (rows, 8)}
     remarks = list(compare_lora(header(LORA, halves), base()))
     assert [(remark.kind, remark.severity) for remark in remarks] == [(kind, "error") for kind in told]
+
+
+def test_a_lora_is_not_held_against_millions_of_tensors() -> None:
+    halves = {"blk.0.attn_q.weight.lora_a": (8, 64), "blk.0.attn_q.weight.lora_b": (96, 8)}
+    remarks = list(compare_lora(header(LORA, halves), base(num_hidden_layers=10**6)))
+    assert [(remark.kind, remark.severity) for remark in remarks] == [("too-many", "unverified")]

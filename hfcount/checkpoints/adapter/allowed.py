@@ -15,7 +15,7 @@ _INITIAL = ("gaussian", "olora", "mica", "loftq", "eva", "orthogonal", "lora_ga"
 _LOADED_AS_IS = ("pissa", "corda")
 """How names of initialisations begin that compute weights from the base."""
 
-_LAYERED = ("LORA", "ADALORA", "LOHA", "LOKR", "VERA", "OFT", "HRA", "VBLORA")
+_LAYERED = ("LORA", "ADALORA", "LOHA", "LOKR", "VERA", "OFT", "HRA", "VBLORA", "BOFT", "FOURIERFT", "DELORA")
 
 
 class Refusal(NamedTuple):
@@ -28,6 +28,10 @@ class Refusal(NamedTuple):
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float)  # true and false are numbers to Python, and PEFT takes them
+
+
+def _is_count_or_null(value: Any) -> bool:
+    return value is None or (_is_number(value) and value >= 0)
 
 
 def _is_fraction(value: Any) -> bool:
@@ -81,7 +85,37 @@ def _is_empty(value: Any) -> bool:
 
 
 def _is_rows(value: Any) -> bool:
-    return value is None or isinstance(value, dict) or (isinstance(value, list) and bool(value))
+    if isinstance(value, dict):
+        return all(isinstance(rows, list) for rows in value.values())
+    return value is None or (isinstance(value, list) and bool(value))
+
+
+def _is_masks(value: Any) -> bool:
+    return not value or (isinstance(value, dict) and all(isinstance(mask, list) for mask in value.values()))
+
+
+def _is_no_number(value: Any) -> bool:
+    return not value or not _is_number(value)
+
+
+def _is_no_container(value: Any) -> bool:
+    return not isinstance(value, list | dict)  # PEFT puts it in a set
+
+
+def _is_pattern(value: Any) -> bool:
+    return isinstance(value, dict)
+
+
+def _is_initial_c3a(value: Any) -> bool:
+    return value in (True, False, "gaussian", "xavier_uniform", "kaiming_uniform")
+
+
+def _is_initial_hira(value: Any) -> bool:
+    return not value or value is True or (isinstance(value, str) and value.lower() == "gaussian")
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
 
 
 def _is_replication(value: Any) -> bool:
@@ -102,6 +136,9 @@ _NOT_NEGATIVE = _Allowed(_is_not_negative, "a number that is not negative")
 _OBJECT = _Allowed(_is_object, "an object or null")
 _BY_MODULE = _Allowed(_is_by_module, "an object of numbers by module")
 _BIAS = _Allowed(_is_bias, "none, all or lora_only")
+_PATTERN = _Allowed(_is_pattern, "an object")
+_FLAG = _Allowed(_is_flag, "true or false")
+_WHOLE = _Allowed(_is_whole, "a whole number")
 
 _OF_OBJECTS = """
     arrow_config corda_config eva_config kasa_config lora_ga_config use_bdlora velora_config
@@ -113,7 +150,7 @@ _LORA: Mapping[str, _Allowed] = {
     "bias": _BIAS,
     "trainable_token_indices": _Allowed(_is_rows, "a list of token ids, an object of such lists, or null"),
     "layer_replication": _Allowed(_is_replication, "a list of pairs, or null"),
-    "monteclora_config": _Allowed(_is_object_or_empty, "an object or null"),
+    "megatron_config": _Allowed(_is_object_or_empty, "an object or null"),
     "target_parameters": _Allowed(_is_list_or_empty, "a list of names, or null"),
     **dict.fromkeys(_OF_OBJECTS, _OBJECT),
 }
@@ -123,6 +160,7 @@ _METHODS: Mapping[str, Mapping[str, _Allowed]] = {
         **_LORA,
         "alpha_pattern": _BY_MODULE,
         "rank_pattern": _BY_MODULE,
+        "monteclora_config": _Allowed(_is_object_or_empty, "an object or null"),
         "init_lora_weights": _Allowed(_is_initial, "true, false, or the name of a known initialisation"),
     },
     "ADALORA": {
@@ -131,17 +169,25 @@ _METHODS: Mapping[str, Mapping[str, _Allowed]] = {
         "tfinal": _NUMBER,
         "total_step": _Allowed(_is_positive, "a number above 0", required=True),
         "orth_reg_weight": _NOT_NEGATIVE,
+        "alpha_pattern": _Allowed(_is_no_number, "an object or null"),
+        "rank_pattern": _Allowed(_is_masks, "an object of lists, or null"),
         "use_dora": _Allowed(_is_empty, "false"),
     },
     "LOHA": {"alpha": _NUMBER, "alpha_pattern": _BY_MODULE, "rank_pattern": _BY_MODULE},
-    "LOKR": {"alpha": _NUMBER, "alpha_pattern": _BY_MODULE, "rank_pattern": _BY_MODULE},
+    "LOKR": {
+        "alpha": _NUMBER,
+        "alpha_pattern": _BY_MODULE,
+        "rank_pattern": _BY_MODULE,
+        "decompose_factor": _WHOLE,
+    },
     "VERA": {
         "bias": _BIAS,
         "d_initial": _NUMBER,
         "vera_dropout": _DROPOUT,
-        "projection_prng_key": _Allowed(_is_whole, "a whole number"),
+        "save_projection": _Allowed(_is_no_container, "true or false"),
+        "projection_prng_key": _WHOLE,
     },
-    "OFT": {"bias": _BIAS, "module_dropout": _NUMBER, "init_weights": _Allowed(_is_flag, "true or false")},
+    "OFT": {"bias": _BIAS, "module_dropout": _NUMBER, "init_weights": _FLAG, "r": _NUMBER},
     "HRA": {"bias": _BIAS},
     "VBLORA": {
         "bias": _BIAS,
@@ -149,6 +195,37 @@ _METHODS: Mapping[str, Mapping[str, _Allowed]] = {
         "init_logits_std": _NOT_NEGATIVE,
         "init_vector_bank_bound": _NOT_NEGATIVE,
         "topk": _Allowed(_is_positive, "a number above 0"),
+        "r": _NUMBER,
+    },
+    "BOFT": {
+        "bias": _BIAS,
+        "boft_block_num": _NUMBER,
+        "boft_block_size": _NUMBER,
+        "boft_dropout": _NUMBER,
+        "init_weights": _FLAG,
+    },
+    "FOURIERFT": {"bias": _BIAS, "n_frequency_pattern": _PATTERN, "random_loc_seed": _WHOLE},
+    "MISS": {"bias": _BIAS, "miss_dropout": _DROPOUT},
+    "C3A": {
+        "bias": _BIAS,
+        "block_size_pattern": _PATTERN,
+        "init_weights": _Allowed(_is_initial_c3a, "true, false, or the name of a known initialisation"),
+    },
+    "ROAD": {"variant": _Allowed(_is_text, "road_1, road_2 or road_4")},
+    "DELORA": {
+        "bias": _BIAS,
+        "delora_lambda": _NUMBER,
+        "lambda_pattern": _PATTERN,
+        "module_dropout": _DROPOUT,
+        "rank_pattern": _PATTERN,
+    },
+    "HIRA": {
+        "hira_dropout": _DROPOUT,
+        "init_weights": _Allowed(_is_initial_hira, "true, false or gaussian"),
+        "rank_pattern": _PATTERN,
+    },
+    "PREFIX_TUNING": {
+        "num_transformer_submodules": _Allowed(_is_count_or_null, "a number that is not negative, or null")
     },
 }
 
@@ -166,6 +243,8 @@ def refusals(settings: Settings) -> Iterator[Refusal]:
         if (key in values or allowed.required) and not allowed.test(values.get(key)):
             yield Refusal(key, values.get(key), allowed.wanted)
     yield from _together(settings)
+    if method == "PROMPT_TUNING" and values.get("tokenizer_kwargs") and values.get("prompt_tuning_init") != "TEXT":
+        yield Refusal("tokenizer_kwargs", values["tokenizer_kwargs"], "null if prompt_tuning_init is not TEXT")
 
 
 def _together(settings: Settings) -> Iterator[Refusal]:

@@ -212,7 +212,7 @@ def _tokens(adapted: AdaptedModule) -> Shapes:
 
 def _boft(adapted: AdaptedModule) -> Shapes:
     module, settings, kernel = adapted.module, adapted.settings, adapted.module.weight[2:]
-    if settings.number("boft_n_butterfly_factor", 1) != 1:
+    if settings.values.get("boft_n_butterfly_factor", 1) != 1:
         raise Unread("boft_n_butterfly_factor is not 1, which PEFT reads by whether its extension for CUDA was built")
     width = module.inputs * (kernel[0] ** 2 if kernel else 1)
     size, blocks = settings.number("boft_block_size", 4, least=0), settings.number("boft_block_num", 0, least=0)

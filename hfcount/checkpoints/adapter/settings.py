@@ -21,7 +21,7 @@ _IGNORED: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("VERA", "C3A"), (*_OF_RANKS, "exclude_modules")),
     **dict.fromkeys(("IA3", "LN_TUNING"), (*_OF_RANKS, *_OF_LAYERS, "bias")),
     **dict.fromkeys(("LOHA", "LOKR"), (*_OF_LORA, "bias")),
-    "HIRA": (*_OF_RANKS, "bias"),  # it has rank_pattern, and takes r all the same: tuners/hira/layer.py, dispatch
+    "HIRA": (*_OF_LORA, "bias"),
     "DELORA": _OF_LORA,
     "ROAD": (*_OF_RANKS, *_OF_LAYERS, "exclude_modules", "bias"),
     "TRAINABLE_TOKENS": (*_OF_RANKS, *_OF_LAYERS, "exclude_modules", "bias", "modules_to_save"),
@@ -30,6 +30,9 @@ _IGNORED: Mapping[str, tuple[str, ...]] = {
 
 Source: peft 0.21.2, tuners/*/config.py; config.py (`from_peft_type`) warns of others.
 """
+
+_EMPTY_IS_NONE = ("exclude_modules", "layers_pattern", "modules_to_save", "target_parameters")
+"""Names of which PEFT asks only whether there are any: 0, "" and {} are as null to it."""
 
 Names = tuple[str, ...] | str | None
 """Names of modules; one text is a regular expression, or `all-linear`."""
@@ -80,11 +83,8 @@ class Settings:
         return value
 
     def flag(self, key: str, default: bool = False) -> bool:
-        """Whether a setting is on; raises DocumentError for a value that is neither true nor false."""
-        value = self.values.get(key)
-        if value is not None and not isinstance(value, bool):
-            raise _wrong(self.where, key, value, "true or false")
-        return default if value is None else value
+        """Whether a setting is on: PEFT asks no more of a value than whether Python takes it for true."""
+        return bool(self.values.get(key, default))
 
     def text(self, key: str, default: str) -> str:
         """A text; raises DocumentError for another value."""
@@ -105,6 +105,7 @@ def read_settings(document: Document) -> Settings:
         DocumentError: HF001, it is no object of settings.
     """
     where, values = document.where, parse_object(document)
+    values = {key: value for key, value in values.items() if value or key not in _EMPTY_IS_NONE}
     method = values.get("peft_type", _method_of_mlx(values))
     if not isinstance(method, str) or not method:
         raise _wrong(where, "peft_type", method, "the name of a method, such as LORA")
@@ -113,6 +114,7 @@ def read_settings(document: Document) -> Settings:
         base = values.get("model")
     method = method if method in MLX_METHODS.values() else method.upper()
     values = {key: value for key, value in values.items() if key not in _IGNORED.get(method, ())}
+    pattern = None if values.get("layers_to_transform") is None else values.get("layers_pattern")  # read with it alone
     return Settings(
         where=where,
         method=method,
@@ -121,10 +123,11 @@ def read_settings(document: Document) -> Settings:
         targets=_names(where, "target_modules", values.get("target_modules")),
         exclude=_names(where, "exclude_modules", values.get("exclude_modules")),
         layers=_layers(where, values.get("layers_to_transform")),
-        layers_patterns=_listed(where, "layers_pattern", values.get("layers_pattern")),
+        layers_patterns=_listed(where, "layers_pattern", pattern),
         parameters=_listed(where, "target_parameters", values.get("target_parameters")),
         saved=_listed(where, "modules_to_save", values.get("modules_to_save")),
-        ranks=_ranks(where, values.get("rank_pattern")),
+        # HiRA has rank_pattern, and takes r all the same: tuners/hira/layer.py, dispatch
+        ranks={} if method == "HIRA" else _ranks(where, values.get("rank_pattern")),
         values=values,
     )
 

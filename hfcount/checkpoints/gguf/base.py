@@ -12,7 +12,7 @@ from hfcount.checkpoints.gguf.table import Shape, folded, plain, table
 from hfcount.formats.gguf.header import GgufHeader
 
 _HEAD, _TABLE = "output.weight", "token_embd.weight"
-_MOST = 1_000_000  # tensors of a checkpoint that are named one by one
+MOST = 1_000_000  # tensors of a checkpoint that are named one by one
 
 
 def compare(
@@ -32,8 +32,8 @@ def compare(
         return []
     if name not in table().layers:
         return [Remark("architecture-unknown", "unverified", {"architecture": name})]
-    if blueprint.tensor_count > _MOST:
-        return [Remark("too-many", "unverified", {"observed": blueprint.tensor_count, "most": _MOST})]
+    if blueprint.tensor_count > MOST:
+        return [Remark("too-many", "unverified", {"observed": blueprint.tensor_count, "most": MOST})]
     count = header.number(f"{header.text('general.architecture')}.block_count") or 0
     further = header.number(f"{header.text('general.architecture')}.nextn_predict_layers") or 0
     wanted = expected(blueprint, name, count - further, header.tensors, positions)

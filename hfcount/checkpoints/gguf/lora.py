@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from hfcount.blueprints.blueprint import Blueprint
+from hfcount.checkpoints.gguf.base import MOST
 from hfcount.checkpoints.gguf.names import expected
 from hfcount.checkpoints.gguf.summary import Remark
 from hfcount.checkpoints.gguf.table import Shape, table
@@ -22,6 +23,9 @@ def compare_lora(header: GgufHeader, blueprint: Blueprint) -> Iterator[Remark]:
     name = header.text("general.architecture")
     if name not in table().layers:
         yield Remark("architecture-unknown", "unverified", {"architecture": name})
+        return
+    if blueprint.tensor_count > MOST:
+        yield Remark("too-many", "unverified", {"observed": blueprint.tensor_count, "most": MOST})
         return
     bases = {tensor.removesuffix(half) for tensor in header.tensors for half in _HALVES if tensor.endswith(half)}
     wanted = expected(blueprint, name, int(blueprint.spec.depth), bases)
