@@ -23,6 +23,7 @@ _NEEDED = {
 """What a key has to hold in place of a value, by its form."""
 
 
+_LISTS = frozenset({"listed", "paired"})
 _ROTARY, _LEGACY = "rope_parameters", frozenset({"rope_scaling", "rope_theta"})
 """The settings of rotary positions, and the keys that stood in their place in version 4."""
 
@@ -42,11 +43,30 @@ class BuiltValues(NamedTuple):
     uneven: Mapping[str, str]
     known: frozenset[str]
 
-    def needed(self, key: str, value: Any) -> str | None:
-        """What a key has to hold in place of a value with which no model is built; None if one is, or may be."""
+    def needed(self, key: str, value: Any, beside: Mapping[str, Any]) -> str | None:
+        """What a key has to hold in place of a value with which no model is built; None if one is, or may be.
+
+        Args:
+            beside: the config that has the key, by which a list may have an entry for each layer or stage.
+        """
         if key not in self.known:
             return None
-        return next((_NEEDED[form] for form in forms(value) if self.refuses(form, key)), None)
+        refused = [form for form in forms(value) if self.refuses(form, key)]
+        if not _LISTS.isdisjoint(refused) and self._has_as_many(value, beside):
+            refused = [form for form in refused if form not in _LISTS]
+        return _NEEDED[refused[0]] if refused else None
+
+    def _has_as_many(self, numbers: Any, beside: Mapping[str, Any]) -> bool:
+        """Whether there are as many layers as numbers in a list, or as many in another list that a key may hold."""
+        many = len(numbers) if all(type(number) is int for number in numbers) else -1
+        return any(
+            (value == many and type(value) is int and "layer" in key)
+            or (isinstance(value, list) and value is not numbers and len(value) == many > 1 and self._takes_list(key))
+            for key, value in beside.items()
+        )
+
+    def _takes_list(self, key: str) -> bool:
+        return not any(self.refuses(form, key) for form in _LISTS)
 
     def bears_on_nothing(self, key: str, value: Any) -> bool:
         """Whether a model is built with a size below 1, and has the tensors that it has with another."""

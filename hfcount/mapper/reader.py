@@ -288,7 +288,7 @@ class Config(Tracked):
         if self._path.count(".") > 1:  # further parts may be replaced, and are never built then
             return False
         built = self._built_values()
-        if built and built.needed(self._declared().names.get(name, name), value):
+        if built and built.needed(self._declared().names.get(name, name), value, {}):
             return True
         known = {*self._declared().keys, *self._values}
         other = any(word in key for key in known for word in _OTHER_MIXERS)

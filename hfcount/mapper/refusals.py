@@ -100,7 +100,7 @@ def _alone(
         if path and name in _ATTENTION:  # overwritten by that of the whole (5.24.0, configuration_utils.py:599)
             continue
         recorded = None if _is_replaced(name, values) else built
-        if needed := _of_key(accepted, recorded, name, known.names.get(name, name), value):
+        if needed := _of_key(accepted, recorded, name, known.names.get(name, name), values):
             yield Refusal(f"{path}{name}", value, needed)
         elif isinstance(value, list) and (needed := _short(accepted, name, value, _depth(values, known))):
             yield Refusal(f"{path}{name}", value, needed, sure=False)
@@ -125,16 +125,20 @@ def _unmet(accepted: AcceptedValues, values: Mapping[str, Any], kind: str, told:
                 yield name, value, f"a value with which {need}"
 
 
-def _of_key(accepted: AcceptedValues, built: BuiltValues | None, name: str, key: str, value: Any) -> str | None:
+def _of_key(
+    accepted: AcceptedValues, built: BuiltValues | None, name: str, key: str, values: Mapping[str, Any]
+) -> str | None:
     """What a key has to hold in place of a value that the class refuses, or with which no model is built.
 
     Args:
         name: the key, and `key` what the class calls it.
+        values: the config.
     """
+    value = values[name]
     words = built is not None and name in accepted.activations and built.takes("word", key)
     if words and isinstance(value, str):
         return None
-    return _needed(accepted, name, _number(value)) or (built.needed(key, value) if built else None)
+    return _needed(accepted, name, _number(value)) or (built.needed(key, value, values) if built else None)
 
 
 def _by_defaults(values: Mapping[str, Any], known: Declared, built: BuiltValues | None) -> Iterator[Problem]:
@@ -162,7 +166,7 @@ def _of_part(values: Mapping[str, Any], kind: str, name: str, path: str, parsed:
     if built and below == declared(kind).part(name, None).kind:  # of which it is recorded
         spelled = {key: declared(below).names.get(key, key) for key in inner}
         for key, value in inner.items():
-            place, needed = f"{path}{name}.{key}", built.needed(f"{name}.{spelled[key]}", value)
+            place, needed = f"{path}{name}.{key}", built.needed(f"{name}.{spelled[key]}", value, inner)
             if needed and place not in told:
                 yield Refusal(place, value, needed)
 

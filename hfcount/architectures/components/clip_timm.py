@@ -11,7 +11,7 @@ from hfcount.spec.tree.nodes import Block, Linear, Node
 
 _COLOURS = 3
 _USUAL = (("timm_pool", "avg"), ("timm_proj", "linear"))
-_PROBE = 2**31 - 1  # a number of classes that no other size is
+PROBE = 2**31 - 1  # a number of classes that no other size is
 
 
 class TimmTower(Record):
@@ -42,11 +42,11 @@ class TimmTower(Record):
             raise UnknownArchitecture(f"{c.where}: timm_pool {pool} is not described.")
         extra = proj in ("linear", "mlp")
         root = form(asked, name, model, model.native.get(tag))
-        trunk = Listed(name=name, root=root.root, sizes=TimmSizes(_PROBE, _COLOURS, root.patches))
+        trunk = Listed(name=name, root=root.root, sizes=TimmSizes(PROBE, _COLOURS, root.patches))
         sizes = cls(
             trunk=trunk,
             classes=0 if extra or proj == "none" else out,
-            width=_features(trunk, c.where) if extra else 0,
+            width=features(trunk, c.where) if extra else 0,
             proj=proj if extra else "",
             proj_bias=c.bool("timm_proj_bias", default=False),
         )
@@ -64,9 +64,9 @@ class TimmTower(Record):
         return {**trunk, "head": Block({"mlp": Block({**both.children, "fc2": last})})}
 
 
-def _features(trunk: Listed, where: str) -> int:
+def features(trunk: Listed, where: str) -> int:
     """The input width of the classifier; raises UnknownArchitecture if it cannot be known."""
     for leaf in leaves(trunk.tensors()):
-        if len(leaf.shape) > 1 and leaf.shape[0] == _PROBE:
+        if len(leaf.shape) > 1 and leaf.shape[0] == PROBE:
             return leaf.shape[1]
     raise UnknownArchitecture(f"{where}: the width of what {trunk.name} gives is not recorded.")

@@ -63,10 +63,14 @@ def latent(d: int, a: MLA, gated: bool) -> Block:
     return altered(mla(d, a), o_proj=None, dense=Linear(a.heads * a.value_dim, d, a.bias), g_proj=gate)
 
 
+def gate(d: int, m: MoE, balanced: bool) -> Block:
+    """A router; `balanced`, it has expert_bias (n)."""
+    return altered(router(d, m), expert_bias=correction_bias(m)) if balanced else router(d, m)
+
+
 def experts(d: int, m: MoE, balanced: bool) -> Block:
-    """Experts, routed and shared; `balanced`, the router has gate.expert_bias (n)."""
-    moe = shared_moe(d, m, bias=m.bias)
-    return altered(moe, gate=altered(router(d, m), expert_bias=correction_bias(m))) if balanced else moe
+    """Experts, routed and shared, with their `gate`."""
+    return altered(shared_moe(d, m, bias=m.bias), gate=gate(d, m, balanced))
 
 
 def model(s: Spec, layer: Callable[[Layer], Block]) -> Block:

@@ -45,7 +45,7 @@ def blueprint(s: Spec[BailingMoe]) -> Block:
 
     def sparse(m: MoE) -> Block:
         moe = ling.experts(d, m, s.own.balanced)
-        gate = moe.children["gate"]
+        gate = ling.gate(d, m, s.own.balanced)
         return altered(moe, image_gate=gate, audio_gate=gate) if s.own.their_own else moe
 
     def layer_block(layer: Layer) -> Block:

@@ -1,13 +1,14 @@
 """OpenVLA and the Prismatic VLMs that it is made of: towers of timm before a language model (arXiv:2406.09246)."""
 
 from hfcount.architectures import families, keys
+from hfcount.architectures.components.clip_timm import PROBE, features
 from hfcount.architectures.components.timm.arguments import Listed, form, listed
 from hfcount.architectures.components.timm.catalogue import TimmSizes
 from hfcount.architectures.components.timm.names import COLOURS
 from hfcount.architectures.layers.composite import rebased, renamed
 from hfcount.mapper import Config, Sizes
 from hfcount.spec import Spec
-from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
+from hfcount.spec.tree.nodes import Block, Linear, block
 
 # modeling_prismatic.py of openvla/openvla, with its configuration_prismatic.py, and openvla.py of vllm-project/vllm
 # 0.33.0, which takes two towers of DINOv2 and SigLIP alone
@@ -40,9 +41,10 @@ _TEXTS = {"mistral": "mistral", "phi": "phi"}
 
 
 class OpenVla(Sizes):
-    """The towers, side by side."""
+    """The towers, side by side, and the width of a patch that all of them give together."""
 
     towers: tuple[Listed, ...]
+    seen: int
 
 
 def spec(c: Config) -> Spec[OpenVla]:
@@ -60,35 +62,25 @@ def spec(c: Config) -> Spec[OpenVla]:
     towers = tuple(_tower(c, name, int(side)) for name, side in zip(names[:count], sides, strict=False))
     kind = c.str("llm_backbone_id", default="vicuna-v15-7b").partition("-")[0]
     text = families.part(c, "text_config", _TEXTS.get(kind, "llama")).replace(head="causal_lm")
+    sizes = OpenVla.read(c, towers=towers, seen=sum(features(tower, c.where) for tower in towers))
     heads = keys.named(("ForConditionalGeneration",), ForActionPrediction="causal_lm")
-    return keys.composite(c, text, {}, heads=heads).replace(tied=text.tied).having(OpenVla.read(c, towers=towers))
+    return keys.composite(c, text, {}, heads=heads).replace(tied=text.tied).having(sizes)
 
 
 def _tower(c: Config, name: str, side: int) -> Listed:
     model = listed(c, name.partition(".")[0])
     chosen = form(c, name, model, (side, side))
-    tower = Listed(name=name.partition(".")[0], root=chosen.root, sizes=TimmSizes(0, COLOURS, chosen.patches))
+    tower = Listed(name=name.partition(".")[0], root=chosen.root, sizes=TimmSizes(PROBE, COLOURS, chosen.patches))
     if "blocks" not in tower.tensors(0).children:
         raise c.error("unknown-kind", f"{name} is no tower of blocks, whose features are read.", "timm_model_ids")
     return tower
 
 
-def _width(tower: Block) -> int:
-    """Of a patch, which a projection makes of its pixels."""
-    patches = tower.children["patch_embed"]
-    assert isinstance(patches, Block)
-    projection = patches.children["proj"]
-    assert isinstance(projection, Block)
-    weight = projection.children["weight"]
-    assert isinstance(weight, Tensor)
-    return weight.shape[0]
-
-
 def blueprint(s: Spec[OpenVla]) -> Block:
-    d = s.hidden
+    d, seen = s.hidden, s.own.seen
     scales = {"ls1.gamma": "scale_factor", "ls2.gamma": "scale_factor"}  # which timm calls gamma
     towers = [renamed(one.tensors(0), scales) for one in s.own.towers]
-    seen, fused = sum(map(_width, towers)), len(towers) > 1
+    fused = len(towers) > 1
     wide = 4 * seen if fused else d
     return block(
         vision_backbone=Block(

@@ -38,7 +38,7 @@ def _refuses(built: BuiltValues, kind: str, values: Mapping[str, Any], name: str
     canonical = declared(kind).names.get(name, name)
     if name not in values:
         return built.refuses("absent", canonical)
-    return built.refuses("own", name) if own else bool(built.needed(canonical, values[name]))
+    return built.refuses("own", name) if own else bool(built.needed(canonical, values[name], values))
 
 
 def refusals(version: str, newest: str, parts: Iterable[Part]) -> Iterator[str]:
