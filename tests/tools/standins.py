@@ -246,15 +246,18 @@ class Recorder:
         self._together()
 
     def _alone(self, path: str, base: Probe) -> list[tuple[str, Any]]:
-        """Probes other values of a key, two of one state where these change nothing; returns those of other states."""
+        """Probes other values of a key, two of one state where these change nothing; returns those that may switch.
+
+        These are of other states, or numbers with which other tensors are built.
+        """
         now, discrete, without_effect = state(value_at(self.variants.base, path)), [], 0
         for value in self.variants.singles(path):
-            if state(value) != now:
-                discrete.append((path, value))
-            elif without_effect == _WITHOUT_EFFECT:
+            if state(value) == now and without_effect == _WITHOUT_EFFECT:
                 continue
             probe = self.add(with_value(self.variants.base, path, value))
             without_effect += state(value) == now and probe is not None and probe.tensors == base.tensors
+            if state(value) != now or (probe is not None and folded(probe) != folded(base)):
+                discrete.append((path, value))
         return discrete
 
     def _pairs(self, contexts: Sequence[tuple[str, Any]], base: Probe) -> None:
