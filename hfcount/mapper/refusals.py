@@ -102,7 +102,7 @@ def _alone(
         recorded = None if _is_replaced(name, values) else built
         if needed := _of_key(accepted, recorded, name, known.names.get(name, name), values):
             yield Refusal(f"{path}{name}", value, needed)
-        elif isinstance(value, list) and (needed := _short(accepted, name, value, _depth(values, known))):
+        elif isinstance(value, list) and (needed := _short(accepted, name, values, _depth(values, known))):
             yield Refusal(f"{path}{name}", value, needed, sure=False)
 
 
@@ -171,9 +171,10 @@ def _of_part(values: Mapping[str, Any], kind: str, name: str, path: str, parsed:
                 yield Refusal(place, value, needed)
 
 
-def _short(accepted: AcceptedValues, name: str, value: list[Any], depth: int) -> str | None:
+def _short(accepted: AcceptedValues, name: str, values: Mapping[str, Any], depth: int) -> str | None:
     """What a list has to hold of which models of the type take more entries than there are."""
-    if name in accepted.counted:  # it is refused if it is not as long
+    value = values[name]
+    if name in _checked(accepted, accepted.counted, values):  # it is refused if it is not as long
         return None
     if name in accepted.kinds and len(value) < depth:
         return f"a list with an entry for each of the {depth} layers"
@@ -324,7 +325,7 @@ def _within_itself(accepted: AcceptedValues, values: Mapping[str, Any]) -> Itera
 def _kinds(accepted: AcceptedValues, values: Mapping[str, Any], kind: str) -> Iterator[Problem]:
     """Lists with kinds of layers that transformers does not name, or with more or fewer than there are layers."""
     known = declared(kind)
-    for listed in sorted(accepted.kinds):
+    for listed in sorted(_checked(accepted, accepted.kinds, values)):
         words = {*shared(listed), *renamed()}
         name = known.names.get(listed, listed) if listed in accepted.counted else listed
         given = values.get(name)
@@ -334,6 +335,15 @@ def _kinds(accepted: AcceptedValues, values: Mapping[str, Any], kind: str) -> It
             yield name, _odd(given, words), f"a list of {_listed(shared(listed))}"
         elif listed in accepted.counted and len(given) != (depth := _depth(values, known)) and depth:
             yield name, given, f"a list with an entry for each of the {depth} layers"
+
+
+def _checked(accepted: AcceptedValues, lists: frozenset[str], values: Mapping[str, Any]) -> frozenset[str]:
+    """Of some lists of kinds those that the class looks at: without kinds of layers it looks at none of networks.
+
+    A class that declares `layer_types` fills it in (transformers 5.24.0: configuration_utils.py:709).
+    """
+    has_kinds = values.get("layer_types") is not None or "layer_types" in accepted.types
+    return lists if has_kinds else lists - {"mlp_layer_types"}
 
 
 def _uneven(accepted: AcceptedValues, values: Mapping[str, Any], kind: str) -> Iterator[Problem]:

@@ -165,6 +165,8 @@ CHANGES: list[tuple[str, Json, str | None]] = [
     ("wav2vec2", {"conv_dim": [16, 16]}, "conv_dim"),
     ("clap", {"audio_config": {"patch_stride": []}}, "audio_config.patch_stride"),
     ("axk1", {"mlp_layer_types": []}, "mlp_layer_types"),
+    ("axk1", {"num_hidden_layers": 2, "mlp_layer_types": ["dense", "sparse", "sparse"]}, None),
+    ("cohere2_moe", {"mlp_layer_types": ["dense"]}, "mlp_layer_types"),
     ("led", {"layer_types": []}, "layer_types"),
     ("vit", {"image_size": [8]}, "image_size"),
     ("vit", {"image_size": [8, 8]}, None),

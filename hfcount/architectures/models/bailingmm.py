@@ -83,8 +83,8 @@ def spec(c: Config) -> Spec[BailingMm]:
     sizes = BailingMm.read(
         c,
         depth=c.int("mlp_depth", default=1, maximum=MAX_LAYERS),
-        seen=keys.dim("d_v", _seen(c, vision)),
-        heard=heard and keys.dim("d_a", heard),
+        seen=_seen(c, vision),
+        heard=heard,
         frames=frames and keys.dim("w_a", frames),
     )
     heads = ("ForConditionalGeneration",)
@@ -107,7 +107,7 @@ def _vision(c: Config) -> Spec:
 
 
 def _seen(c: Config, vision: Spec) -> int:
-    out = int(vision.output or 0)
+    out = vision.output or 0
     if vision.family == "qwen2_5_vl_vision" and out != _SEEN:
         message = f"out_hidden_size of vision_config is {out:,}, and the published projection takes {_SEEN:,}."
         c.cannot_run("contradiction", message, "vision_config", "Correct it.")
@@ -119,13 +119,13 @@ def _audio(c: Config, config: Config) -> tuple[Spec, int, int]:
     frames = config.int("ds_kernel_size", default=None)
     if config.given("whisper_encoder_config"):
         tower = families.part(config, "whisper_encoder_config", "ming_whisper_encoder")
-        return tower, int(tower.hidden), frames or 3
+        return tower, tower.hidden, frames or 3
     tower = families.part(config, "audio_encoder_config_sanm", "ming_sanm_encoder")
     width = config.int("audio_encoder_output_size", default=512)
     if width != tower.hidden:
         message = f"audio_encoder_output_size is {width:,}, and output_size of the encoder {tower.hidden:,}."
         c.cannot_run("contradiction", message, "audio_config", "Correct one of them.")
-    return tower, width, frames or 1
+    return tower, tower.hidden, frames or 1
 
 
 def blueprint(s: Spec[BailingMm]) -> Block:

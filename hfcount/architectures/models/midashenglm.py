@@ -69,12 +69,14 @@ def encoder_spec(c: Config) -> Spec[Dasheng]:
     c.assuming(_ABSENT)
     patch, stride = _both(c, "patch_size"), _both(c, "patch_stride")
     sides = []
-    for key, step in zip(("n_mels", "target_length"), stride, strict=True):
+    listed = isinstance(c.value("patch_stride"), list)
+    for place, (key, step) in enumerate(zip(("n_mels", "target_length"), stride, strict=True)):
         extent = c.int(key)
         if extent < step:
             message = f"{key} is {extent:,}, less than patch_stride, {step:,}."
             raise c.error("out-of-range", message, key)
-        sides.append(keys.derived_dim(c, f"n_{key[0]}", extent // step, f"{{{key}}} // {{patch_stride}}, rounded down"))
+        rule = f"{{{key}}} / {{patch_stride}}{f'[{place}]' if listed else ''}, rounded down"
+        sides.append(keys.derived_dim(c, f"n_{key[0]}", extent // step, rule))
     d = c.int("embed_dim")
     ffn = Dense(width=keys.dim("d_ff", c.times("mlp_ratio", d)), bias=True)
     scaled = c.number("init_values", default=None, zero=True)

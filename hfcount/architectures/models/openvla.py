@@ -59,7 +59,7 @@ def spec(c: Config) -> Spec[OpenVla]:
     if len(names) < count or len(sides) < count:
         message = f"{count} towers need as many timm_model_ids and image_sizes, of which there are fewer."
         raise c.error("list-length", message, "timm_model_ids")
-    towers = tuple(_tower(c, name, int(side)) for name, side in zip(names[:count], sides, strict=False))
+    towers = tuple(_tower(c, place, names[place], int(sides[place])) for place in range(count))
     kind = c.str("llm_backbone_id", default="vicuna-v15-7b").partition("-")[0]
     text = families.part(c, "text_config", _TEXTS.get(kind, "llama")).replace(head="causal_lm")
     sizes = OpenVla.read(c, towers=towers, seen=sum(features(tower, c.where) for tower in towers))
@@ -67,10 +67,12 @@ def spec(c: Config) -> Spec[OpenVla]:
     return keys.composite(c, text, {}, heads=heads).replace(tied=text.tied).having(sizes)
 
 
-def _tower(c: Config, name: str, side: int) -> Listed:
+def _tower(c: Config, place: int, name: str, side: int) -> Listed:
     model = listed(c, name.partition(".")[0])
     chosen = form(c, name, model, (side, side))
-    tower = Listed(name=name.partition(".")[0], root=chosen.root, sizes=TimmSizes(PROBE, COLOURS, chosen.patches))
+    rule = " · ".join(f"({{image_sizes}}[{place}] / {extent})" for extent in model.image[2])
+    patches = chosen.patches and keys.derived_dim(c, f"N_p{place + 1}", chosen.patches, rule)
+    tower = Listed(name=name.partition(".")[0], root=chosen.root, sizes=TimmSizes(PROBE, COLOURS, patches))
     if "blocks" not in tower.tensors(0).children:
         raise c.error("unknown-kind", f"{name} is no tower of blocks, whose features are read.", "timm_model_ids")
     return tower

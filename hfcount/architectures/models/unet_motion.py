@@ -108,9 +108,13 @@ def _middle(c: Config, last: Filmed, heads: int, frames: int) -> Filmed:
 
 def _usual(c: Config) -> tuple[int]:
     """The layers of a transformer in the middle without a key for it: those of the last stage, if it has one number."""
-    listed = diffusion.held(c, "transformer_layers_per_block")
-    last = listed[-1] if isinstance(listed, list) else listed
-    return (last if isinstance(last, int) else 1,)
+    key = "transformer_layers_per_block"
+    listed = diffusion.held(c, key)
+    if isinstance(listed, int):
+        return (keys.dim("T", c.int(key)),)
+    if isinstance(listed, list) and listed and isinstance(listed[-1], int):
+        return (keys.derived_dim(c, f"T{len(listed)}", listed[-1], f"{key}[{len(listed) - 1}]"),)
+    return (1,)
 
 
 def _each(c: Config, key: str, count: int, symbol: str, exactly: bool) -> tuple[int, ...]:
