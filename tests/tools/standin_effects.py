@@ -39,6 +39,7 @@ class Effects:
     ) -> None:
         self.probes, self.values = probes, values
         self.groups = {key: found for key in paths if (found := list(_groups(probes, builder, key)))}
+        self._coupled = frozenset(key for key in paths if key not in self.groups and _is_coupled(probes, builder, key))
         self._numbers = sorted({key for probe in probes for key, value in probe.taken.items() if number(value)})
         self._several = self._in_several_states()
         self._deciding = self._comparable(base)
@@ -88,7 +89,7 @@ class Effects:
                 if labels is None or len({labels.get(place) for place in group.places}) > 1:
                     direct.add(key)
                     along |= group.along
-        return frozenset(direct), frozenset(along)
+        return frozenset(direct) | self._coupled, frozenset(along)
 
     def _in_several_states(self) -> list[str]:
         seen: dict[str, set[str]] = {}
@@ -152,6 +153,13 @@ def _groups(probes: Sequence[Probe], builder: Builder, key: str) -> Iterable[Gro
     for places in groups.values():
         if len({id(probes[place].tensors) for place in places}) > 1:  # the same ones are one object
             yield Group(tuple(places), _differing([probes[place] for place in places]))
+
+
+def _is_coupled(probes: Sequence[Probe], builder: Builder, key: str) -> bool:
+    """Whether a number is varied, and never alone, as one that a class refuses without another one."""
+    numbers = {probe.given.get(key) for probe in probes if number(probe.given.get(key))}
+    rests = {_rest(builder.hashes(probe), key) for probe in probes}
+    return len(numbers) > 1 and len(rests) == len(probes)
 
 
 def _rest(hashes: Mapping[str, int], key: str) -> int:

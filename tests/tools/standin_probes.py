@@ -106,7 +106,7 @@ class Builder:
         for part in self.parts if usual else ():
             model_type = value_at(self.defaults, part).get("model_type")
             given = self.settings(with_value({}, part, {"model_type": model_type} if model_type else {}))
-            for path, value in (given.taken if given and usual else {}).items():
+            for path, value in given.taken.items() if given and usual else ():
                 if path.startswith(f"{part}.") and path in self.types and usual.taken.get(path) != value:
                     found.add(path)
         return found
@@ -479,6 +479,9 @@ class Variants:
             found += [0.5, 1.0, 2.0]
         if isinstance(taken, list | str) and taken:
             found.append(taken)
+        if isinstance(taken, list) and taken and all(type(item) is int for item in taken):
+            found += [[factor * item for item in taken] for factor in (2, 3)]
+            found += [[*taken[:place], taken[place] + 1, *taken[place + 1 :]] for place in range(len(taken))]
         found += self.words[path]
         if not kind:
             found += [8, True]
