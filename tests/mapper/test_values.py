@@ -165,8 +165,6 @@ CHANGES: list[tuple[str, Json, str | None]] = [
     ("wav2vec2", {"conv_dim": [16, 16]}, "conv_dim"),
     ("clap", {"audio_config": {"patch_stride": []}}, "audio_config.patch_stride"),
     ("axk1", {"mlp_layer_types": []}, "mlp_layer_types"),
-    ("axk1", {"num_hidden_layers": 2, "mlp_layer_types": ["dense", "sparse", "sparse"]}, None),
-    ("cohere2_moe", {"mlp_layer_types": ["dense"]}, "mlp_layer_types"),
     ("led", {"layer_types": []}, "layer_types"),
     ("vit", {"image_size": [8]}, "image_size"),
     ("vit", {"image_size": [8, 8]}, None),
@@ -210,6 +208,13 @@ CHANGES: list[tuple[str, Json, str | None]] = [
 @over(("kind", "changes", "key"), CHANGES)
 def test_what_is_refused(kind: str, changes: Json, key: str | None) -> None:
     assert refused(config(kind, **changes)) == ([key] if key else [])
+
+
+def test_kinds_of_networks_are_looked_at_where_layers_have_kinds() -> None:
+    longer = {"num_hidden_layers": 2, "mlp_layer_types": ["dense", "sparse", "sparse"]}
+    assert refused(config("axk1", **longer)) == []
+    assert refused(config("axk1", **longer, layer_types=["full_attention"] * 2)) == ["mlp_layer_types"]
+    assert refused(config("cohere2_moe", mlp_layer_types=["dense"])) == ["mlp_layer_types"]
 
 
 @pytest.mark.parametrize("settings", [{"bits": 4, "group_size": 64}, {"quant_algo": "FP8"}, {"config_groups": {}}])
