@@ -9,9 +9,9 @@ from conftest import Command
 from defects import FIRST, Checkpoint, single, stored
 
 from hfcount.verifier.loaders import generation
+from hfcount.verifier.loaders.differences import GENERATION_KEYS
 from hfcount.verifier.loaders.facts import versions
 from hfcount.verifier.loaders.loader import Checkpoint as Read
-from hfcount.verifier.loaders.transformers import GENERATION_KEYS
 
 NEWEST, OLDEST = "5.24.0", "4.57.1"
 GENERATION = "generation_config.json"

@@ -32,10 +32,10 @@ def spec(c: Config) -> Spec[BailingMoe]:
 
     places = keys.dense_and_sparse(c, "first_k_dense_replace", default=0, listed=None)
     layers = keys.networks(c, places, experts, mixer, bias=False)
-    many = c.bool("multi_gate", default=False)
+    balanced, their_own = c.bool("moe_router_enable_expert_bias", default=second), c.bool("multi_gate", default=False)
     if second and c.str("router_type", default="topN") == "MultiRouter":
-        many = True
-    sizes = BailingMoe.read(c, balanced=c.bool("moe_router_enable_expert_bias", default=second), their_own=many)
+        their_own = True
+    sizes = BailingMoe.read(c, balanced=balanced, their_own=their_own)
     ahead = keys.mtp(c, lambda: Layer(mixer=mixer, ffn=experts()))
     return keys.decoder_spec(c, layers, heads=("ForCausalLM", "Model"), parts=ahead).having(sizes)
 

@@ -8,6 +8,7 @@ from hfcount.errors import UnknownArchitecture
 from hfcount.mapper import Config, Sizes, flag
 from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
+from hfcount.text import shown
 
 # modeling_llava_onevision2.py and modeling_llava_onevision2_moe.py of EvolvingLMMs-Lab/LLaVA-OneVision-2,
 # llava_onevision2.py of vllm-project/vllm 0.33.0, which takes Qwen3 as language model, a norm with biases, and no head
@@ -21,9 +22,10 @@ def spec(c: Config) -> Spec:
     usual = "qwen3_moe" if c.family == "llava_onevision2_moe" else "qwen3"
     text = families.part(c, "text_config", inner.str("model_type", default=usual))
     tied = c.bool("tie_word_embeddings", default=False)
-    if inner.bool("tie_word_embeddings", default=tied) != tied:
+    if (other := inner.bool("tie_word_embeddings", default=tied)) != tied:
         raise UnknownArchitecture(
-            f"{c.where}: tie_word_embeddings differs from that of text_config, as do its readers."
+            f"{c.where}: tie_word_embeddings is {shown(tied)}, and {shown(other)} in text_config; its code and"
+            " vLLM 0.33 do not read the same one. Write the same in both."
         )
     vision = families.part(c, "vision_config", "llava_onevision2_vision")
     if vision.output != text.hidden:

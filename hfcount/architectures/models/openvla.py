@@ -57,8 +57,8 @@ def spec(c: Config) -> Spec[OpenVla]:
     fused = c.bool("use_fused_vision_backbone", default=chosen.startswith(("dinoclip", "dinosiglip")))
     count = 1 + fused
     if len(names) < count or len(sides) < count:
-        message = f"{count} towers need as many timm_model_ids and image_sizes, of which there are fewer."
-        raise c.error("list-length", message, "timm_model_ids")
+        message = f"{count} towers need as many timm_model_ids, now {len(names)}, and image_sizes, now {len(sides)}."
+        raise c.error("list-length", message, "timm_model_ids", "Correct them.")
     towers = tuple(_tower(c, place, names[place], int(sides[place])) for place in range(count))
     kind = c.str("llm_backbone_id", default="vicuna-v15-7b").partition("-")[0]
     text = families.part(c, "text_config", _TEXTS.get(kind, "llama")).replace(head="causal_lm")
