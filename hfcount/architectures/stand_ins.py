@@ -228,11 +228,15 @@ class At:
 def derived(name: str, value: Callable[[str], Any], numbers: Sequence[int], ends: Sequence[int]) -> Any:
     """What is derived of a key, or of the number at a brace; None if there is nothing such.
 
-    Of a list `key!len`, `key!sum`, `key!prod` and `key!last`. With the number i at brace 0, `!0` is i, `!0e` two to
+    Of a number `key!log`, its logarithm to base 2 rounded down; of a list `key!len`, `key!sum`, `key!prod` and
+    `key!last`. With the number i at brace 0, `!0` is i, `!0e` two to
     the i and `!0z` how many follow; `list!0` is the item at i, with `p` the one before, `n` the one after and `r` the
-    one as far from the end; `key!0m` and `key!0o` are what i and i + 1 leave when divided by the key.
+    one as far from the end; `key!0m` and `key!0o` are what i and i + 1 leave when divided by the key, or by a number.
     """
     key, _, what = name.rpartition("!")
+    if what == "log":
+        whole = value(key)
+        return whole.bit_length() - 1 if type(whole) is int and whole > 0 else None
     if what in _OF_LISTS:
         listed = value(key)
         if not isinstance(listed, list) or not 0 < len(listed) <= _MOST_ITEMS:
@@ -245,7 +249,7 @@ def derived(name: str, value: Callable[[str], Any], numbers: Sequence[int], ends
     number, letter = numbers[place], what.lstrip("0123456789")
     if not key:
         return {"": number, "e": 1 << number if number < _MOST_DOUBLED else None, "z": ends[place] - 1 - number}[letter]
-    return _at_number(value(key), number, letter)
+    return _at_number(int(key) if key.isdecimal() else value(key), number, letter)
 
 
 def _at_number(value: Any, number: int, letter: str) -> Any:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from standin_fits import FEWEST, Fitter, Sample, Values, number
@@ -55,6 +56,7 @@ class Learner:
         features: keys that a decision may ask for.
         made: keys that a class sets along with others, which may decide where those do not.
         compared: pairs of keys of which how they compare may decide, where nothing else does.
+        usual: what small numbers usually are: where no rule holds for others, one may for these.
         values: what was computed before.
     """
 
@@ -65,11 +67,13 @@ class Learner:
         made: Sequence[str] = (),
         compared: Sequence[str] = (),
         further: Sequence[str] = (),
+        usual: Mapping[str, int] = MappingProxyType({}),
         values: Values | None = None,
     ) -> None:
         self.values = values or Values()
         self.fitter = Fitter(keys, further, self.values)
-        self.features, self.made, self.compared = features, made, compared
+        self.features, self.made, self.usual = features, made, usual
+        self.compared = [*compared, *(f"{key}<=>{number}" for key, number in usual.items())]
 
     def decide(self, samples: Sequence[Sample], where: Any) -> Decided:
         """The decision between the rules that hold."""
@@ -124,10 +128,18 @@ class Learner:
         while rest:
             _, group = max(self._contexts(rest).items(), key=_largest)
             rule = self.fitter.fit(group, where) or self.fitter.fit(_usual(group), where)
-            rules += self._by_comparing(group, where) if rule is None else [rule]
+            rules += self._of_usual(group, where) or self._by_comparing(group, where) if rule is None else [rule]
             gone = {id(sample) for sample in group}
             rest = [sample for sample in rest if id(sample) not in gone and not self._is_given(sample, rules)]
         return list(dict.fromkeys(rules))
+
+    def _of_usual(self, group: Sequence[Sample], where: Any) -> list[str]:
+        """The rule of the part of a group in which all small numbers are the usual ones."""
+        part = [
+            sample for sample in group if all(sample.values.get(key) == number for key, number in self.usual.items())
+        ]
+        rule = self.fitter.fit(part, where) if 0 < len(part) < len(group) else None
+        return [] if rule is None else [rule]
 
     def _by_comparing(self, group: Sequence[Sample], where: Any) -> list[str]:
         """Rules of parts of a group, by how two keys compare."""

@@ -12,6 +12,12 @@ from hfcount.architectures.stand_ins import state
 
 _MOST_KEYS = 40
 """With more of them, rules are sought over those alone that bear on a row."""
+_POWERS = (2, 4, 8, 16, 32, 64)
+"""What a key may hold of which a class takes the logarithm, as of a factor that so many layers of step 2 make."""
+_STEPS = (2, 3, 4)
+"""In how many modules a sequence may repeat: a convolution, a norm, an activation."""
+SMALL, _MOST_USUAL = 32, 12
+"""Kernels, strides and factors are no greater, and not more of them bear on a tensor."""
 _MOST_NUMBERS = 6
 """Below which the number at a brace is compared with numbers."""
 
@@ -44,6 +50,8 @@ class Effects:
         self._several = self._in_several_states()
         self._deciding = self._comparable(base)
         self._lists = _lists(probes)
+        self._small = {key: value for key, value in base.taken.items() if type(value) is int and 0 < value <= SMALL}
+        self._doubled = {key for key in self._numbers if base.taken.get(key) in _POWERS}
         self._learners: dict[tuple[frozenset[str], frozenset[str], int], Learner] = {}
 
     def learner(self, labels: Mapping[int, Any] | None = None, braces: int = 0) -> Learner | None:
@@ -63,6 +71,7 @@ class Effects:
         lists = [key for key in self._lists if key in direct or f"{key}.0" in direct]
         derived = _derived(keys, lists, braces)
         further = [key for key in self._numbers if key in along]
+        further += [f"{key}!log" for key in keys if key in self._doubled]
         further += _derived((), [key for key in self._lists if key in along and key not in lists], braces).numbers
         return Learner(
             keys + derived.numbers,
@@ -70,6 +79,7 @@ class Effects:
             [key for key in self._several if key in along - direct],
             self._compared(keys) + derived.compared,
             further,
+            usual if len(usual := {key: self._small[key] for key in keys if key in self._small}) <= _MOST_USUAL else {},
             self.values,
         )
 
@@ -134,8 +144,11 @@ def _derived(keys: Sequence[str], lists: Sequence[str], braces: int) -> _Derived
         numbers += [f"{key}!{place}{letter}" for key in lists for letter in ("", "p", "n", "r")]
         features += [f"!{place}", f"!{place}z", *(f"{key}!{place}" for key in lists)]
         features += [f"{key}!{place}{letter}" for key in plain for letter in ("m", "o")]
+        features += [f"{step}!{place}{letter}" for step in _STEPS for letter in ("m", "o")]
+        compared += [f"{step}!{place}m<=>1" for step in _STEPS[1:]]
         compared += [f"!{place}<=>{key}" for key in plain]
         compared += [f"!{place}<=>{number}" for number in range(1, _MOST_NUMBERS)]
+        compared += [f"{key}!{place}<=>1" for key in lists]
     return _Derived(numbers, features, compared)
 
 

@@ -40,9 +40,14 @@ class Sample(NamedTuple):
 
 
 class Values:
-    """What expressions and features come to under values that do not change, each computed once."""
+    """What expressions and features come to under values that do not change, each computed once.
+
+    Attributes:
+        ends: the expressions that were found for the ends of ranges, by how the names begin, and which end it is.
+    """
 
     def __init__(self) -> None:
+        self.ends: dict[Any, list[str]] = {}
         self._results: dict[tuple[str, int], int | None] = {}
         self._states: dict[tuple[str, int], str] = {}
         self._kept: dict[int, Json] = {}
@@ -105,21 +110,33 @@ class Fitter:
         if first is None or any(sample.label is None or sample.label[0] != first[0] for sample in samples):
             return None
         parts = []
+        ends = _ends(first[0], where)
         for place in range(len(first[1])):
             targets = [sample.label[1][place] for sample in samples if sample.label]
-            expression = self._component(samples, targets, (where, place))
+            expression = self._of_alike(samples, targets, ends.get(place))
+            expression = expression or self._component(samples, targets, (where, place))
             if expression is None:
                 return None
+            if place in ends and not expression.isdecimal():
+                known = self.values.ends.setdefault(ends[place], [])
+                known += [expression] if expression not in known else []
             parts.append(expression)
         return assembled(first[0], parts)
+
+    def _of_alike(self, samples: Sequence[Sample], targets: list[int], end: Any) -> str | None:
+        """For an end of a range, what it is of names that begin alike and are in more probes, if that holds."""
+        return next((one for one in self.values.ends.get(end, ()) if self._holds(one, samples, targets)), None)
+
+    def _holds(self, expression: str, samples: Sequence[Sample], targets: list[int]) -> bool:
+        return all(
+            self.values.result(expression, sample.values) == target
+            for sample, target in zip(samples, targets, strict=True)
+        )
 
     def _component(self, samples: Sequence[Sample], targets: list[int], where: Any) -> str | None:
         known = self.known.setdefault(where, [])
         for expression in known:
-            if all(
-                self.values.result(expression, sample.values) == target
-                for sample, target in zip(samples, targets, strict=True)
-            ):
+            if self._holds(expression, samples, targets):
                 return expression
         if len({tuple(str(sample.values.get(key)) for key in self._counted) for sample in samples}) < FEWEST:
             return None
@@ -139,19 +156,34 @@ class Fitter:
         """An expression that is sought on a part of the samples and gives the targets of all."""
         columns = numeric(samples, keys)
         part = sorted(random.Random(0).sample(range(len(targets)), min(_SOUGHT, len(targets))))
+        best = None
         for _ in range(_ATTEMPTS):
             found = expression_of({key: column[part] for key, column in columns.items()}, [targets[at] for at in part])
             if found is None:
-                return None
-            odd = [
-                place
-                for place, sample in enumerate(samples)
-                if self.values.result(found, sample.values) not in (targets[place], None)
-            ]
+                return best
+            results = [self.values.result(found, sample.values) for sample in samples]
+            odd = [at for at, (mine, right) in enumerate(zip(results, targets, strict=True)) if mine != right]
             if not odd:
                 return found
+            best = found if all(results[at] is None for at in odd) else best  # it is no whole number there
             part = sorted({*part, *odd[:_FURTHER]})
-        return None
+        return best
+
+
+def _ends(text: str, where: Any) -> dict[int, tuple[str, int]]:
+    """By the place of a number of a label, the range that it ends: how the name begins, and which end."""
+    name = where[0] if isinstance(where, tuple) and len(where) == 2 else None  # of a row with its kind
+    extents, _, ranges = text.partition("|")
+    if name is None or not ranges:
+        return {}
+    found: dict[int, tuple[str, int]] = {}
+    place = extents.count("#")
+    for brace, range_ in enumerate(ranges.split(";")):
+        begins = "{}".join(name.split("{}")[: brace + 1])
+        for end in range(range_.count("#")):
+            found[place] = (begins, end)
+            place += 1
+    return found
 
 
 def assembled(text: str, parts: Sequence[str]) -> str:
@@ -227,7 +259,7 @@ def _further(products: _Monomials, varied: Mapping[str, Any]) -> tuple[_Monomial
         for names, top in products
         if len(names) == 2
         for key, column in varied.items()
-        if key > names[-1]
+        if key >= names[-1]
     ]
     return quotients, triples
 

@@ -94,7 +94,7 @@ def used_keys(decisions: Iterable[Any]) -> set[str]:
             for inner in (*decision["of"], decision["rule"]):
                 walk(inner)
         elif isinstance(decision, list):
-            found.update(key.partition("!")[0] for key in re.split("&|<=>", decision[0]) if not key.isdecimal())
+            found.update(key.partition("!")[0] for key in re.split("&|<=>", decision[0]))
             for inner in decision[1].values():
                 walk(inner)
         elif isinstance(decision, str):
@@ -103,7 +103,7 @@ def used_keys(decisions: Iterable[Any]) -> set[str]:
 
     for decision in decisions:
         walk(decision)
-    return found - {""}
+    return {key for key in found if key and not key.isdecimal()}
 
 
 def about_keys(defaults: Json, beside: Sequence[str], probes: Sequence[Probe], used: set[str]) -> Json:

@@ -120,7 +120,7 @@ class Builder:
         for field in fields(kind):
             if field.name in self.common:
                 continue
-            value = _held(config, field.name)
+            value, name = _held(config, field.name), written_name(kind, field.name)
             if _is_config(value):
                 self.parts.append(f"{path}{field.name}")
                 found[field.name] = self._declared(value, type(value), f"{path}{field.name}.")
@@ -128,8 +128,8 @@ class Builder:
                 continue
             default = field.default if field.default_factory is MISSING else field.default_factory()
             # what the class computes stays computed; what the model around it sets is a default
-            found[field.name] = value if default is MISSING or (path and None not in (value, default)) else default
-            self.types[f"{path}{field.name}"] = str(annotations.get(field.name, ""))
+            found[name] = value if default is MISSING or (path and None not in (value, default)) else default
+            self.types[f"{path}{name}"] = str(annotations.get(field.name, ""))
         for name in _set_beside(config):
             self.set_beside.append(f"{path}{name}")
             self.types[f"{path}{name}"] = type(getattr(config, name)).__name__
@@ -211,9 +211,14 @@ class Builder:
                 yield from self._attributes(value, f"{path}{field.name}.")
             else:
                 plain = json.loads(json.dumps(value, default=str))
-                yield from flattened({f"{path}{field.name}": plain}, ())
+                yield from flattened({f"{path}{written_name(type(config), field.name)}": plain}, ())
         for name in _set_beside(config):
             yield from flattened({f"{path}{name}": json.loads(json.dumps(getattr(config, name)))}, ())
+
+
+def written_name(kind: Any, name: str) -> str:
+    """The key of a field: what a class holds under a private name, and gives under the plain one, is written so."""
+    return name[1:] if name[0] == "_" and isinstance(getattr(kind, name[1:], None), property) else name
 
 
 def _held(config: Any, name: str) -> Any:
@@ -479,15 +484,26 @@ class Variants:
             found += [0.5, 1.0, 2.0]
         if isinstance(taken, list | str) and taken:
             found.append(taken)
-        if isinstance(taken, list) and taken and all(type(item) is int for item in taken):
-            found += [[factor * item for item in taken] for factor in (2, 3)]
-            found += [[*taken[:place], taken[place] + 1, *taken[place + 1 :]] for place in range(len(taken))]
+        if isinstance(taken, list) and taken:
+            found += self._in_place_of_list(path, taken)
         found += self.words[path]
         if not kind:
             found += [8, True]
         return list(dict.fromkeys(map(json.dumps, found))) and [
             json.loads(text) for text in dict.fromkeys(map(json.dumps, found))
         ]
+
+    def _in_place_of_list(self, path: str, taken: list[Any]) -> list[Any]:
+        """Other lists of numbers, and other parts of the list that one of words is of, as a backbone's stages are."""
+        if all(type(item) is int for item in taken):
+            whole = [[factor * item for item in taken] for factor in (2, 3)]
+            return whole + [[*taken[:place], taken[place] + 1, *taken[place + 1 :]] for place in range(len(taken))]
+        above = path.rpartition(".")[0]
+        for other, words in self.taken.items():
+            is_beside = other != path and other.rpartition(".")[0] == above and isinstance(words, list)
+            if is_beside and len(words) > len(taken) and all(isinstance(word, str) and word in words for word in taken):
+                return [words[1:], words[:2], words[2:], words[:1], *([word] for word in words[1:])]
+        return []
 
     def sized(self, path: str, now: float, large: bool = False) -> Any:
         """A random number for a key that holds one."""

@@ -68,11 +68,6 @@ def rows(probes: Sequence[Probe]) -> list[Row]:
     ]
 
 
-def samples(row: Row, probes: Sequence[Probe]) -> list[Sample]:
-    """The labels of a row under all probes."""
-    return [Sample(probe.taken, row.labels.get(place)) for place, probe in enumerate(probes)]
-
-
 class Points:
     """The configs of probes with numbers at the braces of a name, each made once."""
 
@@ -82,6 +77,11 @@ class Points:
     def at(self, values: Json, numbers: tuple[int, ...], ends: tuple[int, ...]) -> At:
         """A config with such numbers."""
         return self._known.setdefault((id(values), numbers, ends), At(values, numbers, ends))
+
+
+def samples(row: Row, probes: Sequence[Probe], points: Points) -> list[Sample]:
+    """The labels of a row under all probes."""
+    return [Sample(points.at(probe.taken, (), ()), row.labels.get(place)) for place, probe in enumerate(probes)]
 
 
 def ranges_and_samples(

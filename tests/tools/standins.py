@@ -19,7 +19,7 @@ from typing import Any
 
 from record import usual_class
 from standin_decisions import Decided, Learner
-from standin_effects import Effects
+from standin_effects import SMALL, Effects
 from standin_fits import Sample, Values, number
 from standin_keys import about_keys, folded, is_short, one_of_each, shortened, taken_label, used_keys
 from standin_probes import Builder, Observed, Probe, Variants, value_at, with_value
@@ -37,6 +37,8 @@ _SECONDS = 45
 """Of the processor's time, after which no further round begins."""
 _JOINT = 40
 _FULL = 3
+_SIZES_ALONE = 12
+"""Configs of which the small numbers stay as they are."""
 _WITH_PUZZLES, _MOST_PUZZLES = 2, 8
 """In how many rounds contexts that follow no rule are probed further, and how many of them."""
 _WITHOUT_EFFECT = 2
@@ -51,6 +53,7 @@ _COMPACT = (",", ":")
 _MOST_EQUAL = 8
 _IN_CONTEXT, _LEAST_IN_CONTEXT = 6, 2
 _SECONDS_IN_CONTEXTS, _TRIES = 30, 2
+_MOST_HALVED = 24
 """For configs with other numbers of all contexts, and how many are tried until one is built."""
 
 
@@ -87,7 +90,7 @@ class Lessons:
 
     def _decided(self, row: Row) -> Decided:
         if not row.at:
-            return self._of_samples(row, samples(row, self.probes), 0, (row.name, row.kind))
+            return self._of_samples(row, samples(row, self.probes, self.points), 0, (row.name, row.kind))
         ranges, inner = ranges_and_samples(row, self.probes, self.points)
         made = []
         for place, labelled in enumerate([*ranges, inner]):
@@ -131,6 +134,18 @@ def _changed(one: Probe, other: Probe) -> set[str] | None:
 def _odd(one: Observed, other: Observed) -> set[str]:
     """The tensors that are not alike."""
     return {name for name in {*one, *other} if one.get(name) != other.get(name)}
+
+
+def _as_numbers(labelled: Sequence[Sample], probes: Sequence[Probe], key: str) -> list[Sample]:
+    """The samples of what a class makes of a key, each number as one, also where it is as given."""
+    return [
+        sample._replace(label=("#", (taken,))) if type(taken := probe.taken.get(key)) is int else sample
+        for sample, probe in zip(labelled, probes, strict=True)
+    ]
+
+
+def _many(row: Row) -> int:
+    return len(row.labels)
 
 
 def _rank(found: Sequence[tuple[Row, Decided]]) -> tuple[int, int]:
@@ -320,6 +335,8 @@ class Recorder:
             self.add(values)
         for _ in range(4):
             self.add(self.joint(self.variants.base, large=True))
+        for _ in range(_SIZES_ALONE):
+            self.add(self.joint(self.variants.base, above=SMALL))
         for _ in range(_IN_CONTEXT):
             self.add(self.saved(self.joint(self.variants.base)))
             self.add(self._with_lists(self.joint(self.variants.base)))
@@ -379,9 +396,9 @@ class Recorder:
         probe = self.builder.probe(with_value(values, *item))
         return probe is not None and probe.tensors != base.tensors
 
-    def joint(self, context: Json, large: bool = False) -> Json:
-        """A config with all numbers changed that is built, or as many as can be."""
-        paths = [path for path in self.numbers() if number(value_at(context, path))]
+    def joint(self, context: Json, large: bool = False, above: int = -1) -> Json:
+        """A config with all numbers changed that are usually above one, and that is built, or as many as can be."""
+        paths = [path for path in self.numbers() if number(now := value_at(context, path)) and now > above]
         paths += [
             f"{path}.{place}"
             for path in self.variants.paths
@@ -389,16 +406,31 @@ class Recorder:
             for place, item in enumerate(value_at(context, path))
             if number(item)
         ]
-        chosen = [(path, self.variants.sized(path, self._usual(context, path), large)) for path in paths]
-        while chosen:
-            values = context
-            for path, value in chosen:
-                if value_at(values, path) is not None:
-                    values = with_value(values, path, value)
-            if self.builder.probe(values) is not None:
-                return values
-            chosen = self.random.sample(chosen, len(chosen) * 2 // 3)
-        return context
+        same: dict[tuple[Any, ...], list[str]] = {}
+        apart = self.random.random() < 0.5
+        for path in paths:  # sizes of parts that have to be the same ones stay so, half of the time
+            *_, above, key = ("", *path.split("."))
+            last = f"{above}.{key}" if key.isdecimal() else key
+            same.setdefault((last, value_at(context, path), path if apart else ""), []).append(path)
+        chosen = []
+        for alike in self.random.sample(list(same.values()), len(same)):
+            value = self.variants.sized(alike[0], self._usual(context, alike[0]), large)
+            chosen += [(path, value) for path in alike]
+        return self._as_many(context, chosen, _MOST_HALVED)[0]
+
+    def _as_many(self, values: Json, chosen: Sequence[tuple[str, Any]], tries: int) -> tuple[Json, int]:
+        """A config with as many of these changes as are built, found by halving; and how many tries are left."""
+        changed = values
+        for path, value in chosen:
+            if value_at(changed, path) is not None:
+                changed = with_value(changed, path, value)
+        if self.builder.probe(changed) is not None:
+            return changed, tries
+        if len(chosen) < 2 or tries <= 0:
+            return values, tries
+        half = len(chosen) // 2
+        values, tries = self._as_many(values, chosen[:half], tries - 1)
+        return self._as_many(values, chosen[half:], tries - 1)
 
     def _usual(self, context: Json, path: str) -> Any:
         """The number of a key in the usual config, or in this one, if that has none."""
@@ -499,7 +531,10 @@ class Recorder:
         made = []
         lessons = Lessons(probes, effects)
         self.puzzles = set()
-        found = [decided for row in rows(probes) for decided in lessons.learnt(row)]
+        folded_rows = rows(probes)
+        for row in sorted(folded_rows, key=_many, reverse=True):
+            lessons.learnt(row)  # what is in most probes first: its ranges are those of rarer ones, too
+        found = [decided for row in folded_rows for decided in lessons.learnt(row)]
         for row, (decision, left, without_rule) in found:
             if left:
                 self.say(f"unresolved: {len(left)} of {len(probes)} {row.name} {row.kind!r}: {str(decision)[:200]}")
@@ -529,8 +564,8 @@ class Recorder:
         """How the class replaces what used keys hold, where it does."""
         found = {}
         for key in sorted(used):
-            known = [*probes, *self._settings(key)]
-            labelled = [Sample(probe.given, taken_label(probe, key)) for probe in known if not is_short(probe, key)]
+            known = [probe for probe in (*probes, *self._settings(key)) if not is_short(probe, key)]
+            labelled = [Sample(probe.given, taken_label(probe, key)) for probe in known]
             if not labelled:
                 continue
             if all(sample.label == ("=", ()) for sample in labelled):
@@ -541,6 +576,9 @@ class Recorder:
             features = [key, *(name for name, states in seen.items() if len(states - _FLOATS) > 1 and name != key)]
             learner = Learner(keys, features, compared=self._compared(key), values=self.computed_values)
             decision, left, _ = learner.decide(labelled, key)
+            if left:  # a number may be as given by chance, where it is made of others
+                other = learner.decide(_as_numbers(labelled, known, key), f"{key} as a number")
+                decision, left = other[:2] if len(other.unexplained) < len(left) else (decision, left)
             if left:
                 self.say(f"not computed: {len(left)} of {len(labelled)} {key}: {json.dumps(decision)[:200]}")
             found[key] = shortened(decision)
@@ -559,7 +597,8 @@ class Recorder:
                 for value in self.variants.singles(path)
             )
         ]
-        return [f"{one}<=>{other}" for one, other in combinations(bearing[:_MOST_COMPARED], 2)]
+        few = bearing[:_MOST_COMPARED]
+        return [f"{one}<=>{other}" for one, other in combinations(few, 2)] + [f"{one}<=>1" for one in few]
 
     def _settings(self, key: str) -> list[Probe]:
         """Configs with many layers, of which no model is built: how lists go on."""
