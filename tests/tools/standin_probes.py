@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from distinct import LAYERS
+from standin_fits import number
 
 from hfcount.architectures.stand_ins import flattened
 from hfcount.blueprints.derive_transformers import module_limit, saved_nodes
@@ -429,6 +430,10 @@ class Variants:
         texts = [word for group in compared for word in re.findall(r"[\"']([\w-]+)[\"']", group)]
         acts = [name for name in ACT2FN if name in _ACTIVATIONS] if isinstance(now, str) and now in ACT2FN else []
         return list(dict.fromkeys([*literal, *texts, *acts]))
+
+    def numbers(self) -> list[str]:
+        """The paths of numbers."""
+        return [path for path in self.paths if number(value_at(self.base, path))]
 
     def singles(self, path: str) -> list[Any]:
         """What a key may hold in place of what it holds."""

@@ -12,18 +12,19 @@ import json
 import re
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 from record import usual_class
-from standin_decisions import Decided, Learner
 from standin_effects import SMALL, Effects
-from standin_fits import Sample, Values, number
-from standin_keys import about_keys, folded, is_short, one_of_each, shortened, taken_label, used_keys
+from standin_fits import Values, number
+from standin_keys import about_keys, folded, one_of_each, shortened, used_keys
+from standin_lessons import Lessons
 from standin_probes import Builder, Observed, Probe, Variants, value_at, with_value
-from standin_rows import Points, Row, literal, otherwise, ranges_and_samples, rows, samples
+from standin_replaced import Replaced
+from standin_rows import rows
 
 from hfcount.architectures.stand_ins import FOLDER, OTHERS, UNRESOLVED, StandIn, Unprobed, flattened, state
 from hfcount.architectures.stand_ins import rows as predicted_rows
@@ -43,84 +44,14 @@ _WITH_PUZZLES, _MOST_PUZZLES = 2, 8
 """In how many rounds contexts that follow no rule are probed further, and how many of them."""
 _WITHOUT_EFFECT = 2
 _UNUSUAL = 2
-_SECONDS_OF_LESSONS = 30
-"""After which nothing further is tried for rows that follow no rule."""
 _AGAIN = 2
 """How often all is learnt anew of configs that were answered wrongly, before rows are refused in more of them."""
-_MOST_COMPARED = 6
-_FLOATS = {".", "0."}
 _COMPACT = (",", ":")
 _MOST_EQUAL = 8
 _IN_CONTEXT, _LEAST_IN_CONTEXT = 6, 2
 _SECONDS_IN_CONTEXTS, _TRIES = 30, 2
 _MOST_HALVED = 24
 """For configs with other numbers of all contexts, and how many are tried until one is built."""
-
-
-class Lessons:
-    """What is learnt of rows of the same probes."""
-
-    def __init__(self, probes: Sequence[Probe], effects: Effects) -> None:
-        self.probes, self.effects, self.points = probes, effects, Points()
-        self._known: dict[Any, Decided] = {}
-        self.started = time.process_time()
-
-    def learnt(self, row: Row) -> list[tuple[Row, Decided]]:
-        """The decision on a row; those on the rows of each number, if these explain more."""
-        key = (tuple(sorted(row.labels.items())), row.at)
-        if key not in self._known:
-            self._known[key] = self._decided(row)
-        usual = self._known[key]
-        best = [(row, usual)]
-        is_odd = bool(usual.unexplained) or "<=>" in json.dumps(usual.decision)
-        for others in self._others(row) if is_odd and self._has_time() else ():
-            known = [found for inner in others for found in self.learnt(inner)]
-            if known and _rank(known) < _rank(best):
-                best = known
-        return best
-
-    def _has_time(self) -> bool:
-        return time.process_time() - self.started < _SECONDS_OF_LESSONS
-
-    def _others(self, row: Row) -> Iterator[Sequence[Row]]:
-        """Other rows in place of one: for each number, or with a rule at each."""
-        for place in row.at:
-            yield literal(row, self.probes, place)
-        yield from otherwise(row, self.probes)
-
-    def _decided(self, row: Row) -> Decided:
-        if not row.at:
-            return self._of_samples(row, samples(row, self.probes, self.points), 0, (row.name, row.kind))
-        ranges, inner = ranges_and_samples(row, self.probes, self.points)
-        made = []
-        for place, labelled in enumerate([*ranges, inner]):
-            braces = min(place, len(row.at))
-            decided = self._of_samples(
-                row, [sample for _, sample in labelled], braces, (row.name, row.kind, place), place < len(row.at)
-            )
-            odd = [sorted({labelled[at][0] for at in found}) for found in decided[1:]]
-            made.append(Decided(decided.decision, *odd))
-        return Decided(
-            {"at": row.at, "of": [one.decision for one in made[:-1]], "rule": made[-1].decision},
-            sorted({place for one in made for place in one.unexplained}),
-            sorted({place for one in made for place in one.without_rule}),
-        )
-
-    def _of_samples(
-        self, row: Row, labelled: Sequence[Sample], braces: int, where: Any, is_range: bool = False
-    ) -> Decided:
-        """The decision on samples: of keys that bear on them, or of all if those do not explain it."""
-        if not any(sample.label for sample in labelled):
-            return Decided(None, [], [])
-        best: Decided | None = None
-        labels = row.all_numbers if is_range else row.labels
-        bearing = {place: str(sorted(found)) if is_range else found for place, found in labels.items()}
-        for learner in (self.effects.learner(bearing, braces), self.effects.learner(None, braces)):
-            if learner is not None and (best is None or (best.unexplained and self._has_time())):
-                decided = learner.decide(labelled, where)
-                best = decided if best is None or len(decided.unexplained) < len(best.unexplained) else best
-        assert best is not None
-        return best
 
 
 def _changed(one: Probe, other: Probe) -> set[str] | None:
@@ -134,24 +65,6 @@ def _changed(one: Probe, other: Probe) -> set[str] | None:
 def _odd(one: Observed, other: Observed) -> set[str]:
     """The tensors that are not alike."""
     return {name for name in {*one, *other} if one.get(name) != other.get(name)}
-
-
-def _as_numbers(labelled: Sequence[Sample], probes: Sequence[Probe], key: str) -> list[Sample]:
-    """The samples of what a class makes of a key, each number as one, also where it is as given."""
-    return [
-        sample._replace(label=("#", (taken,))) if type(taken := probe.taken.get(key)) is int else sample
-        for sample, probe in zip(labelled, probes, strict=True)
-    ]
-
-
-def _many(row: Row) -> int:
-    return len(row.labels)
-
-
-def _rank(found: Sequence[tuple[Row, Decided]]) -> tuple[int, int]:
-    """How many probes are not explained, and how long the decisions are: a longer one follows chance more often."""
-    left = {place for _, decided in found for place in decided.unexplained}
-    return len(left), sum(len(json.dumps(decided.decision)) for _, decided in found)
 
 
 class Recorder:
@@ -169,7 +82,7 @@ class Recorder:
         self.learnt_from = 0
         self.puzzles: set[int] = set()
         self.wrongly: list[tuple[Json, set[str]]] = []
-        self.computed_values = Values()
+        self.values = Values()
         self.started, self.spent = time.monotonic(), time.process_time()
 
     def say(self, text: str) -> None:
@@ -357,7 +270,7 @@ class Recorder:
             probe = self.builder.probe(with_value(self.variants.base, path, value))
             effect = "refused" if probe is None else json.dumps(sorted((probe.tensors or {}).items()))
             found.setdefault((path, effect if effect != "refused" else state(value)), (path, value))
-        usual = [value_at(self.variants.base, path) for path in self.numbers()]
+        usual = [value_at(self.variants.base, path) for path in self.variants.numbers()]
         chosen = list(found.values())
         for path in dict.fromkeys(path for path, value in chosen if number(value) and value in usual):
             unusual = [item for item in items if item[0] == path and number(item[1]) and item[1] not in (0, *usual)]
@@ -375,7 +288,9 @@ class Recorder:
         """The paths of numbers that change nothing if they alone are doubled."""
         base = self.builder.probe(self.variants.base)
         assert base is not None
-        doubled = {path: 2 * value_at(self.variants.base, path) for path in self.numbers() if not path[-1].isdecimal()}
+        doubled = {
+            path: 2 * value_at(self.variants.base, path) for path in self.variants.numbers() if not path[-1].isdecimal()
+        }
         return [
             path
             for path, value in doubled.items()
@@ -384,13 +299,9 @@ class Recorder:
 
     def _equals(self) -> None:
         """Makes each two widths equal."""
-        sizes = [path for path in self.numbers() if (value_at(self.variants.base, path) or 0) > 12]
+        sizes = [path for path in self.variants.numbers() if (value_at(self.variants.base, path) or 0) > 12]
         for one, other in combinations(sizes[:_MOST_EQUAL], 2):
             self.add(with_value(self.variants.base, one, value_at(self.variants.base, other)))
-
-    def numbers(self) -> list[str]:
-        """The paths of numbers."""
-        return [path for path in self.variants.paths if number(value_at(self.variants.base, path))]
 
     def _matters(self, values: Json, item: tuple[str, Any], base: Probe) -> bool:
         probe = self.builder.probe(with_value(values, *item))
@@ -398,7 +309,7 @@ class Recorder:
 
     def joint(self, context: Json, large: bool = False, above: int = -1) -> Json:
         """A config with all numbers changed that are usually above one, and that is built, or as many as can be."""
-        paths = [path for path in self.numbers() if number(now := value_at(context, path)) and now > above]
+        paths = [path for path in self.variants.numbers() if number(now := value_at(context, path)) and now > above]
         paths += [
             f"{path}.{place}"
             for path in self.variants.paths
@@ -527,21 +438,18 @@ class Recorder:
         """Rows and rules that hold for all probes."""
         probes = list(self.probes.values())
         base = self.probes[json.dumps(self.variants.base, sort_keys=True)]
-        effects = Effects(probes, self.builder, self.variants.paths, base, self.computed_values)
+        effects = Effects(probes, self.builder, self.variants.paths, base, self.values)
         made = []
         lessons = Lessons(probes, effects)
         self.puzzles = set()
-        folded_rows = rows(probes)
-        for row in sorted(folded_rows, key=_many, reverse=True):
-            lessons.learnt(row)  # what is in most probes first: its ranges are those of rarer ones, too
-        found = [decided for row in folded_rows for decided in lessons.learnt(row)]
+        found = lessons.of_all(rows(probes))
         for row, (decision, left, without_rule) in found:
             if left:
                 self.say(f"unresolved: {len(left)} of {len(probes)} {row.name} {row.kind!r}: {str(decision)[:200]}")
             self.puzzles.update(without_rule or left)
             made.append((row.name, row.kind.partition("\0")[0], shortened(decision)))
         used = used_keys(decision for _, _, decision in made)
-        computed = self._computed(used, probes)
+        computed = Replaced(self.variants, self.switches, self.say, self.values).of(used, probes)
         return StandIn(
             model_type=self.builder.model_type,
             architecture=self.builder.architecture,
@@ -559,68 +467,6 @@ class Recorder:
             computed=computed,
             rows=made,
         )
-
-    def _computed(self, used: set[str], probes: Sequence[Probe]) -> dict[str, Any]:
-        """How the class replaces what used keys hold, where it does."""
-        found = {}
-        for key in sorted(used):
-            known = [probe for probe in (*probes, *self._settings(key)) if not is_short(probe, key)]
-            labelled = [Sample(probe.given, taken_label(probe, key)) for probe in known]
-            if not labelled:
-                continue
-            if all(sample.label == ("=", ()) for sample in labelled):
-                continue
-            keys = sorted({name for probe in probes for name, value in probe.given.items() if number(value)})
-            names = {name for sample in labelled for name in sample.values}
-            seen = {name: {state(sample.values.get(name)) for sample in labelled} for name in sorted(names)}
-            features = [key, *(name for name, states in seen.items() if len(states - _FLOATS) > 1 and name != key)]
-            learner = Learner(keys, features, compared=self._compared(key), values=self.computed_values)
-            decision, left, _ = learner.decide(labelled, key)
-            if left:  # a number may be as given by chance, where it is made of others
-                other = learner.decide(_as_numbers(labelled, known, key), f"{key} as a number")
-                decision, left = other[:2] if len(other.unexplained) < len(left) else (decision, left)
-            if left:
-                self.say(f"not computed: {len(left)} of {len(labelled)} {key}: {json.dumps(decision)[:200]}")
-            found[key] = shortened(decision)
-        return found
-
-    def _compared(self, key: str) -> list[str]:
-        """The numbers that alone change what the class makes of a key, in pairs."""
-        usual = self.variants.taken.get(key)
-        bearing = [
-            path
-            for path in self.numbers()
-            if path != key
-            and any(
-                (made := self.builder.settings(with_value(self.variants.base, path, value)))
-                and made.taken.get(key) != usual
-                for value in self.variants.singles(path)
-            )
-        ]
-        few = bearing[:_MOST_COMPARED]
-        return [f"{one}<=>{other}" for one, other in combinations(few, 2)] + [f"{one}<=>1" for one in few]
-
-    def _settings(self, key: str) -> list[Probe]:
-        """Configs with many layers, of which no model is built: how lists go on."""
-        usual = self.variants.taken.get(key)
-        if not (isinstance(usual, list) and usual and isinstance(usual[0], str)):
-            return []
-        found = []
-        contexts = [self.variants.base, *(with_value(self.variants.base, *item) for item in self.switches)]
-        contexts += [
-            with_value(self.variants.base, path, value)
-            for path in self.numbers()
-            for value in self.variants.singles(path)
-        ]
-        for place, context in enumerate(contexts):
-            for many in (12, 17, 24, 31, 36, 48)[: 6 if not place else 2]:
-                values = context
-                for path in self.numbers():
-                    if value_at(self.variants.base, path) == len(usual):
-                        values = with_value(values, path, many)
-                if made := self.builder.settings(values):
-                    found.append(made)
-        return found
 
 
 def predicted(known: StandIn, values: Json) -> Observed:
