@@ -118,6 +118,8 @@ def test_ace_step_has_one_width_unless_its_encoder_has_its_own() -> None:
     ("name", "kind", "named", "like"),
     [
         ("santacoder", "gpt2", "GPT2LMHeadCustomModel", None),
+        ("chronos_bolt", "t5", "ChronosBoltModelForForecasting", None),
+        ("chronos2", "t5", "Chronos2Model", None),
         ("telechat", "telechat", "TeleChat2ForCausalLM", None),
         ("lfm2", "lfm2", "Lfm2BidirectionalModel", "Lfm2Model"),
     ],
