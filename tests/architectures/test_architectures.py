@@ -120,6 +120,8 @@ def test_ace_step_has_one_width_unless_its_encoder_has_its_own() -> None:
         ("santacoder", "gpt2", "GPT2LMHeadCustomModel", None),
         ("chronos_bolt", "t5", "ChronosBoltModelForForecasting", None),
         ("chronos2", "t5", "Chronos2Model", None),
+        ("aimv2_model", "aimv2", "AIMv2Model", None),
+        ("nucleotide_transformer", "esm", "EsmForMaskedLM", None),
         ("telechat", "telechat", "TeleChat2ForCausalLM", None),
         ("lfm2", "lfm2", "Lfm2BidirectionalModel", "Lfm2Model"),
     ],
