@@ -1,7 +1,8 @@
 """Nucleotide Transformer 2: ESM with gated networks, an encoder of DNA (doi:10.1038/s41592-024-02523-z)."""
 
 from hfcount.architectures import keys
-from hfcount.architectures.models.esm import Esm, blueprint as blueprint
+from hfcount.architectures.models.esm import Esm
+from hfcount.architectures.models.esm import blueprint as blueprint
 from hfcount.mapper import Config
 from hfcount.spec import Spec
 
