@@ -15,8 +15,9 @@ IGNORED = tuple(
     " layer_scale_init max_trained_positions no_embed_class num_heads_kv parallel_block parallel_block_tied_norm"
     " patch_dropout prenorm prepre_layernom ref_feat_shape rotary_emb_base rotary_emb_fraction rotary_emb_interleaved"
     " rotary_emb_scale_base rotary_scaling_factor sinusoidal_pos_embedding type_vocab_size use_flash_attn use_rms_norm"
-    " use_rotary_pos_emb use_xentropy vocab_size pad_vocab_size_multiple dense_seq_output scale_attn_by_inverse_layer_idx"
-    " scale_attn_weights reorder_and_upcast_attn n_positions layer_norm_epsilon hidden_size".split()
+    " use_rotary_pos_emb use_xentropy vocab_size pad_vocab_size_multiple dense_seq_output"
+    " scale_attn_by_inverse_layer_idx scale_attn_weights reorder_and_upcast_attn n_positions"
+    " layer_norm_epsilon hidden_size".split()
 )
 
 _GATED, _MULTIPLE = ("glu", "swiglu", "geglu"), 256
