@@ -44,8 +44,7 @@ def blueprint(s: Spec[TimeMoe]) -> Block:
 
     def layer_block(layer: Layer) -> Block:
         network = gated_moe(d, m) if isinstance(m := layer.ffn, MoE) else swiglu(d, layer.dense.width)
-        both = pre_norm(d, self_attn=gqa(d, layer.attention), ffn_layer=network)
-        return both
+        return pre_norm(d, self_attn=gqa(d, layer.attention), ffn_layer=network)
 
     into = Linear(of.input_size, d)
     body = block(
