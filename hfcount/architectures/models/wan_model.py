@@ -11,7 +11,7 @@ from hfcount.spec.tree.dims import Dim
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Repeat, Tensor, block
 
-# model.py of Wan-Video/Wan2.1 and of Wan-Video/Wan2.2, and vace_model.py of the first (arXiv:2503.07598), in wan/modules
+# wan/modules/model.py of Wan-Video/Wan2.1 and of Wan-Video/Wan2.2, and vace_model.py of the first (arXiv:2503.07598)
 MODEL_TYPES = ("WanModel", "VaceWanModel")
 IGNORED = ("text_len", "window_size")
 
