@@ -10,7 +10,7 @@ from hfcount.spec import Spec
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Node, Repeat, block
 
-# modeling_tinyllava.py of TinyLLaVA/TinyLLaVA_Factory, and configuration_tinyllava.py, vision_tower/ and connector/ there
+# modeling_tinyllava.py, configuration_tinyllava.py, vision_tower/ and connector/ of TinyLLaVA/TinyLLaVA_Factory
 MODEL_TYPES = ("tinyllava",)
 CLASSES = ("TinyLlavaForConditionalGeneration",)
 IGNORED = tuple(
