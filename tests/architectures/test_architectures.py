@@ -126,6 +126,7 @@ def test_ace_step_has_one_width_unless_its_encoder_has_its_own() -> None:
         ("llama_gating", "llama", "LlamaForRewardModelWithGating", None),
         ("layerwise_minicpm", "minicpm", "LayerWiseMiniCPMForCausalLM", None),
         ("llada_moe", "llada", "LLaDAMoEModelLM", None),
+        ("mimo_audio", "qwen2", "MiMoAudioForCausalLM", None),
         ("telechat", "telechat", "TeleChat2ForCausalLM", None),
         ("lfm2", "lfm2", "Lfm2BidirectionalModel", "Lfm2Model"),
     ],
