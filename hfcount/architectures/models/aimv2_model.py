@@ -13,7 +13,8 @@ CLASSES = ("AIMv2Model",)
 
 def spec(c: Config) -> Spec[OvisAimv2]:
     keys.head_of(c, keys.named(("Model",)))
-    return families.read(c.varied("", {}), "ovis_aimv2").replace(family=c.family)
+    model = families.read(c.varied("", {}), "ovis_aimv2").replace(family=c.family)
+    return model.having(model.sizes(OvisAimv2))
 
 
 def blueprint(s: Spec[OvisAimv2]) -> Block:

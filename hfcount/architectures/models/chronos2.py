@@ -27,7 +27,7 @@ def spec(c: Config) -> Spec[Chronos2]:
         raise of.error("contradiction", text, "output_patch_size", "Correct one of them.", expected=into, observed=out)
     if activation.startswith("gated"):
         raise c.error(
-            "unknown-value", f"feed_forward_proj is {activation}, which Chronos-2 refuses.", "feed_forward_proj"
+            "not-described", f"feed_forward_proj is {activation}, which Chronos-2 refuses.", "feed_forward_proj"
         )
     d, heads = c.int("d_model", "hidden_size"), c.int("num_heads", "num_attention_heads")
     mixer = GQA(heads=heads, kv_heads=heads, head_dim=c.int("d_kv", "head_dim"))

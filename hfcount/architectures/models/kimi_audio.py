@@ -46,8 +46,8 @@ def blueprint(s: Spec[KimiAudio]) -> Block:
 
     adaptor = None
     if of.heard is not None:
-        adapted = {"0": Linear(of.heard, d, True), "3": Linear(d, d, True), "4": layer_norm(d)}
-        adaptor = as_tower(block(layers=Block(adapted)), "projector")
+        adapted = Block({"0": Linear(of.heard, d, True), "3": Linear(d, d, True), "4": layer_norm(d)})
+        adaptor = as_tower(block(layers=adapted), "projector")
     body = block(
         embed_tokens=embedding(s.vocab, d),
         layers=stack(s.layers, layer_block),
