@@ -99,7 +99,7 @@ def _retyped(c: Config, model_type: str) -> str:
     """The model_type, or another if the config's keys show that other code wrote it: see RETYPED."""
     family = None if c.nested else find(model_type)
     if family is None:  # a class of diffusers may have a model_type among its arguments
-        return model_type if c.nested else class_of_diffusers(c) or model_type
+        return model_type if c.nested else class_of_diffusers(c) or _later_class(c, model_type)
     if model_type not in family.retyped:
         return model_type
     key, value, other = family.retyped[model_type]
@@ -109,7 +109,21 @@ def _retyped(c: Config, model_type: str) -> str:
 def class_of_diffusers(c: Config) -> str:
     """The class of diffusers in `_class_name`, which serves as model_type; empty if no family describes it."""
     name = c.value("_class_name")
-    return name if isinstance(name, str) and find(name) else ""
+    later = _later_class(c, name) if isinstance(name, str) else ""
+    return later if find(later) else ""
+
+
+def _later_class(c: Config, name: str) -> str:
+    """The class of diffusers that an earlier one is loaded as, by its norms; any other name as it is."""
+    later = _LATER_CLASSES.get(name)
+    norm = c.value("norm_type") if later else None
+    return later.get(norm, name) if later and isinstance(norm, str) else name
+
+
+# _CLASS_REMAPPING_DICT in model_loading_utils.py of diffusers 0.42.1.
+_LATER_CLASSES: Mapping[str, Mapping[str, str]] = {
+    "Transformer2DModel": {"ada_norm_zero": "DiTTransformer2DModel", "ada_norm_single": "PixArtTransformer2DModel"}
+}
 
 
 def of_speculators(c: Config) -> str:

@@ -206,3 +206,16 @@ def test_a_patch_with_too_few_sides_renames_nothing() -> None:
     blueprint = hfcount.blueprint({"model_type": "SanaVideoTransformer3DModel", "patch_size": [1, 2]})
     assert blueprint.problems
     assert "patch_embedding.weight" in {one.name for one in blueprint.tensors()}
+
+
+@pytest.mark.parametrize(
+    ("norm", "name"), [("ada_norm_zero", "DiTTransformer2DModel"), ("ada_norm_single", "PixArtTransformer2DModel")]
+)
+def test_a_class_of_earlier_versions_is_read_as_diffusers_loads_it(norm: str, name: str) -> None:
+    values = {"_class_name": "Transformer2DModel", "norm_type": norm, "num_layers": 2, "num_attention_heads": 4}
+    values |= {"attention_head_dim": 8, "in_channels": 4, "cross_attention_dim": None, "caption_channels": None}
+    earlier = hfcount.blueprint(values)
+    assert earlier.spec.family == name
+    assert earlier.rows() == hfcount.blueprint({**values, "_class_name": name}).rows()
+    with pytest.raises(UnknownArchitecture, match="Transformer2DModel, a class of diffusers"):
+        hfcount.blueprint({**values, "norm_type": "layer_norm"})

@@ -3,11 +3,13 @@
 from typing import NamedTuple, Self
 
 from hfcount.architectures.keys import dim
+from hfcount.architectures.layers.mixers import conv1d
+from hfcount.architectures.layers.norms import layer_norm
 from hfcount.architectures.layers.temporal import conv, upsampling
 from hfcount.mapper import Config, Sizes, derived, size
 from hfcount.spec import Record
 from hfcount.spec.tree.indices import Indices
-from hfcount.spec.tree.nodes import Block, Node, Repeat, Tensor, block
+from hfcount.spec.tree.nodes import Block, Linear, Node, Repeat, Tensor, block
 
 
 class Residual(NamedTuple):
@@ -81,6 +83,40 @@ def snake(d: int) -> Block:
 def halved(d: int, times: int) -> int:
     """d / 2^times, rounded down."""
     return d // 2**times if times else d
+
+
+def lengthened(d: int, ratios: tuple[int, ...]) -> Block:
+    """Frames of d elements made longer: a transposed convolution for each ratio, and a ConvNeXt layer after it."""
+    convnext = block(
+        dwconv=block(conv=conv1d(d, 7, bias=True)),
+        norm=layer_norm(d),
+        pwconv1=Linear(d, 4 * d, True),
+        pwconv2=Linear(4 * d, d, True),
+        gamma=Tensor((d,)),
+    )
+    longer = dict[str, Node]()
+    for number, ratio in enumerate(ratios):
+        longer[str(number)] = Block({"0": block(conv=upsampling(d, d, ratio)), "1": convnext})
+    return Block(longer)
+
+
+def sampled(d: int, channels: int, rates: tuple[int, ...]) -> Block:
+    """Frames of d elements made into a wave: from `channels` on, which each rate halves, with units of 3 dilations."""
+    waves: dict[str, Node] = {"0": block(conv=conv(d, channels, 7))}
+    for number, rate in enumerate(rates):
+        wide, narrow = halved(channels, number), halved(channels, number + 1)
+        wave, mix = block(conv=conv(narrow, narrow, 7)), block(conv=conv(narrow, narrow, 1))
+        unit = block(act1=snake(narrow), conv1=wave, act2=snake(narrow), conv2=mix)
+        step = block(conv=upsampling(wide, narrow, 2 * rate))
+        units = {str(place): unit for place, _ in enumerate(_DILATIONS, 2)}
+        waves[str(number + 1)] = block(block=Block({"0": snake(wide), "1": step, **units}))
+    times = len(rates)
+    last = halved(channels, times)
+    waves |= {str(times + 1): snake(last), str(times + 2): block(conv=conv(last, 1, 7))}
+    return Block(waves)
+
+
+_DILATIONS = (1, 3, 9)
 
 
 class _Convolution(Record):

@@ -1,4 +1,4 @@
-"""CodeGen: GPT-J with queries, keys and values in one projection (arXiv:2203.13474)."""
+"""CodeGen, and MOSS that was trained on: GPT-J with fused attention (arXiv:2203.13474, arXiv:2309.15016)."""
 
 from hfcount.architectures import keys
 from hfcount.architectures.layers import embedding, layer_norm, mlp, stack
@@ -7,13 +7,22 @@ from hfcount.mapper import Config
 from hfcount.spec import Dense, Layer, Spec
 from hfcount.spec.tree.nodes import Block, block, obsolete
 
-MODEL_TYPES = ("codegen",)  # transformers 5.23: modeling_codegen.py
+# transformers 5.23: modeling_codegen.py; modeling_moss.py of OpenMOSS/MOSS, and configuration_moss.py there
+MODEL_TYPES = ("codegen", "moss")
+IGNORED = ("groupsize",)  # of packed weights, which wbits says there are
+
+_MOSS = {"vocab_size": 107008, "n_positions": 2048, "n_embd": 4096, "n_layer": 28, "n_head": 16}
 
 
 def spec(c: Config) -> Spec:
+    if c.family == "moss":
+        c.assuming(_MOSS)
+        if c.int("wbits", default=32) != 32:
+            text = f"wbits is {c.int('wbits')}: weights are packed in MOSS's own way, which is not described."
+            raise c.error("not-described", text, "wbits")
     d = c.int("n_embd", "hidden_size")
     mixer = keys.multi_head(c, d, c.int("n_head", "num_attention_heads"), bias=False)
-    layer = Layer(mixer=mixer, ffn=Dense(width=c.int("n_inner", default=4 * d), bias=True))
+    layer = Layer(mixer=mixer, ffn=Dense(width=c.int("n_inner", default=None) or 4 * d, bias=True))
     layers = keys.uniform(layer, keys.layer_count(c, "n_layer", "num_hidden_layers"))
     rows = c.int("n_positions", "max_position_embeddings")
     return keys.decoder_spec(c, layers, hidden=d, positions=rows, heads=("ForCausalLM", "Model"))

@@ -1,21 +1,23 @@
 """ESM-1b and ESM-2: encoders of proteins, with positions from a table or rotary ones (doi:10.1126/science.ade2574)."""
 
 from hfcount.architectures import keys
-from hfcount.architectures.layers import altered, embedding, layer_norm, lm_head, stack
-from hfcount.architectures.layers.encoders import bert_heads, bert_layer, dense_classifier, pooler
+from hfcount.architectures.layers import embedding, layer_norm, lm_head, stack
+from hfcount.architectures.layers.encoders import bert_heads, dense_classifier, pooler
 from hfcount.mapper import Config, Sizes, flag
 from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block, obsolete
 
 MODEL_TYPES = ("esm",)  # transformers 5.23: modeling_esm.py
 IGNORED = ("token_dropout", "vocab_list")
+RETYPED = {"esm": ("add_bias_fnn", None, "nucleotide_transformer")}  # as its own code writes it
 
 _HEADS = ("ForMaskedLM", "Model", "ForSequenceClassification", "ForTokenClassification")
 
 
 class Esm(Sizes):
-    """Sizes specific to ESM; its positions may be rotary, absolute or neither."""
+    """Sizes specific to ESM; its positions may be rotary, absolute or neither, its networks gated."""
 
+    gated: bool
     emb_layer_norm_before: bool = flag(absent=False)
     rotary: bool
     absolute: bool
@@ -25,7 +27,7 @@ def spec(c: Config) -> Spec[Esm]:
     kind = c.str("position_embedding_type", default="absolute")
     if c.bool("is_folding_model", default=False):
         raise c.error("not-described", "is_folding_model asks for ESMFold, which is not described.", "is_folding_model")
-    sizes = Esm.read(c, rotary=kind == "rotary", absolute=kind == "absolute")
+    sizes = Esm.read(c, gated=False, rotary=kind == "rotary", absolute=kind == "absolute")
     return keys.encoder(c, rotary=True, types=False, heads=_HEADS).having(sizes)
 
 
@@ -42,8 +44,15 @@ def blueprint(s: Spec[Esm]) -> Block:
         projections = block("attention", query=square, key=square, value=square, rotary_embeddings=rotary)
         attention = block(self=projections, output=block("attention", dense=square), LayerNorm=norm)
         crossed = attention if layer.cross_attention else None
-        back = block("mlp", dense=Linear(layer.dense.width, d, True))
-        return altered(bert_layer(d, layer), attention=attention, crossattention=crossed, output=back, LayerNorm=norm)
+        width, bias = layer.dense.width, layer.dense.bias
+        into = Linear(d, 2 * width if of.gated else width, bias)
+        return block(
+            attention=attention,
+            crossattention=crossed,
+            intermediate=block("mlp", dense=into),
+            output=block("mlp", dense=Linear(width, d, bias)),
+            LayerNorm=norm,
+        )
 
     # Earlier versions of transformers stored a table whatever the kind of positions.
     embeddings = block(

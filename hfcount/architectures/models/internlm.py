@@ -7,9 +7,11 @@ from hfcount.spec import Layer, Spec
 
 # modeling_internlm.py of internlm/internlm-chat-7b, xverse.py of sgl-project/sglang 0.5.23, and the registry of models
 # in vLLM 0.2.7, which has the class of Aquila among those of Llama; solar.py, teleflm.py and openpangu.py of
-# vllm-project/vllm 0.33.0
-MODEL_TYPES = ("internlm", "aquila", "solar", "TeleFLM", "xverse", "PanguEmbedded")
-IGNORED = tuple("bskcn_1 bskcn_2 bskcn_3 bskcn_4 bskcn_tv input_mult mup_scale_factor output_mult use_mup".split())
+# vllm-project/vllm 0.33.0; emu3/mllm/modeling_emu3.py of baaivision/Emu3
+MODEL_TYPES = ("internlm", "aquila", "solar", "TeleFLM", "xverse", "PanguEmbedded", "Emu3")
+IGNORED = tuple(
+    "bskcn_1 bskcn_2 bskcn_3 bskcn_4 bskcn_tv image_area input_mult mup_scale_factor output_mult use_mup".split()
+)
 
 
 def spec(c: Config) -> Spec:
@@ -23,5 +25,6 @@ def spec(c: Config) -> Spec:
         bias = c.bool("attention_bias", default=False) or c.bool("bias", default=not c.given("attention_bias"))
         wide = c.bool("mlp_bias", default=False)
     inner = c.bool("qkv_bias", default=bias) if c.family == "PanguEmbedded" else bias
-    mixer = keys.attention(c, qkv_bias=inner, out_bias=bias, alone=True)
+    indivisible: keys.Indivisible = "refused" if c.family == "Emu3" else "run"
+    mixer = keys.attention(c, qkv_bias=inner, out_bias=bias, alone=True, indivisible=indivisible)
     return keys.decoder_spec(c, Layer(mixer=mixer, ffn=keys.dense(c, bias=wide)))

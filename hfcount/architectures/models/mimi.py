@@ -83,9 +83,14 @@ def _stride(c: Config, coder: Seanet) -> int | None:
     given = c.number("_frame_rate", "frame_rate", default=None)
     wanted = int(rate) / (2 * int(hop)) if given is None else given
     key = "_frame_rate" if c.given("_frame_rate") else "frame_rate"
-    return (
-        None if frames == wanted else keys.derived_dim(c, "s", int(frames / wanted), f"{{sampling_rate}} / {{{key}}}")
-    )
+    if frames == wanted:
+        return None
+    steps = " · ".join(f"{{upsampling_ratios}}[{place}]" for place, _ in enumerate(coder.ratios))
+    rule = f"{{sampling_rate}} / {{{key}}}"  # of which some are absent
+    if all(map(c.given, ("sampling_rate", "upsampling_ratios", key))):
+        even = int(rate) % int(hop) == 0
+        rule = f"{{sampling_rate}} / ({steps}) / {{{key}}}, rounded down" if even else f"{rule}, by its factors"
+    return keys.derived_dim(c, "s", int(frames / wanted), rule)
 
 
 def blueprint(s: Spec[Mimi]) -> Block:

@@ -3,11 +3,12 @@
 from hfcount.architectures import families, keys
 from hfcount.architectures.layers import embedding, fused_qkv, layer_norm, mlp, rms_norm, stack, with_head
 from hfcount.architectures.layers.vision import patch_convolution
-from hfcount.mapper import Config, Sizes
+from hfcount.mapper import Config, Sizes, flag, size
 from hfcount.spec import GQA, Dense, Layer, Patches, Spec
-from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
+from hfcount.spec.tree.nodes import Block, Linear, Tensor, block, buffer
 
-MODEL_TYPES = ("qwen",)  # modeling_qwen.py of Qwen/Qwen-7B, modeling_qwen.py of Qwen/Qwen-VL, and visual.py beside it
+# modeling_qwen.py of Qwen/Qwen-7B, of Qwen/Qwen-VL, with visual.py beside it, and of Qwen/Qwen-Audio, with audio.py
+MODEL_TYPES = ("qwen",)
 IGNORED = ("bf16", "fp16", "fp32", "use_dynamic_ntk", "use_flash_attn", "use_logn_attn")
 
 
@@ -25,6 +26,8 @@ def spec(c: Config) -> Spec:
     depth = keys.layer_count(c, "num_hidden_layers", "n_layer")
     layers = keys.uniform(Layer(mixer=mixer, ffn=Dense(width=width // 2, bias=bias)), depth)
     towers = {"vision": families.part(c, "visual", "qwen_vl_vision")} if c.sub("visual") else {}
+    if c.sub("audio"):
+        towers["audio"] = families.part(c, "audio", "qwen_audio_encoder")
     # If a config gives both, the table has as many rows as the padded vocabulary.
     vocab = c.int("padded_vocab_size", default=None) or c.int("vocab_size")
     return keys.decoder_spec(c, layers, heads=("LMHeadModel", "Model"), vocab=vocab, hidden=hidden, parts=towers)
@@ -48,7 +51,13 @@ def blueprint(s: Spec) -> Block:
         )
 
     visual = families.tower(s, "vision") if "vision" in s.parts else None
-    body = block(wte=embedding(s.vocab, d), h=stack(s.layers, layer_block), ln_f=rms_norm(d), visual=visual)
+    body = block(
+        wte=embedding(s.vocab, d),
+        h=stack(s.layers, layer_block),
+        ln_f=rms_norm(d),
+        visual=visual,
+        audio=families.tower(s, "audio") if "audio" in s.parts else None,
+    )
     return with_head(s, body, prefix="transformer", table="wte")
 
 
@@ -109,4 +118,50 @@ def vision_blueprint(s: Spec[QwenVlVision]) -> Block:
     )
 
 
-PARTS = (families.Family(("qwen_vl_vision",), vision_spec, vision_blueprint, ignored=("image_size",)),)
+class QwenAudioEncoder(Sizes):
+    """Sizes specific to Qwen-Audio's encoder; `marked` is whether tokens begin and end a sound."""
+
+    n_mels: int = size("b")
+    marked: bool = flag("add_audio_bos_eos_token", absent=True)
+
+
+def audio_spec(c: Config) -> Spec[QwenAudioEncoder]:
+    """The encoder of Qwen-Audio: Whisper's under its first names (arXiv:2311.07919)."""
+    d = c.int("n_state")
+    sizes, layer = QwenAudioEncoder.read(c), Dense(width=4 * d, bias=True)
+    rows, out = c.int("n_ctx"), c.int("output_dim", default=512)
+    deep = ("n_layer",)
+    return keys.tower(c, hidden=d, ffn=layer, heads=("n_head",), depth=deep, positions=rows, out=out).having(sizes)
+
+
+def audio_blueprint(s: Spec[QwenAudioEncoder]) -> Block:
+    d, square = s.hidden, Linear(s.hidden, s.hidden, True)
+
+    def layer_block(layer: Layer) -> Block:
+        width = layer.dense.width
+        return block(
+            attn=block("attention", query=square, key=Linear(d, d), value=square, out=square),
+            attn_ln=layer_norm(d),
+            mlp=Block({"0": Linear(d, width, True), "2": Linear(width, d, True)}, "mlp"),
+            mlp_ln=layer_norm(d),
+        )
+
+    def convolution(inputs: int) -> Block:
+        return block("embedding", weight=Tensor((d, inputs, 3)), bias=Tensor((d,)))
+
+    marks = Tensor((2, s.output), component="embedding")
+    return block(
+        conv1=convolution(s.own.n_mels),
+        conv2=convolution(d),
+        positional_embedding=buffer(s.positions or 0, d, component="embedding"),
+        blocks=stack(s.layers, layer_block),
+        ln_post=layer_norm(d),
+        proj=block("projector", weight=Tensor((s.output, d)), bias=Tensor((s.output,))),
+        audio_bos_eos_token=block(weight=marks) if s.own.marked else None,
+    )
+
+
+PARTS = (
+    families.Family(("qwen_vl_vision",), vision_spec, vision_blueprint, ignored=("image_size",)),
+    families.Family(("qwen_audio_encoder",), audio_spec, audio_blueprint, ignored=("audio_start_id", "avg_pool")),
+)

@@ -1,16 +1,13 @@
 """Qwen3-Omni's vocoder: layers over embedded codes, then convolutions that lengthen them (arXiv:2509.17765)."""
 
 from hfcount.architectures import keys
-from hfcount.architectures.components.vocoders import halved, snake
-from hfcount.architectures.layers import altered, embedding, gqa, layer_norm, pre_norm, rms_norm, stack, swiglu
-from hfcount.architectures.layers.mixers import conv1d
-from hfcount.architectures.layers.temporal import conv, upsampling
+from hfcount.architectures.components.vocoders import lengthened, sampled
+from hfcount.architectures.layers import altered, embedding, gqa, pre_norm, rms_norm, stack, swiglu
 from hfcount.mapper import MAX_LAYERS, Config, Sizes, derived, size
 from hfcount.spec import Layer, Spec
-from hfcount.spec.tree.nodes import Block, Linear, Node, Tensor, block
+from hfcount.spec.tree.nodes import Block, Tensor, block
 
 MODEL_TYPES = ("qwen3_omni_moe_code2wav",)  # transformers 5.23: modeling_qwen3_omni_moe.py
-_DILATIONS = (1, 3, 9)
 
 
 def _steps(c: Config, key: str) -> tuple[int, ...]:
@@ -40,28 +37,12 @@ def blueprint(s: Spec[Code2Wav]) -> Block:
         usual = pre_norm(d, self_attn=gqa(d, layer.attention), mlp=swiglu(d, layer.dense.width))
         return altered(usual, self_attn_layer_scale=scale, mlp_layer_scale=scale)
 
-    convnext = block(
-        dwconv=block(conv=conv1d(d, 7, bias=True)),
-        norm=layer_norm(d),
-        pwconv1=Linear(d, 4 * d, True),
-        pwconv2=Linear(4 * d, d, True),
-        gamma=Tensor((d,)),
-    )
-    longer, times = dict[str, Node](), len(of.upsample_rates)
-    for number, ratio in enumerate(of.upsampling_ratios):
-        longer[str(number)] = Block({"0": block(conv=upsampling(d, d, ratio)), "1": convnext})
-    waves: dict[str, Node] = {"0": block(conv=conv(d, of.decoder_dim, 7))}
-    for number, rate in enumerate(of.upsample_rates):
-        wide, narrow = halved(of.decoder_dim, number), halved(of.decoder_dim, number + 1)
-        wave, mix = block(conv=conv(narrow, narrow, 7)), block(conv=conv(narrow, narrow, 1))
-        unit = block(act1=snake(narrow), conv1=wave, act2=snake(narrow), conv2=mix)
-        step = block(conv=upsampling(wide, narrow, 2 * rate))
-        units = {str(place): unit for place, _ in enumerate(_DILATIONS, 2)}
-        waves[str(number + 1)] = block(block=Block({"0": snake(wide), "1": step, **units}))
-    last = halved(of.decoder_dim, times)
-    waves |= {str(times + 1): snake(last), str(times + 2): block(conv=conv(last, 1, 7))}
     transformer = block(layers=stack(s.layers, layer_block), norm=rms_norm(d))
     table = embedding(of.rows, d)
     return block(
-        "audio", pre_transformer=transformer, code_embedding=table, upsample=Block(longer), decoder=Block(waves)
+        "audio",
+        pre_transformer=transformer,
+        code_embedding=table,
+        upsample=lengthened(d, of.upsampling_ratios),
+        decoder=sampled(d, of.decoder_dim, of.upsample_rates),
     )
