@@ -26,6 +26,14 @@ CONFIG: dict[str, Any] = {
 }
 """The config of the model that `model` gives."""
 
+LORA: dict[str, Any] = {
+    "general.architecture": "qwen3",
+    "general.type": "adapter",
+    "adapter.type": "lora",
+    "adapter.lora.alpha": 16.0,
+}
+"""The metadata of a LoRA for that model."""
+
 Pairs = Mapping[str, Any]
 Row = tuple[str, tuple[int, ...], int, int]
 """Name, shape with the slowest extent first, number of the type, offset."""

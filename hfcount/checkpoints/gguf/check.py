@@ -8,6 +8,7 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 
+from hfcount.checkpoints.gguf.lora import check_lora
 from hfcount.checkpoints.gguf.metadata import alternatives, used
 from hfcount.checkpoints.gguf.summary import Remark, Role, architecture, is_added, role, vocabulary
 from hfcount.checkpoints.gguf.table import Layers, Shape, extent, folded, table
@@ -50,7 +51,7 @@ def check(header: GgufHeader, size: int | None = None) -> list[Remark]:
         remarks.append(Remark("bytes-after-end", "note", {"bytes": size - header.end, "end": header.end}))
     kind = role(header)
     if kind == "adapter":
-        remarks += _check_adapter(header)
+        remarks += check_lora(header)
     if kind in ("model", "projector"):
         known = table().layers.get(architecture(header))
         usual = known.always if known else frozenset[str]()
@@ -93,21 +94,6 @@ def _check_rotation(header: GgufHeader, name: str) -> Iterator[Remark]:
     if rotated != expected:
         facts = {"what": "rope", "key": key, "expected": expected, "observed": rotated}
         yield Remark("metadata-differs", "error", facts)
-
-
-def _check_adapter(header: GgufHeader) -> Iterator[Remark]:
-    halves = {name: tensor.shape for name, tensor in header.tensors.items() if name.endswith((".lora_a", ".lora_b"))}
-    for name, shape in halves.items():
-        other = name[:-1] + ("b" if name.endswith("a") else "a")
-        if other not in halves:
-            yield Remark("half-missing", "error", {"tensor": name, "missing": other})
-        elif name.endswith("a") and len(shape) == len(halves[other]) == 2 and shape[_rank(name)] != halves[other][1]:
-            yield Remark("rank-differs", "error", {"tensors": (name, other), "shapes": (shape, halves[other])})
-
-
-def _rank(name: str) -> int:
-    """Where the rank is in the shape of a first half: that of the embedding is turned."""
-    return 1 if name.startswith("token_embd.weight.") else 0
 
 
 def _stacks(header: GgufHeader, kind: Role) -> Iterator[tuple[str, int, int]]:
