@@ -1910,6 +1910,12 @@ CASES: dict[str, Case] = {
     "a GGUF projector of another model": Case(
         "mismatch", "HF712", ("80", "64"), make=lambda: gguf(files={"m.gguf": whole(*model()), "p.gguf": projector(80)})
     ),
+    "a GGUF projector that says of no encoder": Case(
+        "mismatch",
+        "HF710",
+        ("neither clip.has_vision_encoder nor",),
+        make=lambda: gguf(files={"p.gguf": projector(**{"clip.has_vision_encoder": False})}),
+    ),
     "a GGUF projector of its model": Case(
         "verified", make=lambda: gguf(files={"m.gguf": whole(*model()), "p.gguf": projector()})
     ),

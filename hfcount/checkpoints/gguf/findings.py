@@ -96,6 +96,8 @@ def _metadata(facts: Facts, common: Facts) -> Finding:
         case "rope":
             text = f"{facts['key']} is {facts['observed']:,}, but each head is {facts['expected']:,} wide."
             held = {"sizes": (f"{text} {LLAMA_CPP} refuses that.",), **_named(())}
+        case "says":
+            held = {"sizes": (facts["says"],), **_named(())}
         case "experts":
             text = f"{facts['key']} is {facts['observed']:,}, but no tensors of experts are stored."
             held = {"sizes": (text,), **_named(())}
