@@ -5,7 +5,7 @@ from contextlib import suppress
 from pathlib import Path, PurePosixPath
 
 from hfcount.errors import FetchError
-from hfcount.fetcher import files, folder
+from hfcount.fetcher import files, folder, opened
 from hfcount.fetcher.interface import PROCESSORS, Request
 from hfcount.fetcher.layout import ADAPTER, CONFIG, MODEL_INDEX, OPEN_CLIP
 from hfcount.fetcher.location import Place
@@ -46,6 +46,34 @@ def base_config(named: str, request: Request, trusted: bool = True) -> Document:
     from hfcount.fetcher.hub import config as hub_config
 
     return hub_config.config(asked)
+
+
+def base_place(named: str, request: Request) -> Place:
+    """The folder or repo without a config that a person named as a base, to be closed by its reader.
+
+    Raises:
+        FetchError: it could not be read, or has a config.
+        ValueError: it names a local folder with a revision.
+    """
+    local = os.path.exists(folder.local_path(named))
+    asked = understood(
+        request.replace(
+            model=named,
+            revision=None,
+            subfolder=None,
+            files=None,
+            headers=None,
+            file=None,
+            base=None,
+            target=None,
+            fixtures=None if local else request.fixtures,
+        )
+    )
+    documents = opened(asked)
+    if isinstance(documents, Place):
+        return documents
+    documents.shards.close()
+    raise FetchError("NoConfig", f"{printable(named)} is not a GGUF model.")
 
 
 def base_in_tree(place: Place, request: Request, named: str) -> str | None:

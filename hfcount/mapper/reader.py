@@ -10,7 +10,7 @@ from hfcount.errors import ConfigError
 from hfcount.formats.dtypes import MODELS, is_of_torch
 from hfcount.mapper.accepted_values import ABSENT, accepted_values
 from hfcount.mapper.built_values import BuiltValues, built_values
-from hfcount.mapper.class_defaults import version
+from hfcount.mapper.class_defaults import diffusers_version, is_of_diffusers, version
 from hfcount.mapper.loader_differences import MovedSizes, RotaryDifference, TieDifference, moved, rotary, ties
 from hfcount.mapper.refusals import Refusal, read_by_own_code, refusals
 from hfcount.mapper.token_ids import TokenId, token_ids
@@ -325,12 +325,23 @@ class Config(Tracked):
     def _note_truth(self, name: Str, value: Any) -> None:
         """HF123: whatever has a value or an entry counts as true, as in Python."""
         taken = "true" if value else "false"
-        text = f"{name} is {shown(value)}, neither true nor false: transformers {version()} takes it for {taken}."
+        library = (
+            f"diffusers {'.'.join(diffusers_version().split('.')[:2])}"
+            if self._is_of_diffusers
+            else f"transformers {version()}"
+        )
+        text = f"{name} is {shown(value)}, neither true nor false: {library} takes it for {taken}."
         values = {"fix": f"Write {taken} if that is meant.", "expected": taken, "observed": plain(value)}
         self._note(self.malformed(text, name, "HF123", **values, built=True))
 
+    @property
+    def _is_of_diffusers(self) -> Bool:
+        return isinstance(self.kind, str) and is_of_diffusers(self.kind)
+
     def _takes_anything(self, name: Str) -> Bool:
         """Whether the reference has this type, and declares no type of the key: then what is not empty is true."""
+        if self._is_of_diffusers:  # which declares no types at all
+            return True
         accepted = accepted_values(self.kind) if isinstance(self.kind, str) else None
         return accepted is not None and name not in accepted.types
 

@@ -200,6 +200,40 @@ def test_what_peft_saves_is_what_is_expected(name: str) -> None:
     assert (codes(result), result.unread) == ([], "")
 
 
+ODDLY_WRITTEN: list[tuple[Json, Shapes]] = [
+    ({"exclude_modules": [1]}, layered(PAIR)),
+    ({"exclude_modules": {"o_proj": 0}}, layered(PAIR)),
+    ({"modules_to_save": {"nothing": 0}}, layered(PAIR)),
+    ({"target_parameters": {"nothing": 0}}, layered(PAIR)),
+    (SOUND["AdaLoRA, pruned"][0] | {"use_qalora": True, "arrow_config": {}}, SOUND["AdaLoRA, pruned"][1]),
+    (SOUND["BOFT"][0] | {"boft_block_num": False}, SOUND["BOFT"][1]),
+    (
+        {"peft_type": "PROMPT_TUNING", "num_virtual_tokens": 7, "num_transformer_submodules": True},
+        {"prompt_embeddings": (7, 12)},
+    ),
+    ({"peft_type": "PREFIX_TUNING", "num_virtual_tokens": 7}, {"prompt_embeddings": (7, 72)}),
+]
+
+
+@over("row", ODDLY_WRITTEN)
+def test_settings_are_read_as_peft_reads_them(row: tuple[Json, Shapes]) -> None:
+    settings, stored = row
+    result = held(settings, stored, LLAMA)
+    assert ({*codes(result)} - {"HF726"}, result.unread) == (set(), "")
+
+
+def test_a_prefix_of_grouped_heads_is_as_wide_as_they_are() -> None:
+    grouped = LLAMA | {"num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 5}
+    for width in (12, 10, "x", None):
+        settings = {"peft_type": "PREFIX_TUNING", "num_virtual_tokens": 7, "token_dim": width, "num_layers": 3}
+        assert codes(held(settings, {"prompt_embeddings": (7, 60)}, grouped)) == []
+        assert codes(held(settings, {"prompt_embeddings": (7, 72)}, grouped)) == ["HF725"]
+
+
+def test_settings_of_another_library_are_not_read() -> None:
+    assert "megatron_config" in held({"megatron_config": {"a": 1}}, layered(PAIR), LLAMA).unread
+
+
 @over("name", SOUND)
 def test_each_lost_or_longer_tensor_is_seen(name: str) -> None:
     settings, stored = SOUND[name]
@@ -396,7 +430,6 @@ def test_what_peft_refuses_is_an_error(name: str) -> None:
 
 WRONG: list[Json] = [
     {"r": -1},
-    {"r": True},
     {"r": "8"},
     {"target_modules": {}},
     {"target_modules": [1]},
@@ -445,6 +478,9 @@ SETTINGS: list[tuple[Json, list[str]]] = [
     ({"megatron_config": True, "trainable_token_indices": {"a": 1}}, ["trainable_token_indices", "megatron_config"]),
     ({"peft_type": "ADALORA", "total_step": 9, "monteclora_config": "x"}, []),
     ({"peft_type": "ADALORA", "total_step": 9, "alpha_pattern": 3.5}, ["alpha_pattern"]),
+    ({"peft_type": "ADALORA", "total_step": 9, "megatron_config": "x"}, []),
+    ({"peft_type": "ADALORA", "total_step": 9, "monteclora_config": {"a": 1}}, ["monteclora_config"]),
+    ({"peft_type": "IA3", "feedforward_modules": {"w1": 1}}, []),
     ({"peft_type": "LOKR", "decompose_factor": None}, ["decompose_factor"]),
     ({"peft_type": "BOFT", "boft_block_size": None, "bias": "x"}, ["bias", "boft_block_size"]),
     ({"peft_type": "BOFT", "layers_pattern": "x"}, ["layers_to_transform"]),

@@ -7,14 +7,15 @@ from typing import Any
 
 import gguf_files
 import pytest
-from gguf_files import CONFIG, laid_out, model, source
+from gguf_files import CONFIG, LORA, laid_out, model, source
 
 from hfcount.blueprints.blueprint import Blueprint
 from hfcount.blueprints.build import blueprint
 from hfcount.checkpoints.gguf.base import compare
 from hfcount.checkpoints.gguf.bert import positions_cut
 from hfcount.checkpoints.gguf.check import check
-from hfcount.checkpoints.gguf.lora import compare_lora
+from hfcount.checkpoints.gguf.lora import LoraTarget, compare_lora
+from hfcount.checkpoints.gguf.lora_target import of_config, of_file
 from hfcount.checkpoints.gguf.names import expected
 from hfcount.checkpoints.gguf.split_set import check_pair, join, raw_part, split_name
 from hfcount.checkpoints.gguf.summary import Remark, bases, role, summary
@@ -183,7 +184,7 @@ def test_bases() -> None:
 
 
 def test_adapters() -> None:
-    pairs = {"general.type": "adapter", "adapter.type": "lora", "general.architecture": "qwen3"}
+    pairs = LORA
     good = {"blk.0.attn_q.weight.lora_a": (8, 64), "blk.0.attn_q.weight.lora_b": (96, 8)}
     assert check(header(pairs, good)) == []
     half = header(pairs, {"blk.0.attn_q.weight.lora_a": (8, 64)})
@@ -395,13 +396,12 @@ def test_a_file_of_bert_and_its_base(changes: dict[str, Any], file: GgufHeader, 
 
 # A LoRA and its base
 
-LORA: Mapping[str, Any] = {"general.type": "adapter", "adapter.type": "lora", "general.architecture": "qwen3"}
 OF_LORA: dict[str, tuple[Shapes, list[str]]] = {
     "a matrix": ({"blk.0.attn_q.weight": (96, 64)}, []),
-    "the embedding": ({"token_embd.weight": (64, 100)}, []),
+    "the embedding": ({"token_embd.weight": (100, 64)}, []),
     "another width": ({"blk.0.attn_q.weight": (96, 72)}, ["lora-shape-differs"]),
     "other rows": ({"blk.1.ffn_down.weight": (32, 96)}, ["lora-shape-differs"]),
-    "an embedding of another vocabulary": ({"token_embd.weight": (64, 101)}, ["lora-shape-differs"]),
+    "an embedding of another vocabulary": ({"token_embd.weight": (101, 64)}, ["lora-shape-differs"]),
     "a layer too many": ({"blk.2.attn_q.weight": (96, 64)}, ["lora-unmatched"]),
     "a strange name": ({"blk.0.attn_x.weight": (96, 64)}, ["lora-unmatched"]),
 }
@@ -409,15 +409,94 @@ OF_LORA: dict[str, tuple[Shapes, list[str]]] = {
 
 @pytest.mark.parametrize(("adapted", "told"), OF_LORA.values(), ids=OF_LORA)
 def test_a_lora_and_its_base(adapted: Shapes, told: list[str]) -> None:
-    halves: dict[str, tuple[int, ...]] = {}
+    adapter = header(LORA, halves(adapted))
+    for target in (of_file(sound()), of_config(base(), gguf_files.CONFIG, adapter)):
+        assert isinstance(target, LoraTarget)
+        remarks = list(compare_lora(adapter, target))
+        assert [(remark.kind, remark.severity) for remark in remarks] == [(kind, "error") for kind in told]
+
+
+def halves(adapted: Shapes, rank: int = 8) -> dict[str, tuple[int, ...]]:
+    """The two matrices of each tensor."""
+    pairs: dict[str, tuple[int, ...]] = {}
     for name, (rows, inputs) in adapted.items():
-        turned = name.startswith("token_embd")  # llama.cpp looks rows of the embedding up in the first half
-        halves |= {f"{name}.lora_a": (inputs, 8) if turned else (8, inputs), f"{name}.lora_b": (rows, 8)}
-    remarks = list(compare_lora(header(LORA, halves), base()))
-    assert [(remark.kind, remark.severity) for remark in remarks] == [(kind, "error") for kind in told]
+        if name.startswith("token_embd"):  # llama.cpp looks rows of the embedding up in the first half
+            pairs |= {f"{name}.lora_a": (rows, rank), f"{name}.lora_b": (inputs, rank)}
+        else:
+            pairs |= {f"{name}.lora_a": (rank, inputs), f"{name}.lora_b": (rows, rank)}
+    return pairs
+
+
+def test_a_lora_of_an_embedding_that_is_the_head_too() -> None:
+    pairs, shapes = model()
+    file = header(pairs, {name: shape for name, shape in shapes.items() if name != "output.weight"})
+    adapter = header(LORA, halves({"token_embd.weight": (100, 64)}))
+    config = {**gguf_files.CONFIG, "tie_word_embeddings": True}
+    for target in (of_file(file), of_config(blueprint(config), config, adapter)):
+        assert isinstance(target, LoraTarget)
+        assert [remark.kind for remark in compare_lora(adapter, target)] == ["lora-not-applied"]
+        assert "output.weight" not in target.shapes
+
+
+def test_a_lora_of_another_architecture() -> None:
+    adapter = header({**LORA, "general.architecture": "llama"}, halves({"blk.0.attn_q.weight": (96, 64)}))
+    for target in (of_file(sound()), of_config(base(), gguf_files.CONFIG, adapter)):
+        assert isinstance(target, LoraTarget)
+        (remark,) = compare_lora(adapter, target)
+        assert (remark.kind, remark.facts) == ("lora-architecture", {"expected": "qwen3", "observed": "llama"})
+
+
+def test_a_lora_of_experts() -> None:
+    target = LoraTarget("qwen3moe", {"blk.0.ffn_up_exps.weight": (4, 96, 64)})
+    pair = {"blk.0.ffn_up_exps.weight.lora_a": (4, 8, 64), "blk.0.ffn_up_exps.weight.lora_b": (4, 96, 8)}
+    own = {**LORA, "general.architecture": "qwen3moe"}
+    assert list(compare_lora(header(own, pair), target)) == []
+    for shape in ((1, 8, 64), (8, 64)):
+        (remark,) = compare_lora(header(own, {**pair, "blk.0.ffn_up_exps.weight.lora_a": shape}), target)
+        assert remark.facts["tensors"] == (("blk.0.ffn_up_exps.weight.lora_a", (4, 8, 64), shape),)
+
+
+def test_a_model_that_is_refused_has_no_lora() -> None:
+    assert of_file(altered(without="blk.1.ffn_up.weight")) == "llama.cpp needs the tensor blk.1.ffn_up.weight"
+
+
+ODD_LORAS: dict[str, tuple[dict[str, Any], dict[str, tuple[int, ...]], str, str]] = {
+    "no type": ({"general.type": None}, {}, "lora-not-applied", "general.type is absent"),
+    "another type": ({"general.type": "model"}, {}, "lora-not-applied", "general.type is model"),
+    "another method": ({"adapter.type": "loha"}, {}, "lora-not-applied", "adapter.type is loha"),
+    "alpha as a whole number": ({"adapter.lora.alpha": 16}, {}, "lora-not-applied", "of the type u32"),
+    "alpha that is no number": ({"adapter.lora.alpha": float("nan")}, {}, "lora-not-applied", "is nan"),
+    "no alpha": ({"adapter.lora.alpha": None}, {}, "lora-partly-applied", "absent or 0"),
+    "alpha 0": ({"adapter.lora.alpha": 0.0}, {}, "lora-partly-applied", "absent or 0"),
+    "words in place of tokens": ({"adapter.alora.invocation_tokens": ["a"]}, {}, "lora-not-applied", "str[]"),
+    "a norm": ({}, {"output_norm.weight": (64,)}, "lora-norms", ""),
+    "a tensor of the model": ({}, {"output.weight": (100, 64)}, "lora-strange", ""),
+    "a vector": ({}, {"blk.0.attn_q.weight.lora_a": (8,)}, "lora-not-applied", "is no matrix"),
+}
+
+
+@pytest.mark.parametrize(("pairs", "more", "kind", "says"), ODD_LORAS.values(), ids=ODD_LORAS)
+def test_what_llama_cpp_refuses_of_a_lora(
+    pairs: dict[str, Any], more: dict[str, tuple[int, ...]], kind: str, says: str
+) -> None:
+    own = {key: value for key, value in {**LORA, **pairs}.items() if value is not None}
+    file = header(own, {**halves({"blk.0.attn_q.weight": (96, 64)}), **more})
+    assert role(file) == "adapter"
+    (remark,) = check(file)
+    assert remark.kind == kind
+    assert says in remark.facts.get("says", "")
+
+
+def test_a_lora_that_holds_nothing_or_what_is_not_multiplied() -> None:
+    (remark,) = check(header(LORA, {}))
+    assert "no pair" in remark.facts["says"]
+    pair = halves({"blk.0.attn_q.weight": (96, 64)})
+    (remark,) = check(header(LORA, pair, {"blk.0.attn_q.weight.lora_b": "I8"}))
+    assert "multiplies no matrices" in remark.facts["says"]
 
 
 def test_a_lora_is_not_held_against_millions_of_tensors() -> None:
-    halves = {"blk.0.attn_q.weight.lora_a": (8, 64), "blk.0.attn_q.weight.lora_b": (96, 8)}
-    remarks = list(compare_lora(header(LORA, halves), base(num_hidden_layers=10**6)))
-    assert [(remark.kind, remark.severity) for remark in remarks] == [("too-many", "unverified")]
+    adapter = header(LORA, halves({"blk.0.attn_q.weight": (96, 64)}))
+    remark = of_config(base(num_hidden_layers=10**6), gguf_files.CONFIG, adapter)
+    assert isinstance(remark, Remark)
+    assert (remark.kind, remark.severity) == ("too-many", "unverified")

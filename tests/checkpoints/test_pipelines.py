@@ -13,11 +13,16 @@ from loopback import Hub
 from pipeline_repos import ENCODER, INDEX, UNET, VAE, WEIGHTS, described, pickled, pipeline, safetensors, says
 
 import hfcount
+from hfcount.checkpoints.pipeline.schedulers import refused_values
+from hfcount.checkpoints.pipeline.signatures import scales
 from hfcount.cli.commands import find
 from hfcount.report.renderers import FORMATS, OUTPUTS
 
 FP16 = {path: path.replace(".safetensors", ".fp16.safetensors") for path in WEIGHTS.values()}
 UNET_BIN = "unet/diffusion_pytorch_model.bin"
+
+
+_WORDS = ("tokenizer/tokenizer_config.json", "tokenizer/vocab.json", "tokenizer/merges.txt")
 
 
 def codes(report: hfcount.Report) -> list[str]:
@@ -273,6 +278,34 @@ def test_a_word_that_the_scheduler_does_not_take(values: dict[str, Any], key: st
 def test_a_type_that_the_scheduler_does_not_take(values: dict[str, Any], key: str | None, tmp_path: Path) -> None:
     report = hfcount.verify(pipeline(tmp_path, after=says("scheduler/scheduler_config.json", **values)))
     assert [(one.code, one.key) for one in report.findings] == ([("HF822", key)] if key else [])
+
+
+def test_numbers_that_the_pipeline_computes_with() -> None:
+    def refused(kind: str, scheduler: str, **values: Any) -> list[tuple[str, str]]:
+        return [(one.key, one.kind) for one in refused_values(scheduler, values, "scheduler_config.json", kind)]
+
+    euler = "FlowMatchEulerDiscreteScheduler"
+    assert refused("FluxPipeline", euler, max_shift=[1]) == [("max_shift", "FluxPipeline")]
+    assert refused("FluxPipeline", euler, base_shift=None) == [("base_shift", "FluxPipeline")]
+    assert refused("FluxPipeline", euler, max_shift=2, base_shift=True) == []
+    assert refused("FluxPipeline", "DDIMScheduler", max_shift="x") == []
+    assert refused("StableDiffusionPipeline", euler, max_shift="x") == []
+    assert [scales(kind) for kind in ("CogVideoXPipeline", "FluxPipeline", "WanPipeline")] == [True, True, False]
+
+
+@pytest.mark.parametrize(("value", "taken"), [(-1, "true"), ("no", "true"), ({}, "false"), ([1], "true")])
+def test_diffusers_takes_any_value_for_a_flag(value: Any, taken: str, tmp_path: Path) -> None:
+    report = hfcount.verify(pipeline(tmp_path, after=says("vae/config.json", use_quant_conv=value)))
+    told = {finding.code: finding.message for finding in report.findings}
+    assert f"diffusers 0.42 takes it for {taken}" in told["HF123"]
+    assert (report.verdict, "HF202" in told) == ("explained", taken == "false")
+
+
+def test_a_tokenizer_without_a_folder_is_built_without_words(tmp_path: Path) -> None:
+    report = hfcount.verify(pipeline(tmp_path, gone=_WORDS))
+    (finding,) = report.findings
+    assert (finding.code, "no folder tokenizer" in finding.message) == ("HF810", True)
+    assert "of special tokens alone" in finding.message
 
 
 def test_transformers_reads_a_whole_file_before_an_index(tmp_path: Path) -> None:

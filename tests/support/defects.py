@@ -816,6 +816,16 @@ def gguf(
     return Checkpoint({**gguf_files.CONFIG, **config}, weight_map={}, others=dict(files or one))
 
 
+def gguf_lora(pairs: Mapping[str, Any] = NO_FILES, more: Mapping[str, tuple[int, ...]] = NO_FILES) -> Checkpoint:
+    """A LoRA beside the config of its base.
+
+    Args:
+        pairs, more: changes to its metadata and tensors.
+    """
+    halves = {"blk.0.attn_q.weight.lora_a": (8, 64), "blk.0.attn_q.weight.lora_b": (96, 8)}
+    return gguf(files={"lora.gguf": whole({**gguf_files.LORA, **pairs}, {**halves, **more})})
+
+
 def wordless() -> bytes:
     """A GGUF file without the tokenizer."""
     own, shapes = model()
@@ -1900,6 +1910,12 @@ CASES: dict[str, Case] = {
     "a GGUF projector of another model": Case(
         "mismatch", "HF712", ("80", "64"), make=lambda: gguf(files={"m.gguf": whole(*model()), "p.gguf": projector(80)})
     ),
+    "a GGUF projector that says of no encoder": Case(
+        "mismatch",
+        "HF710",
+        ("neither clip.has_vision_encoder nor",),
+        make=lambda: gguf(files={"p.gguf": projector(**{"clip.has_vision_encoder": False})}),
+    ),
     "a GGUF projector of its model": Case(
         "verified", make=lambda: gguf(files={"m.gguf": whole(*model()), "p.gguf": projector()})
     ),
@@ -1923,6 +1939,31 @@ CASES: dict[str, Case] = {
         "HF003",
         ("big-endian",),
         make=lambda: gguf(files={"m.gguf": struct.pack(">4sIQQ", b"GGUF", 3, 0, 0)}),
+    ),
+    "a LoRA in GGUF": Case("verified", make=lambda: gguf_lora()),
+    "a LoRA in GGUF of another architecture": Case(
+        "mismatch",
+        "HF739",
+        ("its architecture is llama", "qwen3", "refuses"),
+        make=lambda: gguf_lora({"general.architecture": "llama"}),
+    ),
+    "a LoRA in GGUF with a norm": Case(
+        "explained",
+        "HF740",
+        ("output_norm.weight", "leaves out"),
+        make=lambda: gguf_lora({}, {"output_norm.weight": (64,)}),
+    ),
+    "a LoRA in GGUF for fewer layers": Case(
+        "mismatch",
+        "HF734",
+        ("blk.2.attn_q",),
+        make=lambda: gguf_lora({}, {"blk.2.attn_q.weight.lora_a": (8, 64), "blk.2.attn_q.weight.lora_b": (96, 8)}),
+    ),
+    "a LoRA in GGUF of another width": Case(
+        "mismatch",
+        "HF735",
+        ("expected 8×64, stored 8×72",),
+        make=lambda: gguf_lora({}, {"blk.0.attn_q.weight.lora_a": (8, 72)}),
     ),
     # Pipelines of diffusers
     "a pipeline": Case("verified", make=Piped),

@@ -26,6 +26,14 @@ CONFIG: dict[str, Any] = {
 }
 """The config of the model that `model` gives."""
 
+LORA: dict[str, Any] = {
+    "general.architecture": "qwen3",
+    "general.type": "adapter",
+    "adapter.type": "lora",
+    "adapter.lora.alpha": 16.0,
+}
+"""The metadata of a LoRA for that model."""
+
 Pairs = Mapping[str, Any]
 Row = tuple[str, tuple[int, ...], int, int]
 """Name, shape with the slowest extent first, number of the type, offset."""
@@ -160,14 +168,24 @@ def split(count: int = 3) -> dict[str, bytes]:
     return files
 
 
-def projector(width: int = 64) -> bytes:
-    """A projector whose rows have that width."""
+def projector(width: int = 64, **changed: Any) -> bytes:
+    """A projector whose rows have that width; `changed` are pairs of its metadata."""
     pairs = {
         "general.architecture": "clip",
         "general.type": "mmproj",
         "clip.has_vision_encoder": True,
         "clip.projector_type": "mlp",
         "clip.vision.projection_dim": width,
+        "clip.vision.embedding_length": 8,
+        "clip.vision.attention.head_count": 2,
+        "clip.vision.feed_forward_length": 16,
+        "clip.vision.block_count": 0,
+        "clip.vision.attention.layer_norm_epsilon": 1e-6,
+        "clip.vision.image_size": 28,
+        "clip.vision.patch_size": 14,
+        "clip.vision.image_mean": [0.5, 0.5, 0.5],
+        "clip.vision.image_std": [0.5, 0.5, 0.5],
+        **changed,
     }
     return whole(pairs, {"mm.0.weight": (width, 8)})
 

@@ -46,6 +46,11 @@ _PADDED = {
 }
 """What the source of a pipeline has that pads for these tokenizers."""
 
+_SCALED = re.compile(
+    r"/ self\.vae\.config\.scaling_factor|(self\.\w+) = \(?\s*self\.vae\.config\.scaling_factor\b(.|\n)*/ \1 "
+)
+"""What the source of a pipeline has that divides by the factor of its VAE, or by an attribute that keeps it."""
+
 
 def recorded() -> dict[str, Any]:
     """What the installed diffusers says."""
@@ -61,7 +66,7 @@ def recorded() -> dict[str, Any]:
     padded = {
         which: " ".join(name for name, text in sources.items() if _PADDED[which].search(text)) for which in _PADDED
     }
-    scaled = " ".join(name for name, text in sources.items() if re.search(r"/ self\.vae\.config\.scaling_factor", text))
+    scaled = " ".join(name for name, text in sources.items() if _SCALED.search(text))
     return {"version": diffusers.__version__, "classes": classes, "padded": padded, "scaled": scaled}
 
 

@@ -8,7 +8,8 @@ And the keys of each class that hold a number or a flag, by what it refuses for 
 an object or null, no scheduler can be built or make a step, whatever one further key says.
 
 And which pipelines scale noise by `init_noise_sigma` of their scheduler (`scaling`), or give its set_timesteps the
-argument `mu` (`shifting`), by their source, and which schedulers have no such thing (`unscaled`, `unshifted`).
+argument `mu` (`shifting`), by their source, and which schedulers have no such thing (`unscaled`, `unshifted`). Which
+pipelines compute that from numbers in the scheduler's config (`computing`), and which schedulers have them (`bounded`).
 """
 
 import ast
@@ -107,6 +108,16 @@ def mistyped(kind: Any, words: Words) -> dict[str, str]:
     return {refused: " ".join(names) for refused, names in sorted(found.items())}
 
 
+def computes(source: str) -> bool:
+    """Whether a pipeline computes a shift from its scheduler's config in any case."""
+    return 'scheduler.config.get("max_shift"' in source and 'get("use_dynamic_shifting"' not in source
+
+
+def bounded(kind: Any) -> bool:
+    """Whether a scheduler has the numbers that a shift is computed from."""
+    return "max_shift" in inspect.signature(kind.__init__).parameters
+
+
 def classes(base: type) -> dict[str, Any]:
     """The classes of the installed diffusers below a base, by name; of those that others stand in for, none."""
     import diffusers
@@ -135,6 +146,8 @@ def recorded() -> dict[str, Any]:
         "mistyped": {name: keys for name, keys in wrong.items() if keys},
         "scaling": " ".join(name for name, text in sources.items() if "scheduler.init_noise_sigma" in text),
         "shifting": " ".join(name for name, text in sources.items() if re.search(r"\bmu=mu\b", text)),
+        "computing": " ".join(name for name, text in sources.items() if computes(text)),
+        "bounded": " ".join(name for name, kind in schedulers.items() if bounded(kind)),
         "unscaled": " ".join(sorted(schedulers.keys() - {*scaled})),
         "unshifted": " ".join(sorted(schedulers.keys() - {*shifted})),
     }

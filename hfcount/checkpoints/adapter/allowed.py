@@ -84,6 +84,10 @@ def _is_empty(value: Any) -> bool:
     return not value
 
 
+def _is_no_settings(value: Any) -> bool:
+    return not value or not isinstance(value, dict)  # AdaLoRA makes settings of an object without an end
+
+
 def _is_rows(value: Any) -> bool:
     if isinstance(value, dict):
         return all(isinstance(rows, list) for rows in value.values())
@@ -164,7 +168,7 @@ _METHODS: Mapping[str, Mapping[str, _Allowed]] = {
         "init_lora_weights": _Allowed(_is_initial, "true, false, or the name of a known initialisation"),
     },
     "ADALORA": {
-        **_LORA,
+        **{key: allowed for key, allowed in _LORA.items() if key != "megatron_config"},
         "tinit": _NUMBER,
         "tfinal": _NUMBER,
         "total_step": _Allowed(_is_positive, "a number above 0", required=True),
@@ -172,6 +176,7 @@ _METHODS: Mapping[str, Mapping[str, _Allowed]] = {
         "alpha_pattern": _Allowed(_is_no_number, "an object or null"),
         "rank_pattern": _Allowed(_is_masks, "an object of lists, or null"),
         "use_dora": _Allowed(_is_empty, "false"),
+        "monteclora_config": _Allowed(_is_no_settings, "null"),
     },
     "LOHA": {"alpha": _NUMBER, "alpha_pattern": _BY_MODULE, "rank_pattern": _BY_MODULE},
     "LOKR": {

@@ -1,6 +1,6 @@
 """Compares a PEFT adapter with its base model."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import get_args
 
@@ -9,17 +9,18 @@ from hfcount.blueprints.blueprint import Blueprint
 from hfcount.checkpoints.adapter.allowed import refusals
 from hfcount.checkpoints.adapter.expected import ExpectedAdapter, expect, saved
 from hfcount.checkpoints.adapter.findings import Differences, report
-from hfcount.checkpoints.adapter.methods import METHODS, PROMPTS, Shape, prompt_shape
+from hfcount.checkpoints.adapter.methods import METHODS, PROMPTS, Shape
 from hfcount.checkpoints.adapter.modules import Era, modules
 from hfcount.checkpoints.adapter.names import StoredNames, read_names
 from hfcount.checkpoints.adapter.old_names import are_kept, is_kept, is_recorded
+from hfcount.checkpoints.adapter.prompts import completed, of_another_base, prompt_shape
 from hfcount.checkpoints.adapter.rewrite import CONVERTED, REWRITES
 from hfcount.checkpoints.adapter.settings import ADAPTER_CONFIG, Settings
 from hfcount.checkpoints.adapter.targets import Refused, Unread
 from hfcount.errors import ConfigError
-from hfcount.spec import GQA, Head
+from hfcount.spec import Head
 from hfcount.spec.tree.spellings import Spellings
-from hfcount.text import plural, printable
+from hfcount.text import printable
 from hfcount.verifier.finding import Finding
 from hfcount.verifier.rules.hf733_setting_refused import SettingRefused
 
@@ -196,6 +197,7 @@ def _compare_prompt(
     settings: Settings, stored: Mapping[str, Shape], base: Blueprint
 ) -> tuple[list[Finding], str, ExpectedAdapter]:
     best: Differences | None = None
+    settings = completed(settings, base)
     for candidate in _candidates(settings, base):
         differences = _prompt_differences(settings, stored, candidate)
         if best is None or differences.number < best.number:
@@ -203,7 +205,7 @@ def _compare_prompt(
         if not best.number:
             break
     assert best is not None  # the base itself is a candidate
-    if not best.number and (reason := _prompt_of_another(settings, base)):
+    if not best.number and (reason := of_another_base(settings, base)):
         best.refused = reason
     return report(best), "", best.expected
 
@@ -218,24 +220,3 @@ def _prompt_differences(settings: Settings, stored: Mapping[str, Shape], candida
     differences = Differences(settings, StoredNames({}, {name: name for name in stored}, "", 0), stored, expected)
     differences.hold(str)
     return differences
-
-
-def _prompt_of_another(settings: Settings, base: Blueprint) -> str:
-    """Why a prompt is not for this base; empty if it is."""
-    spec = base.spec
-    stacks = [spec, *spec.parts.values()]
-    widths = {int(stack.hidden) for stack in stacks}
-    if settings.method == "PREFIX_TUNING":
-        depths, layers = {int(stack.depth) for stack in stacks}, settings.number("num_layers", 0, least=0)
-        if layers not in depths:
-            return f"adapter_config.json says {plural(layers, 'layer')}, but the base has {_numbers(depths)}"
-        mixers = [layer.layer.mixer for stack in stacks for layer in stack.layers]
-        grouped = [mixer for mixer in mixers if isinstance(mixer, GQA)]
-        widths |= {int(count) * int(mixer.head_dim) for mixer in grouped for count in (mixer.heads, mixer.kv_heads)}
-    if (width := settings.number("token_dim", 0, least=0)) not in widths:
-        return f"the prompt is {width:,} wide, but the base needs {_numbers(widths)}"
-    return ""
-
-
-def _numbers(numbers: Iterable[int]) -> str:
-    return " or ".join(f"{number:,}" for number in sorted(numbers))

@@ -95,7 +95,7 @@ def expect(settings: Settings, modules: Sequence[ModuleSet], rewrite: Rewrite | 
 
 
 def _check_variants(settings: Settings) -> None:
-    for key in VARIANTS:
+    for key in VARIANTS.get(settings.method, ()):
         value = settings.values.get(key)
         if value or (isinstance(value, dict) and key in OBJECTS):
             raise Unread(f"{settings.where} sets {key}, and hfcount does not know what tensors that adds")

@@ -268,7 +268,10 @@ def _miss(adapted: AdaptedModule) -> Shapes:
 
 def _road(adapted: AdaptedModule) -> Shapes:
     module, settings = adapted.module, adapted.settings
-    _divides(module, module.outputs, settings.number("group_size", 64), "group_size")
+    group = settings.number("group_size", 64)
+    _divides(module, module.outputs, group, "group_size")
+    if group % 2:
+        raise Refused(f"group_size is {group:,}, and {PEFT} refuses odd ones")
     sizes = {"road_1": module.outputs // 2, "road_2": module.outputs, "road_4": 2 * module.outputs}
     size = sizes.get(settings.text("variant", "road_1"))
     if size is None:
@@ -321,13 +324,8 @@ PROMPTS = ("PROMPT_TUNING", "PREFIX_TUNING", "P_TUNING")
 OBJECTS = ("use_bdlora", "arrow_config", "kasa_config", "monteclora_config", "velora_config")
 """Settings of LoRA that build something else, even if they are an empty object."""
 
-VARIANTS = ("layer_replication", "use_qalora", *OBJECTS)
-"""Settings of LoRA that build something else, which is not described."""
-
-
-def prompt_shape(settings: Settings) -> Shape:
-    """The shape of `prompt_embeddings`, in elements."""
-    tokens, width = settings.number("num_virtual_tokens", 0, least=0), settings.number("token_dim", 0, least=0)
-    if settings.method == "PREFIX_TUNING":
-        return tokens, 2 * settings.number("num_layers", 0, least=0) * width
-    return tokens * settings.number("num_transformer_submodules", 1), width
+VARIANTS: Mapping[str, tuple[str, ...]] = {
+    "LORA": ("layer_replication", "use_qalora", "megatron_config", *OBJECTS),
+    "ADALORA": ("layer_replication",),
+}
+"""Settings of LoRA that build something else, which is not described; AdaLoRA has them all, and reads one."""

@@ -31,6 +31,12 @@ _IGNORED: Mapping[str, tuple[str, ...]] = {
 Source: peft 0.21.2, tuners/*/config.py; config.py (`from_peft_type`) warns of others.
 """
 
+_KEYS_OR_NAMES = ("exclude_modules", "feedforward_modules", "modules_to_save", "target_parameters")
+"""Names that PEFT only runs through, so that those of an object are its keys."""
+
+_ANY_NAME = ("exclude_modules", "target_parameters")
+"""Names that PEFT compares with the ends of paths as they are written, whatever they are."""
+
 _EMPTY_IS_NONE = ("exclude_modules", "layers_pattern", "modules_to_save", "target_parameters")
 """Names of which PEFT asks only whether there are any: 0, "" and {} are as null to it."""
 
@@ -74,13 +80,13 @@ class Settings:
         return self.method in MLX_METHODS.values()
 
     def number(self, key: str, default: int, least: int = 1) -> int:
-        """A whole number; raises DocumentError for another value."""
+        """A whole number, which true and false are to Python; raises DocumentError for another value."""
         value = self.values.get(key)
         if value is None:
             return default
-        if not isinstance(value, int) or isinstance(value, bool) or value < least:
+        if not isinstance(value, int) or value < least:
             raise _wrong(self.where, key, value, f"a whole number of at least {least}")
-        return value
+        return int(value)
 
     def flag(self, key: str, default: bool = False) -> bool:
         """Whether a setting is on: PEFT asks no more of a value than whether Python takes it for true."""
@@ -105,7 +111,7 @@ def read_settings(document: Document) -> Settings:
         DocumentError: HF001, it is no object of settings.
     """
     where, values = document.where, parse_object(document)
-    values = {key: value for key, value in values.items() if value or key not in _EMPTY_IS_NONE}
+    values = {key: _run_through(key, value) for key, value in values.items() if value or key not in _EMPTY_IS_NONE}
     method = values.get("peft_type", _method_of_mlx(values))
     if not isinstance(method, str) or not method:
         raise _wrong(where, "peft_type", method, "the name of a method, such as LORA")
@@ -132,6 +138,19 @@ def read_settings(document: Document) -> Settings:
     )
 
 
+def _run_through(key: str, value: Any) -> Any:
+    """A setting as PEFT has it that runs through its names."""
+    if key in _KEYS_OR_NAMES and isinstance(value, dict):
+        value = tuple(value)  # which PEFT takes for no set of names
+    if (
+        key in _ANY_NAME
+        and isinstance(value, list | tuple)
+        and not any(isinstance(name, list | dict) for name in value)
+    ):
+        value = [str(name) for name in value]
+    return value
+
+
 def _method_of_mlx(values: Mapping[str, Any]) -> str | None:
     """The method of an adapter of mlx-lm; None if the settings are not its."""
     if "lora_parameters" not in values and "fine_tune_type" not in values:
@@ -146,7 +165,7 @@ def _wrong(where: str, key: str, value: Any, wanted: str) -> DocumentError:
 def _names(where: str, key: str, value: Any) -> Names:
     if value is None or isinstance(value, str):
         return value
-    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
+    if not isinstance(value, list | tuple) or not all(isinstance(name, str) for name in value):
         raise _wrong(where, key, value, "a list of names or a regular expression")
     return tuple(value)
 

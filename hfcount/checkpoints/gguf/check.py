@@ -8,10 +8,13 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 
+from hfcount.checkpoints.gguf.lora import check_lora
 from hfcount.checkpoints.gguf.metadata import alternatives, used
 from hfcount.checkpoints.gguf.summary import Remark, Role, architecture, is_added, role, vocabulary
 from hfcount.checkpoints.gguf.table import Layers, Shape, extent, folded, table
 from hfcount.formats.gguf.header import GgufHeader
+from hfcount.verifier.loaders.labels import LLAMA_CPP
+from hfcount.verifier.wording import agree, some
 
 _SUFFIXES = (".weight", ".bias", ".scale", ".input_scale")
 FUSED = {
@@ -50,7 +53,7 @@ def check(header: GgufHeader, size: int | None = None) -> list[Remark]:
         remarks.append(Remark("bytes-after-end", "note", {"bytes": size - header.end, "end": header.end}))
     kind = role(header)
     if kind == "adapter":
-        remarks += _check_adapter(header)
+        remarks += check_lora(header)
     if kind in ("model", "projector"):
         known = table().layers.get(architecture(header))
         usual = known.always if known else frozenset[str]()
@@ -59,11 +62,43 @@ def check(header: GgufHeader, size: int | None = None) -> list[Remark]:
             remarks.append(Remark("converter-added", "note", {"tensors": added}))
         remarks += _check_layers(header, kind)
         remarks += _check_shapes(header)
+    if kind == "projector":
+        remarks += _check_projector(header)
     if kind == "model":
         remarks += _check_counts(header)
         if not header.has_vocabulary and architecture(header) in table().layers:
             remarks.append(Remark("tokenizer-absent", "note", {}))
     return remarks
+
+
+def _check_projector(header: GgufHeader) -> Iterator[Remark]:
+    """Keys without which llama.cpp loads no projector, whatever its type.
+
+    Source: llama.cpp, tools/mtmd/clip.cpp (`clip_model_loader`, `load_hparams`).
+    """
+    kinds = [kind for kind in ("vision", "audio") if header.metadata.get(f"clip.has_{kind}_encoder") is True]
+    if not kinds:
+        says = (
+            f"neither clip.has_vision_encoder nor clip.has_audio_encoder is true: {LLAMA_CPP} takes the file for no"
+            " projector, and not for a model either."
+        )
+        yield Remark("metadata-differs", "error", {"what": "says", "says": says})
+    keys = [f"clip.{kind}.{key}" for kind in kinds for key in _OF_ENCODERS]
+    keys += [f"clip.vision.{key}" for key in _OF_IMAGES if "vision" in kinds]
+    if lacking := [key for key in keys if key not in header.metadata]:
+        says = f"{some(lacking)} {agree(len(lacking), 'is', 'are')} absent: {LLAMA_CPP} refuses a projector without."
+        yield Remark("metadata-differs", "error", {"what": "says", "says": says})
+
+
+_OF_ENCODERS = (
+    "embedding_length",
+    "attention.head_count",
+    "feed_forward_length",
+    "block_count",
+    "projection_dim",
+    "attention.layer_norm_epsilon",
+)
+_OF_IMAGES = ("image_size", "patch_size", "image_mean", "image_std")
 
 
 def _check_counts(header: GgufHeader) -> Iterator[Remark]:
@@ -93,21 +128,6 @@ def _check_rotation(header: GgufHeader, name: str) -> Iterator[Remark]:
     if rotated != expected:
         facts = {"what": "rope", "key": key, "expected": expected, "observed": rotated}
         yield Remark("metadata-differs", "error", facts)
-
-
-def _check_adapter(header: GgufHeader) -> Iterator[Remark]:
-    halves = {name: tensor.shape for name, tensor in header.tensors.items() if name.endswith((".lora_a", ".lora_b"))}
-    for name, shape in halves.items():
-        other = name[:-1] + ("b" if name.endswith("a") else "a")
-        if other not in halves:
-            yield Remark("half-missing", "error", {"tensor": name, "missing": other})
-        elif name.endswith("a") and len(shape) == len(halves[other]) == 2 and shape[_rank(name)] != halves[other][1]:
-            yield Remark("rank-differs", "error", {"tensors": (name, other), "shapes": (shape, halves[other])})
-
-
-def _rank(name: str) -> int:
-    """Where the rank is in the shape of a first half: that of the embedding is turned."""
-    return 1 if name.startswith("token_embd.weight.") else 0
 
 
 def _stacks(header: GgufHeader, kind: Role) -> Iterator[tuple[str, int, int]]:

@@ -1,7 +1,7 @@
 """Checks the GGUF files of one place: metadata, split sets, projectors and base model."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from hfcount.blueprints.blueprint import Blueprint
 from hfcount.checkpoints.bases import Base, base_of
@@ -12,13 +12,15 @@ from hfcount.checkpoints.gguf.config_from_metadata import blueprint_of
 from hfcount.checkpoints.gguf.files import FileSet, HeaderOrError, file_sets, headers
 from hfcount.checkpoints.gguf.findings import broken, finding, reason
 from hfcount.checkpoints.gguf.loaded import proven
+from hfcount.checkpoints.gguf.lora import LoraTarget, compare_lora
 from hfcount.checkpoints.gguf.split_set import check_pair, join
 from hfcount.checkpoints.gguf.summary import Remark, Role, architecture, bases, role
 from hfcount.checkpoints.inspection import Options
-from hfcount.errors import DocumentError
+from hfcount.errors import DocumentError, FetchError
 from hfcount.fetcher.interface import Request
 from hfcount.fetcher.location import Place
 from hfcount.formats.gguf.header import GgufHeader
+from hfcount.report.figures import Failure
 from hfcount.text import printable
 from hfcount.verifier.finding import Finding
 from hfcount.verifier.rules.hf716_base_not_compared import BaseNotCompared
@@ -98,6 +100,7 @@ def look(place: Place, request: Request, options: Options) -> GgufFiles:
     models = [file for file in files if file.role == "model" and file.header]
     if not models:
         return _without_model(place, request, files)
+    _beside(models, [file for file in files if file.role == "adapter" and file.header])
     first = max(models, key=lambda file: (file.sound, file.size or 0))
     base = base_of(place, request, bases(first.header) if first.header else ())
     if base is not None:
@@ -110,12 +113,58 @@ def _without_model(place: Place, request: Request, files: list[GgufFile]) -> Ggu
     first = next((file for file in files if file.header), files[0])
     adapters = [file for file in files if file.role == "adapter" and file.header]
     base = base_of(place, request, bases(adapters[0].header)) if adapters and adapters[0].header else None
+    if adapters and base is not None:
+        base = _held_against(base, adapters, request)
     for file in files:
-        if file in adapters and base is not None and base.blueprint is not None:
-            _adapter_against(base, file)
-        elif file.role and file.role in _APART:
+        if file.role and file.role in _APART and (base is None or file not in adapters):
             file.reasons.append(f"{printable(file.files.name)}: {_APART[file.role]}")
-    return GgufFiles(files, first, base if base and base.blueprint else None, None)
+    return GgufFiles(files, first, base, None)
+
+
+def _held_against(base: Base, adapters: Sequence[GgufFile], request: Request) -> Base | None:
+    """Holds adapters against the base that is named, a config or a GGUF file; None if the base was not asked for."""
+    from hfcount.checkpoints.gguf.lora_target import named_model, of_config, of_file  # few GGUF files are adapters
+
+    problem, model = base.problem, None
+    if problem is not None and base.binding and problem.kind == "NoConfig":
+        try:
+            model, problem = of_file(named_model(request)), None
+        except FetchError as error:
+            problem = Failure(kind=error.kind, message=str(error).rstrip("."))
+    if isinstance(model, str):
+        problem = Failure(kind="NotCompared", message=model)
+    if problem is not None:
+        if not base.binding:
+            return None
+        adapters[0].reasons.append(f"its base {base.label} cannot be compared: {problem.message}")
+        return replace(base, problem=problem)
+    for file in adapters:
+        if file.header:
+            target = model or (of_config(base.blueprint, base.values, file.header) if base.blueprint else None)
+            if isinstance(target, LoraTarget):
+                file.add(_named_by(base.label, compare_lora(file.header, target)))
+            elif isinstance(target, Remark):
+                file.add([target])
+    return base if model is None else replace(base, problem=None)
+
+
+def _named_by(base: str, remarks: Iterable[Remark]) -> list[Remark]:
+    return [remark._replace(facts={**remark.facts, "base": base}) for remark in remarks]
+
+
+def _beside(models: Sequence[GgufFile], adapters: Sequence[GgufFile]) -> None:
+    """Holds adapters against the models beside them, of which one has to fit."""
+    from hfcount.checkpoints.gguf.lora_target import of_file  # few GGUF files are adapters
+
+    for adapter in adapters:
+        targets = [of_file(model.header) for model in models if model.header]
+        fits = [
+            not any(remark.severity == "error" for remark in compare_lora(adapter.header, target))
+            for target in targets
+            if adapter.header and isinstance(target, LoraTarget)
+        ]
+        if not any(fits):
+            adapter.reasons.append(f"{printable(adapter.files.name)}: {_APART['adapter']}")
 
 
 def _examined(group: FileSet, read: Mapping[str, HeaderOrError], place: Place) -> GgufFile:
@@ -160,15 +209,6 @@ def _pair(files: Sequence[GgufFile]) -> None:
             projector.add(remarks[0])
 
 
-def _adapter_against(base: Base, file: GgufFile) -> None:
-    """Holds an adapter against the model that it is for."""
-    from hfcount.checkpoints.gguf.lora import compare_lora  # few GGUF files are adapters
-
-    if file.header and base.blueprint:
-        remarks = compare_lora(file.header, base.blueprint)
-        file.add([remark._replace(facts={**remark.facts, "base": base.label}) for remark in remarks])
-
-
 def _against(base: Base, models: Sequence[GgufFile]) -> None:
     """Holds models against the base; where that cannot be read, the first of them says so."""
     if base.problem and not base.binding:
@@ -180,9 +220,8 @@ def _against(base: Base, models: Sequence[GgufFile]) -> None:
             remarks = compare(model.header, base.blueprint, base.binding, positions_cut(base.values))
             known = {remark.kind for remark in check(model.header)}
             model.add(
-                [
-                    remark._replace(facts={**remark.facts, "base": base.label})
-                    for remark in remarks
-                    if remark.severity != "unverified" or remark.kind not in known
-                ]
+                _named_by(
+                    base.label,
+                    (remark for remark in remarks if remark.severity != "unverified" or remark.kind not in known),
+                )
             )

@@ -20,7 +20,9 @@ from hfcount.verifier.rules.hf715_bytes_after_end import BytesAfterEnd
 from hfcount.verifier.rules.hf717_tokenizer_absent import TokenizerAbsent
 from hfcount.verifier.rules.hf734_lora_unmatched import LoraUnmatched
 from hfcount.verifier.rules.hf735_lora_shape_differs import LoraShapeDiffers
-from hfcount.verifier.wording import some
+from hfcount.verifier.rules.hf739_lora_not_applied import LoraNotApplied
+from hfcount.verifier.rules.hf740_lora_partly_applied import LoraPartlyApplied
+from hfcount.verifier.wording import agree, some
 
 Facts = Mapping[str, Any]
 
@@ -62,6 +64,8 @@ def reason(remark: Remark) -> str:
             )
         case "name-unknown":
             return f"hfcount does not know the GGUF names of {some(fold(facts['tensors']))}"
+        case "lora-tie-unknown":
+            return "it adapts token_embd.weight, and hfcount does not know whether that is the head, too"
         case "layers-differ" if "tensors" in facts:
             return (
                 f"some layers have {some(fold(facts['tensors']))}; hfcount does not know whether all layers need them"
@@ -92,6 +96,8 @@ def _metadata(facts: Facts, common: Facts) -> Finding:
         case "rope":
             text = f"{facts['key']} is {facts['observed']:,}, but each head is {facts['expected']:,} wide."
             held = {"sizes": (f"{text} {LLAMA_CPP} refuses that.",), **_named(())}
+        case "says":
+            held = {"sizes": (facts["says"],), **_named(())}
         case "experts":
             text = f"{facts['key']} is {facts['observed']:,}, but no tensors of experts are stored."
             held = {"sizes": (text,), **_named(())}
@@ -112,6 +118,40 @@ def _ranks(facts: Facts, common: Facts) -> Finding:
     return MetadataDiffers(**common, halves=(text,), **_named([first, second]))
 
 
+def _said(facts: Facts, common: Facts) -> Finding:
+    return LoraNotApplied(**_of_lora(common, facts["says"]), **_named(()))
+
+
+def _strange(facts: Facts, common: Facts) -> Finding:
+    names = facts["tensors"]
+    says = f"{some(fold(names))} {agree(len(names), 'is', 'are')} no half of a pair: {LLAMA_CPP} refuses the file."
+    return LoraNotApplied(**_of_lora(common, says), **_named(names))
+
+
+def _architecture(facts: Facts, common: Facts) -> Finding:
+    own, wanted = (printable(facts[key], 60) or "(none)" for key in ("observed", "expected"))
+    says = (
+        f"its architecture is {own}, but {printable(facts['base'])} is {wanted}: {LLAMA_CPP} refuses it for this base."
+    )
+    held: dict[str, Any] = {"expected": wanted, "observed": own}
+    return LoraNotApplied(**_of_lora(common, says), **held, **_named(()))
+
+
+def _partly(facts: Facts, common: Facts) -> Finding:
+    return LoraPartlyApplied(**_of_lora(common, facts["says"]), **_named(()))
+
+
+def _norms(facts: Facts, common: Facts) -> Finding:
+    names = facts["tensors"]
+    says = f"it holds {some(fold(names))}, which {LLAMA_CPP} leaves out: it keeps those of the base."
+    return LoraPartlyApplied(**_of_lora(common, says), **_named(names))
+
+
+def _of_lora(common: Facts, says: str) -> dict[str, Any]:
+    file, severity = common["file"], common["severity"]
+    return {"file": file, "severity": severity, "statement": f"{printable(file)}: {says}"}
+
+
 def _unmatched(facts: Facts, common: Facts) -> Finding:
     outcome = f"{LLAMA_CPP} refuses to load it"
     held = {key: value for key, value in common.items() if key != "subject"}
@@ -119,7 +159,10 @@ def _unmatched(facts: Facts, common: Facts) -> Finding:
 
 
 def _widths(facts: Facts, common: Facts) -> Finding:
-    outcome, (_, wanted, stored) = f"{LLAMA_CPP} refuses to load it", facts["tensors"][0]
+    _, wanted, stored = facts["tensors"][0]
+    outcome = f"{LLAMA_CPP} refuses to load it"
+    if len(wanted) != len(stored) or wanted[-2:] == stored[-2:]:  # it compares the last two extents alone
+        outcome = f"{LLAMA_CPP} loads it, and aborts or reads beyond its end once it computes"
     held = {key: value for key, value in common.items() if key != "subject"}
     names = [name for name, _, _ in facts["tensors"]]
     return LoraShapeDiffers(**held, expected=wanted, observed=stored, outcome=outcome, **_named(names))
@@ -176,6 +219,11 @@ _FINDINGS: Mapping[str, Callable[[Facts, Facts], Finding]] = {
     "converter-added": _added,
     "bytes-after-end": _after,
     "tokenizer-absent": _wordless,
+    "lora-not-applied": _said,
+    "lora-strange": _strange,
+    "lora-architecture": _architecture,
+    "lora-partly-applied": _partly,
+    "lora-norms": _norms,
     "lora-unmatched": _unmatched,
     "lora-shape-differs": _widths,
 }

@@ -7,7 +7,7 @@ from pathlib import Path
 from hfcount.blueprints.blueprint import Blueprint
 from hfcount.checkpoints.forms import Besides
 from hfcount.checkpoints.gguf.examine import GgufFile, GgufFiles, look
-from hfcount.checkpoints.gguf.summary import summary
+from hfcount.checkpoints.gguf.summary import role, summary
 from hfcount.checkpoints.inspection import Contained, Evidence, Inspection, Options
 from hfcount.checkpoints.stored_rows import stored_rows
 from hfcount.fetcher.folder import FolderShards
@@ -104,7 +104,7 @@ def _checks(files: GgufFiles) -> Iterator[Check]:
     if first.header and first.sound:
         count = len(first.header.tensors)
         yield Check("metadata", count, count, f"by its own metadata{_unsaid(first.header)}")
-        if base and base.blueprint and not any(finding.code == "HF713" for finding in first.findings):
+        if base and not base.problem and not any(finding.code == "HF713" for finding in first.findings):
             yield Check("base", count, count, f"by {base.label}")
 
 
@@ -112,7 +112,7 @@ def _unsaid(header: GgufHeader) -> str:
     """What of a model its metadata does not say, so that nothing was compared with it; empty if it says all."""
     name = header.text("general.architecture")
     lacking = [what for key, what in _SIZES.items() if f"{name}.{key}" not in header.metadata]
-    if not lacking or name == "clip":
+    if not lacking or name == "clip" or role(header) == "adapter":
         return ""
     return f", which does not say {' and '.join(lacking)}: those were not compared"
 

@@ -11,6 +11,9 @@ from hfcount.formats.gguf.header import GgufHeader
 Role = Literal["model", "projector", "adapter", "imatrix", "vocabulary"]
 Severity = Literal["error", "note", "unverified"]
 
+HALVES = (".lora_a", ".lora_b")
+"""The ends of the names of a LoRA's matrices."""
+
 ADDED = frozenset(("rope_freqs", "rope_factors_long", "rope_factors_short"))
 """Tensors that a converter adds, of which no checkpoint has anything."""
 
@@ -58,11 +61,16 @@ def role(header: GgufHeader) -> Role:
     kind = header.text("general.type")
     if kind == "imatrix" or (header.tensors and all(name.endswith((".in_sum2", ".counts")) for name in header.tensors)):
         return "imatrix"
-    if kind == "adapter" or header.text("adapter.type"):
+    if kind == "adapter" or header.text("adapter.type") or _is_lora(header):
         return "adapter"
     if kind == "mmproj" or header.text("general.architecture") == "clip":
         return "projector"
     return "model" if header.tensors else "vocabulary"
+
+
+def _is_lora(header: GgufHeader) -> bool:
+    """Whether all tensors are a LoRA's, whatever the metadata says."""
+    return bool(header.tensors) and all(name.endswith(HALVES) for name in header.tensors)
 
 
 def summary(header: GgufHeader) -> GgufSummary:

@@ -180,9 +180,14 @@ def _missing(entry: Entry, place: Folder) -> PartMissing | None:
     if reason is None:
         return None
     if place.root:  # there is no such folder, nor the part at the top
-        return _lacks(entry, f"there is no folder {folder}", None)
+        return _lacks(entry, f"there is no folder {folder}", None, _has_words_of_its_own(entry))
     lacks, file = reason
-    return _lacks(entry, lacks.format(folder), file)
+    return _lacks(entry, lacks.format(folder), file, _NO_WORDS in lacks)
+
+
+def _has_words_of_its_own(entry: Entry) -> bool:
+    """Whether a part is a tokenizer with words: without a folder it is read from that of the pipeline."""
+    return "Token" in entry.kind and not is_foreign(entry) and not re.fullmatch(WITHOUT_WORDS, entry.kind)
 
 
 def _absent(entry: Entry, names: Sequence[str]) -> tuple[str, str | None] | None:
@@ -216,9 +221,9 @@ def _named(names: Sequence[str]) -> str:
     return named(sorted(names)).replace("{", "{{").replace("}", "}}")
 
 
-def _lacks(entry: Entry, lacks: str, file: str | None) -> PartMissing:
+def _lacks(entry: Entry, lacks: str, file: str | None, wordless: bool) -> PartMissing:
     where = f"{entry.name}/{file}" if file else _INDEX
-    key, wordless = None if file else entry.name, _NO_WORDS in lacks
+    key = None if file else entry.name
     return PartMissing(part=entry.name, by=entry.by, lacks=lacks, wordless=wordless, key=key, file=where)
 
 

@@ -149,7 +149,7 @@ class _Run(NamedTuple):
             return
         if entry.kind.endswith("Scheduler") and self.documents.place:
             name = SCHEDULER if folder.root else f"{entry.name}/{SCHEDULER}"
-            yield from scheduler_findings(entry, self.documents.place, name)
+            yield from scheduler_findings(entry, self.documents.place, name, self.listing.kind)
 
     def _words(self, entry: Entry, folder: Folder, contents: PartFolders) -> Words | None:
         """A tokenizer or processor of a local folder; None for other parts, or elsewhere."""

@@ -18,11 +18,14 @@ def _recorded() -> Mapping[str, Any]:
     return values
 
 
-def refused_values(kind: str, values: Mapping[str, Any], file: str) -> Iterator[SchedulerValueRefused]:
+def refused_values(
+    kind: str, values: Mapping[str, Any], file: str, pipeline: str = ""
+) -> Iterator[SchedulerValueRefused]:
     """HF822: the values of a scheduler's config that its class does not take: other words, or other types.
 
     Args:
         kind: the class; values: of the config, whose path is `file`.
+        pipeline: the class of the pipeline, which may compute with some of them.
     """
     recorded = _recorded()
     for key, words in recorded["words"].get(kind, {}).items():
@@ -33,6 +36,10 @@ def refused_values(kind: str, values: Mapping[str, Any], file: str) -> Iterator[
         for key in keys.split():
             if _is_read(key, values) and _TYPES.get(type(values[key])) in types.split():
                 yield SchedulerValueRefused(kind=kind, key=key, value=values[key], taken=_NUMERIC, file=file)
+    if pipeline in recorded["computing"].split() and kind in recorded["bounded"].split():
+        for key in _BOUNDS:
+            if _is_read(key, values) and type(values[key]) in _TYPES:
+                yield SchedulerValueRefused(kind=pipeline, key=key, value=values[key], taken=("a number",), file=file)
 
 
 def _is_read(key: str, values: Mapping[str, Any]) -> bool:
@@ -42,6 +49,9 @@ def _is_read(key: str, values: Mapping[str, Any]) -> bool:
         return False
     return not (key.startswith("beta_") and values.get("trained_betas") is not None)
 
+
+_BOUNDS = ("base_image_seq_len", "max_image_seq_len", "base_shift", "max_shift")
+"""What pipelines compute the shift of their timesteps from."""
 
 _NUMERIC = ("a number", "true and false")
 _TYPES = {str: "text", list: "list", dict: "object", type(None): "null"}

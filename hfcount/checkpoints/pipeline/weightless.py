@@ -20,11 +20,12 @@ from hfcount.verifier.token_ids import beyond
 from hfcount.verifier.tokenizer_files import lacks_half
 
 
-def scheduler_findings(entry: Entry, place: Place, path: str) -> Iterator[Finding]:
-    """HF822: values of a scheduler's config that its class refuses; or what is wrong with the document.
+def scheduler_findings(entry: Entry, place: Place, path: str, pipeline: str) -> Iterator[Finding]:
+    """HF822: values of a scheduler's config that its class or the pipeline refuses; or what is wrong with the document.
 
     Args:
         path: of the config.
+        pipeline: the class of the pipeline.
     """
     try:
         document = place.reader.document(path)
@@ -34,7 +35,7 @@ def scheduler_findings(entry: Entry, place: Place, path: str) -> Iterator[Findin
         return
     except FetchError:
         return
-    yield from refused_values(entry.kind, values, path)
+    yield from refused_values(entry.kind, values, path, pipeline)
 
 
 class Words(NamedTuple):

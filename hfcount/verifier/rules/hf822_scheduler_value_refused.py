@@ -8,10 +8,10 @@ from hfcount.verifier.loaders.labels import DIFFUSERS
 
 
 class SchedulerValueRefused(Finding):
-    """scheduler_config.json has a value that the class of the scheduler refuses.
+    """scheduler_config.json has a value that the class of the scheduler refuses, or that of the pipeline.
 
     Args:
-        kind: the class; key: the key of the config; value: what it has; taken: the values that the class takes.
+        kind: which class; key: the key of the config; value: what it has; taken: the values that the class takes.
     """
 
     code = "HF822"

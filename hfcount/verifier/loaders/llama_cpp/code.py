@@ -359,7 +359,9 @@ class Machine:
             if tensor is None or given & skipped:
                 file.used[name] += tensor is not None
                 return None
-            if not given & duplicated:
+            if given & duplicated:
+                file.shared.add(name)
+            else:
                 file.used[name] += 1
             return tensor
 

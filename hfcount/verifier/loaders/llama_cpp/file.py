@@ -64,12 +64,14 @@ class File:
     Attributes:
         used: how often each tensor was asked for.
         absent: those that were asked for, are not there, and need not be.
+        shared: those that stand in for another, as the embedding does for a head that is not stored.
     """
 
     def __init__(self, header: GgufHeader, architecture: str, n_tokens: int) -> None:
         self.header, self.architecture, self.n_tokens = header, architecture, n_tokens
         self.used: Counter[str] = Counter()
         self.absent: set[str] = set()
+        self.shared: set[str] = set()
 
     @property
     def n_token_types(self) -> int:

@@ -29,12 +29,16 @@ class Loading(NamedTuple):
         says: why it does not, as a sentence part whose subject is llama.cpp.
         source: file and line of its source.
         absent: tensors that it asks for, that are not there, and that it does without.
+        taken: tensors that it makes use of.
+        shared: those of them that stand in for another, too, as the embedding does for a head that is not stored.
     """
 
     loads: bool | None
     says: str = ""
     source: str = ""
     absent: frozenset[str] = frozenset()
+    taken: frozenset[str] = frozenset()
+    shared: frozenset[str] = frozenset()
 
 
 @cache
@@ -74,7 +78,8 @@ def loading(version: str, header: GgufHeader) -> Loading:
         return Loading(False, refused.says, f"{path}:{refused.line}" if refused.line else path)
     except NotRun as error:
         return Loading(None, f"does something here that is not known: {error}", path)
-    return Loading(True, source=path, absent=frozenset(file.absent))
+    shared = frozenset(file.shared)
+    return Loading(True, "", path, frozenset(file.absent), frozenset(file.used) | shared, shared)
 
 
 def _refused_file(header: GgufHeader, common: Mapping[str, Any]) -> tuple[str, str] | None:

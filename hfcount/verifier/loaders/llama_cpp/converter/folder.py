@@ -10,6 +10,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
+from hfcount.blueprints.blueprint import Blueprint
+from hfcount.formats.gguf.header import GgufHeader
 from hfcount.formats.json import parse_object
 from hfcount.text import printable
 from hfcount.verifier.loaders import recorded
@@ -124,6 +126,30 @@ def converted(
     return Converted("converts", model=model)
 
 
+class FileOfModel(NamedTuple):
+    """What the converter makes of a model, as far as all its layers have that in common.
+
+    Args:
+        architecture: as llama.cpp calls it.
+        shared: tensors that stand in for another, such as the embedding for a head that is not stored; None if that is
+            not known.
+    """
+
+    architecture: str
+    shared: frozenset[str] | None
+
+
+def file_of(version: str, values: Mapping[str, Any], blueprint: Blueprint) -> FileOfModel | None:
+    """What the converter makes of a model of which nothing but its config is known; None if that is not known."""
+    shortened, kept = shallow(values, _described(blueprint))
+    folder = Folder((), {"config.json": dict(values), _TOKENIZER: _vocabulary(values)})
+    result = converted(version, shortened, kept, folder)
+    if result.outcome != "converts" or result.model is None:
+        return None
+    loaded = loading(version, _header(result.model))
+    return FileOfModel(result.model.writer.architecture, loaded.shared if loaded.loads else None)
+
+
 def _source(model: Model | None) -> str:
     return f"{model.tick.file}:{model.tick.line}" if model and model.tick.file else _BASE
 
@@ -171,10 +197,7 @@ def _cured(
 
 def _loaded(loader: Loader, checkpoint: Checkpoint, model: Model) -> Reading:
     """What llama.cpp makes of the result."""
-    embedding = model.writer.tensors.get("token_embd.weight")
-    tokens = model.hparams.get("vocab_size")
-    count = tokens if isinstance(tokens, int) else embedding.shape[0] if embedding else 0
-    loaded = loading(loader.version, model.writer.header(count))
+    loaded = loading(loader.version, _header(model))
     if loaded.loads is None:
         return Reading(
             loader, "unknown", f"{loaded.says} with what its converter writes", evidence="none", source=loaded.source
@@ -184,6 +207,13 @@ def _loaded(loader: Loader, checkpoint: Checkpoint, model: Model) -> Reading:
     for says, codes in _losses(checkpoint, model):
         return Reading(loader, "differs", says, codes, "read", loaded.source)
     return Reading(loader, "whole", evidence="read", source=f"{LIBRARY}-{loader.version}.json")
+
+
+def _header(model: Model) -> GgufHeader:
+    """The header of what was written."""
+    embedding = model.writer.tensors.get("token_embd.weight")
+    tokens = model.hparams.get("vocab_size")
+    return model.writer.header(tokens if isinstance(tokens, int) else embedding.shape[0] if embedding else 0)
 
 
 def _losses(checkpoint: Checkpoint, model: Model) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -218,17 +248,22 @@ def _stored(checkpoint: Checkpoint) -> "Converted | tuple[dict[str, tuple[Sequen
     blueprint = checkpoint.blueprint
     if blueprint is None or checkpoint.announced:
         return Converted("unknown", "was given no headers", _BASE)
-    shapes: dict[str, tuple[Sequence[int], str]] = {
-        name: (tuple(map(int, leaf.shape)), "BF16")
-        for leaf in blueprint.leaves
-        if checkpoint.index is not None or (leaf.presence == "required" and not leaf.tied_to)
-        for name in leaf.names()
-    }
+    shapes = _described(blueprint, every=checkpoint.index is not None)
     if checkpoint.index is None:
         return shapes, frozenset()
     names = checkpoint.index.weight_map
     guessed = frozenset(name for name in names if name not in shapes)
     return {name: shapes.get(name, ((1,), "BF16")) for name in names}, guessed
+
+
+def _described(blueprint: Blueprint, every: bool = False) -> dict[str, tuple[Sequence[int], str]]:
+    """Shape and dtype of each tensor that a checkpoint has to hold, or of `every` one that it may."""
+    return {
+        name: (tuple(map(int, leaf.shape)), "BF16")
+        for leaf in blueprint.leaves
+        if every or (leaf.presence == "required" and not leaf.tied_to)
+        for name in leaf.names()
+    }
 
 
 def _in_files(checkpoint: Checkpoint) -> "Converted | tuple[dict[str, tuple[Sequence[int], str]], frozenset[str]]":
