@@ -86,6 +86,28 @@ def test_sections_of_rotary_positions(kind: str, settings: Json | None, key: str
     assert found == ([] if key is None else [key])
 
 
+@pytest.mark.parametrize(
+    ("kind", "short", "long", "key"),
+    [
+        ("llama", 4, 4, None),
+        ("llama", 1, 9, None),  # one for all, and those for long texts are not looked at before there is one
+        ("llama", 3, 4, "short_factor"),
+        ("phi3", 4, 4, None),
+        ("phi3", 1, 4, "short_factor"),
+        ("phi3", 4, 3, "long_factor"),
+        ("glm", 2, 2, None),  # half of the features are turned
+        ("glm", 4, 4, "short_factor"),
+        ("deepseek_v4", 3, 3, None),  # the share follows from another key
+    ],
+)
+def test_factors_of_rotary_positions(kind: str, short: int, long: int, key: str | None) -> None:
+    settings = {"rope_type": "longrope", "short_factor": [1.0] * short, "long_factor": [1.0] * long}
+    width = {"hidden_size": 32, "num_attention_heads": 4} if kind == "phi3" else {"head_dim": 8}
+    values = {"rope_scaling": settings, **width, **({"qk_rope_head_dim": 8} if kind == "deepseek_v4" else {})}
+    found = [refusal.key for refusal in refusals(values, kind) if "factor" in refusal.key]
+    assert found == ([] if key is None else [f"rope_scaling.{key}"])
+
+
 def problems(kind: str, path: str = "backbone_config.", **changes: Any) -> list[str]:
     values: Json = json.loads((ARCHITECTURES / f"{kind}.json").read_text())["config"]
     return [refusal.key for refusal in refusals({**values, **changes}, kind, path)]
