@@ -734,6 +734,18 @@ def test_an_encoder_within_a_model_may_attend_to_another() -> None:
     assert any("EncDecAttention" in name for name in _shapes("musicgen", {"text_encoder": encoder})[0])
 
 
+@pytest.mark.parametrize("name", ["deberta", "deberta-v2"])
+@pytest.mark.parametrize(
+    ("ways", "built"), [("P2C | c2p", 2), (["p2c", "c2p"], 2), (["P2C", "c2p"], 1), (["P2C"], 0), ([], 0)]
+)
+def test_a_text_of_ways_to_compare_is_in_any_case_and_entries_of_a_list_are_not(
+    name: str, ways: str | list[str], built: int
+) -> None:
+    shapes, _ = _shapes(name, {"pos_att_type": ways, "relative_attention": True, "share_att_key": False})
+    found = [one for one in shapes if "layer.0.attention.self.pos_" in one and one.endswith("weight")]
+    assert len(found) == built
+
+
 def test_parts_that_the_named_class_has_not_are_only_parsed() -> None:
     whole = {**_recorded("moshi"), "architectures": ["MoshiForCausalLM"]}
     odd = {"depth_decoder_config": {"model_type": "moshi_depth", "hidden_act": "none such"}}
