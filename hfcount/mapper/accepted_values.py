@@ -27,6 +27,8 @@ class AcceptedValues(NamedTuple):
         activations: keys that name an activation.
         dropouts: keys that hold the share of a dropout.
         fixed: keys that the class alone sets, and that no config may have.
+        within: the key of a nested config that the class reads in place of the whole, if it is there.
+        replaced: keys of nested configs, by path, in whose place the class sets what it takes from elsewhere.
         kinds: lists of kinds of layers that may hold no others than transformers names.
         rotates: kinds of these beside those of all classes, where its models look up by them how to make them.
         turning: where its models look up rotary positions by the kind of layer, the kinds that it brings entries for:
@@ -51,6 +53,8 @@ class AcceptedValues(NamedTuple):
     activations: frozenset[str] = frozenset()
     dropouts: frozenset[str] = frozenset()
     fixed: frozenset[str] = frozenset()
+    within: str = ""
+    replaced: frozenset[str] = frozenset()
     kinds: frozenset[str] = frozenset()
     rotates: frozenset[str] = frozenset()
     turning: Mapping[str, frozenset[str]] = {}
@@ -86,6 +90,8 @@ def accepted_values(kind: str) -> AcceptedValues | None:
         activations=names("activations"),
         dropouts=names("dropouts"),
         fixed=names("fixed"),
+        within=row.get("within", ""),
+        replaced=names("replaced"),
         kinds=names("kinds"),
         rotates=names("rotates"),
         turning=turning,

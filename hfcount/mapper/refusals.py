@@ -22,6 +22,10 @@ _QUANTIZATION = "quantization_config"
 _UNTOLD = "nothing else says how to read the weights"
 
 
+_INSTEAD = "absent, because the class reads it in place of the whole config (the auto classes do not)"
+"""Of the key of the nested configs that a class is for (5.24.0, configuration_utils.py:887)."""
+
+
 class Refusal(NamedTuple):
     """One value that transformers refuses: the full path of its key, the value, and what is needed in its place.
 
@@ -48,7 +52,12 @@ class Refusal(NamedTuple):
 
 
 def refusals(
-    values: Mapping[str, Any], kind: Any, path: str = "", unused: Collection[str] = (), parsed: bool = False
+    values: Mapping[str, Any],
+    kind: Any,
+    path: str = "",
+    unused: Collection[str] = (),
+    parsed: bool = False,
+    replaced: Collection[str] = (),
 ) -> Iterator[Refusal]:
     """What transformers refuses in a config and in those nested in it; nothing of a type that it does not have.
 
@@ -58,6 +67,7 @@ def refusals(
         path: the keys that lead to this part of the document, such as `text_config.`.
         unused: nested configs of which the model that is named has no part.
         parsed: whether no model is built of it: then what its class takes is all that counts.
+        replaced: keys of which nothing is built, since another class sets what counts.
     """
     accepted = accepted_values(kind) if isinstance(kind, str) else None
     if accepted is None or (not path and _has_own_code(values)):
@@ -65,7 +75,7 @@ def refusals(
     known, built = declared(kind), None if parsed else built_values(kind, version())
     accepted = accepted._replace(activations=frozenset(), filled=frozenset(), sides=frozenset()) if parsed else accepted
     alone = set[str]()  # what is refused whatever the other keys are
-    for refusal in _alone(accepted, values, known, built, path):
+    for refusal in _alone(accepted, values, known, built, (path, replaced)):
         if refusal.sure:
             alone.add(refusal.key)
         yield refusal
@@ -87,19 +97,37 @@ def refusals(
         if f"{path}{name}" not in alone:
             inside = isinstance(values.get(name), list) and values[name] is not value
             yield Refusal(f"{path}{name}", value, needed, inside=inside)
+    if not path and accepted.within in values and _hides(values, accepted.within, known):
+        yield Refusal(accepted.within, values[accepted.within], _INSTEAD)
     for name in known.parts:
         if isinstance(values.get(name), dict):
             yield from _of_part(values, kind, name, path, parsed or name in unused)
 
 
+def _hides(values: Mapping[str, Any], name: str, known: Declared) -> bool:
+    """Whether a nested config in place of the whole is another."""
+    inner = values[name]
+    keys = [key for key in values if known.names.get(key, key) in known.keys]
+    return not isinstance(inner, dict) or any(key not in inner or inner[key] != values[key] for key in keys)
+
+
 def _alone(
-    accepted: AcceptedValues, values: Mapping[str, Any], known: Declared, built: BuiltValues | None, path: str
+    accepted: AcceptedValues,
+    values: Mapping[str, Any],
+    known: Declared,
+    built: BuiltValues | None,
+    place: tuple[str, Collection[str]],
 ) -> Iterator[Refusal]:
-    """Values that are refused whatever the other keys are, and lists that are too short for some models."""
+    """Values that are refused whatever the other keys are, and lists that are too short for some models.
+
+    Args:
+        place: the keys that lead to the config, and those of which nothing is built there.
+    """
+    path, replaced = place
     for name, value in values.items():
         if path and name in _ATTENTION:  # overwritten by that of the whole (5.24.0, configuration_utils.py:599)
             continue
-        recorded = None if _is_replaced(name, values) else built
+        recorded = None if name in replaced or _is_replaced(name, values) else built
         if needed := _of_key(accepted, recorded, name, known.names.get(name, name), values):
             yield Refusal(f"{path}{name}", value, needed)
         elif isinstance(value, list) and (needed := _short(accepted, name, values, _depth(values, known))):
@@ -160,7 +188,9 @@ def _of_part(values: Mapping[str, Any], kind: str, name: str, path: str, parsed:
         yield Refusal(f"{path}{name}.model_type", kind, "the type of a model within this one")
         return
     below, told = declared(kind).part(name, inner).kind, set[str]()
-    for refusal in refusals(inner, below, f"{path}{name}.", parsed=parsed):
+    accepted = accepted_values(kind)
+    taken = [key.removeprefix(f"{name}.") for key in accepted.replaced] if accepted else []
+    for refusal in refusals(inner, below, f"{path}{name}.", parsed=parsed, replaced=taken):
         told.add(refusal.key)
         yield refusal
     if built and below == declared(kind).part(name, None).kind:  # of which it is recorded
@@ -223,6 +253,12 @@ def _needed(accepted: AcceptedValues, name: str, value: Any) -> str | None:
     if type(value) in (int, float):
         return _bounded(accepted, name, value)
     return _worded(accepted, name, value) if isinstance(value, str) else None
+
+
+def is_refused_by_type(kind: str, key: str, value: Any) -> bool:
+    """Whether the class of a model_type refuses a value whatever the other keys are, and whatever is built of it."""
+    accepted = accepted_values(kind)
+    return accepted is not None and _needed(accepted, key, value) is not None
 
 
 def _bounded(accepted: AcceptedValues, name: str, value: float) -> str | None:

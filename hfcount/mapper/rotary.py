@@ -8,7 +8,7 @@ from typing import Any
 
 from hfcount.mapper.accepted_values import ABSENT, AcceptedValues, Problem, renamed, shared
 from hfcount.mapper.built_values import BuiltValues
-from hfcount.mapper.class_defaults import version
+from hfcount.mapper.class_defaults import declared, version
 from hfcount.mapper.rotary_tables import kindless, labels, rotary_tables
 
 _NEEDED: Mapping[str, tuple[str, ...]] = {
@@ -52,7 +52,19 @@ def rope(
     if turns and without and tables.kindless is not None and not tables.refuses(without):
         return
     if given and (accepted.rope or name == "rope_scaling"):
-        yield from _given(accepted, name, values, turns, (built, labels(values, kind)))
+        found = [*_given(accepted, name, values, turns, (built, labels(values, kind)))]
+        yield from found
+        if turns and not found and isinstance(given, dict):
+            yield from _factors(name, values, kind)
+
+
+def _factors(name: str, values: Mapping[str, Any], kind: str) -> Iterator[Problem]:
+    """Lists with other than the factors that the features of a head need."""
+    given = values[name]
+    if given.get("rope_type", given.get("type")) == "longrope":
+        tables = rotary_tables(kind, version())
+        for key, needed in tables.uneven_factors(given, values, declared(kind).keys):
+            yield f"{name}.{key}", given[key], f"a list of {needed} numbers"
 
 
 def _is_unread(built: BuiltValues | None, key: str) -> bool:

@@ -25,6 +25,9 @@ _SAYS = {
 _LABELS: Mapping[str, frozenset[str]] = {"deepseek_v4": frozenset({"main", "compress"})}
 """Names of entries that are no kinds of layers (transformers 5.24.0: configuration_deepseek_v4.py:186)."""
 
+_TURNED = "qk_rope_head_dim"
+"""The width of what is turned, which gives its share in older configs (5.24.0: configuration_deepseek_v4.py:286)."""
+
 _LARGEST = 4
 """The largest width of a head that may be odd."""
 
@@ -59,6 +62,9 @@ class RotaryTables(NamedTuple):
         typed: whether `type` of rope_scaling counts where rope_type beside it says another kind.
         odd: how an odd width of a head is refused: `given` as head_dim, or `divided` of hidden_size.
         kindless: what settings without a kind may not be, by place; None where that is not recorded.
+        factors: how the number of entries is found that short_factor needs, as `odd` says it: `one`, if one may not
+            stand for all, and `long`, if long_factor needs as many.
+        share: of a head's features that is turned where no key says so.
     """
 
     unread: Mapping[str, str]
@@ -68,6 +74,8 @@ class RotaryTables(NamedTuple):
     odd: frozenset[str]
     typed: bool = False
     kindless: Mapping[str, str] | None = None
+    factors: frozenset[str] = frozenset()
+    share: float = 1.0
 
     def refuses(self, settings: Kindless) -> bool:
         """Whether settings without a kind are refused; False where that is not recorded."""
@@ -80,22 +88,46 @@ class RotaryTables(NamedTuple):
             values: the config.
             usual: the defaults of absent keys.
         """
-        width = values.get("head_dim", usual.get("head_dim"))
-        asked = "given" in self.odd
-        if width is None:
-            size, heads = (values.get(key, usual.get(key)) for key in ("hidden_size", "num_attention_heads"))
-            width = size // heads if type(size) is int and type(heads) is int and heads > 0 else None
-            asked = "divided" in self.odd
-        if not asked or type(width) is not int or width <= _LARGEST or width % 2 == 0:
+        width = _width(self.odd, values, usual)
+        if width is None or width <= _LARGEST or width % 2 == 0:
             return None
         return width if all(int(width * share) == width for share in _shares(values, usual)) else None
+
+    def uneven_factors(self, settings: Values, values: Values, usual: Values) -> Iterator[tuple[str, int]]:
+        """The lists of factors that have not as many entries as are needed, by name, and how many that are.
+
+        Args:
+            settings: of rotary positions, of the kind longrope.
+        """
+        width = None if _TURNED in values and self.share != 1 else _width(self.factors, values, usual)
+        shares = (
+            {*_shares(values, {"partial_rotary_factor": self.share, **usual})} if width is not None else set[float]()
+        )
+        if width is None or len(shares) != 1:
+            return
+        needed = (int(width * shares.pop()) + 1) // 2
+        for name in ("short_factor", *(["long_factor"] if "long" in self.factors else [])):
+            count = len(settings[name]) if isinstance(settings.get(name), list) else needed
+            # One factor counts for all, and several for one.
+            if count != needed and ("one" in self.factors or (count != 1 and needed != 1)):
+                yield name, needed
+
+
+def _width(asked: frozenset[str], values: Values, usual: Values) -> int | None:
+    """The width of a head by a key that is asked for it; None if it is not known, or not asked for."""
+    width = values.get("head_dim", usual.get("head_dim"))
+    if width is not None:
+        return width if "given" in asked and type(width) is int else None
+    size, heads = (values.get(key, usual.get(key)) for key in ("hidden_size", "num_attention_heads"))
+    known = "divided" in asked and type(size) is int and type(heads) is int and heads > 0
+    return size // heads if known else None
 
 
 @lru_cache(256)
 def rotary_tables(kind: str, version: str) -> RotaryTables:
     """What a version makes of the settings of a type; empty where nothing is recorded."""
     row = (json_lines.of_kind(_file(), kind) or {}).get(version, {})
-    words = {name: frozenset(row.get(name, "").split()) for name in ("top", "odd")}
+    words = {name: frozenset(row.get(name, "").split()) for name in ("top", "odd", "factors")}
     pattern = row.get("kindless")
     return RotaryTables(
         row.get("unread", {}),
@@ -103,6 +135,7 @@ def rotary_tables(kind: str, version: str) -> RotaryTables:
         row.get("refused", {}),
         **words,
         typed=row.get("typed", False),
+        share=row.get("share", 1.0),
         kindless=None if pattern is None else _patterns()[pattern],
     )
 

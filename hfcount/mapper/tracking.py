@@ -6,6 +6,7 @@ from math import inf
 from typing import Any, Self
 
 from hfcount.errors import ConfigError, Variant
+from hfcount.mapper.accepted_values import accepted_values
 from hfcount.mapper.class_defaults import Declared, declared, declares
 from hfcount.mapper.keys_without_shape import may_bear
 from hfcount.mapper.trained_keys import trained_keys
@@ -212,10 +213,19 @@ class Tracked:
     def _below(self, name: str, values: Mapping[str, Any] | None, defaults: Mapping[str, Any] | None = None) -> Self:
         part = self._declared().part(name, values)
         where, path = f"{self.where}: {name}", f"{self._path}{name}."
-        below = type(self)(values or {}, where, self.family, path, self._chosen, part.kind)
+        taken = self._without_replaced(name, values or {}, part.kind)
+        below = type(self)(taken, where, self.family, path, self._chosen, part.kind)
         below._problems = self._problems
         below.assuming(defaults or {})
         return below.assuming(part.absent) if values is None or part.merged else below
+
+    def _without_replaced(self, name: str, values: Mapping[str, Any], kind: str) -> Mapping[str, Any]:
+        """The values of a part but for sizes below 1, and null, in whose place the class of the whole sets others."""
+        odd = [key for key, value in values.items() if value is None or (type(value) is int and value < 1)]
+        accepted = accepted_values(self.kind) if odd and isinstance(self.kind, str) else None
+        usual = declared(kind).keys if accepted and accepted.replaced else {}
+        dropped = {key for key in odd if usual.get(key) and accepted and f"{name}.{key}" in accepted.replaced}
+        return {key: value for key, value in values.items() if key not in dropped} if dropped else values
 
     def _declared(self) -> Declared:
         return declared(self.kind) if isinstance(self.kind, str) else declared("")

@@ -694,11 +694,56 @@ def test_levit_needs_all_of_what_leads_to_the_next_stage(down: Any) -> None:
         _shapes("levit", {"down_ops": down})
 
 
-@pytest.mark.parametrize("name", ["bert", "bert-generation", "convbert", "roberta"])
+@pytest.mark.parametrize("name", ["bert", "bert-generation", "convbert", "dpr", "roberta"])
 def test_only_a_decoder_attends_to_an_encoder(name: str) -> None:
     assert any("cross" in one for one in _shapes(name, {"add_cross_attention": True, "is_decoder": True})[0])
     with pytest.raises(ConfigError, match="is_decoder"):
         _shapes(name, {"add_cross_attention": True, "is_decoder": False})
+
+
+@pytest.mark.parametrize(
+    ("name", "key"),
+    [
+        ("align", "text_config"),
+        ("altclip", "text_config"),
+        ("chinese_clip", "text_config"),
+        ("clap", "text_config"),
+        ("layoutlm", ""),
+        ("layoutlmv3", ""),
+        ("longformer", ""),
+        ("markuplm", ""),
+        ("visual_bert", ""),
+    ],
+)
+def test_encoders_that_attend_to_nothing_else(name: str, key: str) -> None:
+    recorded = _recorded(name)
+    asked = {"add_cross_attention": True, "is_decoder": False}
+    assert _shapes(name, {key: {**recorded[key], **asked}} if key else asked) == _shapes(name, {})
+
+
+def test_a_decoder_of_proteins_attends_to_an_encoder() -> None:
+    encoder = {**_recorded("evolla")["protein_encoder_config"], "add_cross_attention": True}
+    shapes, _ = _shapes("evolla", {"protein_encoder_config": {**encoder, "is_decoder": True}})
+    assert "protein_encoder.model.encoder.layer.0.crossattention.LayerNorm.bias" in shapes
+    with pytest.raises(ConfigError, match="is_decoder"):
+        _shapes("evolla", {"protein_encoder_config": encoder})
+
+
+def test_an_encoder_within_a_model_may_attend_to_another() -> None:
+    encoder = {**_recorded("musicgen")["text_encoder"], "is_decoder": True}
+    assert any("EncDecAttention" in name for name in _shapes("musicgen", {"text_encoder": encoder})[0])
+
+
+@pytest.mark.parametrize("name", ["deberta", "deberta-v2"])
+@pytest.mark.parametrize(
+    ("ways", "built"), [("P2C | c2p", 2), (["p2c", "c2p"], 2), (["P2C", "c2p"], 1), (["P2C"], 0), ([], 0)]
+)
+def test_a_text_of_ways_to_compare_is_in_any_case_and_entries_of_a_list_are_not(
+    name: str, ways: str | list[str], built: int
+) -> None:
+    shapes, _ = _shapes(name, {"pos_att_type": ways, "relative_attention": True, "share_att_key": False})
+    found = [one for one in shapes if "layer.0.attention.self.pos_" in one and one.endswith("weight")]
+    assert len(found) == built
 
 
 def test_parts_that_the_named_class_has_not_are_only_parsed() -> None:

@@ -86,6 +86,57 @@ def test_sections_of_rotary_positions(kind: str, settings: Json | None, key: str
     assert found == ([] if key is None else [key])
 
 
+@pytest.mark.parametrize(
+    ("kind", "short", "long", "key"),
+    [
+        ("llama", 4, 4, None),
+        ("llama", 1, 9, None),  # one for all, and those for long texts are not looked at before there is one
+        ("llama", 3, 4, "short_factor"),
+        ("phi3", 4, 4, None),
+        ("phi3", 1, 4, "short_factor"),
+        ("phi3", 4, 3, "long_factor"),
+        ("glm", 2, 2, None),  # half of the features are turned
+        ("glm", 4, 4, "short_factor"),
+        ("deepseek_v4", 3, 3, None),  # the share follows from another key
+    ],
+)
+def test_factors_of_rotary_positions(kind: str, short: int, long: int, key: str | None) -> None:
+    settings = {"rope_type": "longrope", "short_factor": [1.0] * short, "long_factor": [1.0] * long}
+    width = {"hidden_size": 32, "num_attention_heads": 4} if kind == "phi3" else {"head_dim": 8}
+    values = {"rope_scaling": settings, **width, **({"qk_rope_head_dim": 8} if kind == "deepseek_v4" else {})}
+    found = [refusal.key for refusal in refusals(values, kind) if "factor" in refusal.key]
+    assert found == ([] if key is None else [f"rope_scaling.{key}"])
+
+
+@pytest.mark.parametrize(
+    ("kind", "part", "key"),
+    [
+        ("blip", "text_config", "encoder_hidden_size"),
+        ("blip-2", "qformer_config", "encoder_hidden_size"),
+        ("clap", "audio_config", "projection_dim"),
+        ("hunyuan_vl", "vision_config", "text_hidden_size"),
+        ("idefics2", "perceiver_config", "hidden_size"),
+        ("inkling_mm_model", "audio_config", "text_hidden_size"),
+        ("step3p7", "vision_config", "intermediate_size"),
+    ],
+)
+def test_sizes_that_the_class_of_the_whole_sets_may_be_none(kind: str, part: str, key: str) -> None:
+    values: Json = json.loads((ARCHITECTURES / f"{kind}.json").read_text())["config"]
+    usual = hfcount.blueprint(values)
+    for size in (-1, 0):
+        blueprint = hfcount.blueprint({**values, part: {**values[part], key: size}})
+        assert (blueprint.problems, blueprint.total) == (usual.problems, usual.total)
+
+
+def test_a_nested_config_that_the_class_reads_in_place_of_the_whole() -> None:
+    values: Json = json.loads((ARCHITECTURES / "clip_vision_model.json").read_text())["config"]
+    within = [
+        [problem.key for problem in hfcount.blueprint({**values, "vision_config": inner}).problems]
+        for inner in (values, {**values, "hidden_size": 8}, {}, None)
+    ]
+    assert within == [[], *3 * [["vision_config"]]]
+
+
 def problems(kind: str, path: str = "backbone_config.", **changes: Any) -> list[str]:
     values: Json = json.loads((ARCHITECTURES / f"{kind}.json").read_text())["config"]
     return [refusal.key for refusal in refusals({**values, **changes}, kind, path)]

@@ -8,6 +8,9 @@ It writes hfcount/mapper/rotary.json, a line for each model_type, by version, fo
 - `refused`: kinds by form with which no table is made.
 - `typed`: whether `type` of rope_scaling counts where rope_type beside it says another kind.
 - `odd`: how an odd width of a head is refused: `given` as head_dim, or `divided`, of hidden_size by the heads.
+- `factors`: how the number of entries is found that short_factor needs: of head_dim that is `given`, or `divided`;
+  `one`, if it may not have one for all either, and `long`, if long_factor needs as many; `share` is that of a head's
+  features that is turned where no key says so, if it is not 1.
 - `kindless`: the number of one of the patterns at the top: what settings without a kind are refused, by place.
 """
 
@@ -24,6 +27,9 @@ from loading_rotary import Json
 
 FILE = Path(__file__).parents[2] / "hfcount" / "mapper" / "rotary.json"
 THETA = 123_457.0
+WIDTHS = (48, 96)
+"""Features of a head, of which most shares that are turned are even."""
+
 AT_REST = ("default", "dynamic", "longrope")
 """Kinds whose table is that of positions that are not scaled, until a sequence is long or a factor is not 1."""
 
@@ -60,6 +66,7 @@ def described(config: Any) -> Json:
             "refused": _words(refused),
             "top": _top(config, tables, forms),
             "typed": _is_typed(config, tables, forms, made),
+            **_factors(config, tables, usual, heads),
         }
     return {name: value for name, value in found.items() if value}
 
@@ -95,6 +102,36 @@ def _odd(config: Any, usual: Any, heads: Any) -> str:
         null = {"head_dim": None} if "head_dim" in vars(usual) else {}
         asked.append(("divided", {"hidden_size": 7 * heads, **null}))
     return " ".join(word for word, values in asked if _refuses_odd(config, values))
+
+
+def _factors(config: Any, tables: list[Any], usual: Any, heads: Any) -> Json:
+    """How many entries the lists of factors need."""
+    share, found = loading_rotary._share(usual), list[set[str]]()
+    for width in WIDTHS:
+        asked: list[tuple[str, Json]] = [("given", {"head_dim": width})]
+        if isinstance(heads, int):
+            null = {"head_dim": None} if "head_dim" in vars(usual) else {}
+            asked.append(("divided", {"hidden_size": width * heads, **null}))
+        rows = -(-int(width * share) // 2)
+        found.append({word for by, sizes in asked for word in _needs(config, tables, sizes, rows, by)})
+    words = " ".join(sorted(set.intersection(*found)))
+    return {"factors": words, **({"share": share} if share != 1 else {})} if words else {}
+
+
+def _needs(config: Any, tables: list[Any], sizes: Json, rows: int, word: str) -> list[str]:
+    """What is recorded of a config with these sizes; nothing if lists of as many factors are not needed."""
+
+    def is_made(short: int, long: int, bare: bool) -> bool:
+        factors = {"short_factor": [1.0] * short, "long_factor": [2.0] * long}
+        further = {"rope_type": "longrope", "factor": 2.0, "original_max_position_embeddings": 32}
+        # Early classes of version 4 take no more keys than they need.
+        settings = {**factors, **({"type": "longrope"} if bare else further)}
+        return bool(_table(config, tables, {**sizes, "rope_scaling": settings}))
+
+    bare = not is_made(rows, rows, False)
+    if is_made(rows - 1, rows, bare) or is_made(rows + 1, rows, bare) or not is_made(rows, rows, bare):
+        return []
+    return [word, *([] if is_made(1, rows, bare) else ["one"]), *([] if is_made(rows, 1, bare) else ["long"])]
 
 
 def _refuses_odd(config: Any, values: Json) -> bool:

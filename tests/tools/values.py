@@ -101,6 +101,8 @@ def described(kind: Any) -> Json:
         "limits": limits,
         "activations": " ".join(sorted({*words, *_activations(kind), *_looked_up(kind)})),
         "dropouts": " ".join(sorted(_dropouts(kind))),
+        "within": kind.base_config_key if isinstance(kind.base_config_key, str) else "",
+        "replaced": " ".join(sorted(_replaced(kind))),
         "fixed": " ".join(name for name in dir(kind) if name not in common and _is_fixed(kind, name)),
         "kinds": " ".join(name for name in ("layer_types", "mlp_layer_types") if _checks_kinds(kind, name)),
         "rope": any(field.name == "rope_parameters" for field in fields(kind)),
@@ -257,6 +259,26 @@ def _parts(kind: Any) -> Iterator[Any]:
             if hasattr(one.config_class, "__dataclass_fields__") or not known
             else CONFIG_MAPPING[one.model_type]
         )
+
+
+def _replaced(kind: Any) -> Iterator[str]:
+    """Keys of nested configs in whose place the class of the whole sets what it takes from elsewhere."""
+    try:
+        usual = kind().to_dict()
+    except Exception:  # a class that needs more than that
+        return
+    for part in kind.sub_configs:
+        for key, value in (usual[part] or {}).items() if isinstance(usual.get(part), dict | None) else ():
+            given = deepcopy(usual)
+            if type(value) not in (bool, int, float):
+                continue
+            given[part][key] = not value if isinstance(value, bool) else value + (2 if type(value) is int else 0.25)
+            try:
+                taken = kind.from_dict(given).to_dict().get(part)
+            except Exception:  # of any kind, since each class refuses in its own way
+                continue
+            if isinstance(taken, dict) and taken.get(key) == value:
+                yield f"{part}.{key}"
 
 
 def _dropouts(kind: Any) -> Iterator[str]:

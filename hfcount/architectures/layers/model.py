@@ -175,7 +175,6 @@ def encoder(
     rotary: bool = False,
     types: bool = True,
     narrow: bool = False,
-    attends: bool = True,
 ) -> Spec:
     """An encoder like BERT: learned positions, token types, layers of attention and two projections.
 
@@ -189,7 +188,6 @@ def encoder(
         rotary: whether its positions may be rotary.
         types: whether there is a table of token types.
         narrow: whether the embedding has a separate width even without the key embedding_size.
-        attends: whether its layers may attend to another encoder, which only those of a decoder do.
     """
     # Code of other models has these types, too, and says so by positions of another kind.
     if c.value("position_embedding_type") in ("alibi", *(() if rotary else ("rope", "rotary"))):
@@ -207,7 +205,7 @@ def encoder(
     kinds = c.int("type_vocab_size") if types else None
     fields: Fields = {"hidden": d, "positions": c.int("max_position_embeddings"), "token_types": kinds}
     spec = decoder_spec(c, layer, heads=heads, tied=tied, **fields)
-    return spec.replace(causal=decoding and is_causal(c, crossed and attends), uncounted=ACROSS if crossed else "")
+    return spec.replace(causal=decoding and is_causal(c, crossed), uncounted=ACROSS if crossed else "")
 
 
 def is_causal(c: Config, crossed: bool) -> bool:

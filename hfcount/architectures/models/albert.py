@@ -21,10 +21,10 @@ def spec(c: Config) -> Spec[Albert]:
     depth = keys.layer_count(c)  # how often all groups together are passed, in turn
     groups = c.int("num_hidden_groups", default=1, maximum=MAX_LAYERS)
     sizes, heads = Albert.read(c), ("ForMaskedLM", *keys.ENCODER_HEADS[2:], "ForPreTraining")
-    known = keys.encoder(c, attends=False, heads=heads, narrow=True)
+    known = keys.encoder(c, decoding=False, heads=heads, narrow=True)
     layer = known.layers[0].layer.replace(repeats=int(depth // groups * sizes.inner_group_num))
     why = "" if depth % groups == 0 else "its groups of layers are not passed equally often"
-    return known.replace(layers=tuple(keys.uniform(layer, groups)), causal=False, uncounted=why).having(sizes)
+    return known.replace(layers=tuple(keys.uniform(layer, groups)), uncounted=why).having(sizes)
 
 
 def blueprint(s: Spec[Albert]) -> Block:

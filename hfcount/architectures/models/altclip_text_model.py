@@ -16,11 +16,7 @@ class AltclipTextModel(Sizes):
 
 def spec(c: Config) -> Spec[AltclipTextModel]:
     out = keys.dim("d_p", c.int("project_dim"))
-    return (
-        keys.encoder(c, attends=False, heads=("Model",))
-        .replace(causal=False)
-        .having(AltclipTextModel.read(c, project_dim=out))
-    )
+    return keys.encoder(c, decoding=False, heads=("Model",)).having(AltclipTextModel.read(c, project_dim=out))
 
 
 def blueprint(s: Spec[AltclipTextModel]) -> Block:

@@ -13,12 +13,15 @@ CLASSES = ("BertSpladeSparseEmbeddingModel",)
 IGNORED = ("pooler_fc_size", "pooler_num_attention_heads", "pooler_num_fc_layers", "pooler_size_per_head")
 RETYPED = {"bert": ("alibi_starting_size", None, "mosaic_bert")}
 
+_ENCODING = ("align_text_model", "chinese_clip_text_model")
+"""Types whose layers attend to nothing else."""
+
 _ENDINGS = ("LMHeadModel", *keys.ENCODER_HEADS, "ForPreTraining", "ForNextSentencePrediction")
 _HEADS = keys.named([ending for ending in _ENDINGS if ending != "ForCausalLM"], SpladeSparseEmbeddingModel="masked_lm")
 
 
 def spec(c: Config) -> Spec:
-    return keys.encoder(c, heads=_HEADS)
+    return keys.encoder(c, heads=_HEADS, decoding=c.family not in _ENCODING)
 
 
 def blueprint(s: Spec) -> Block:

@@ -40,7 +40,7 @@ class ClapTextModel(Sizes):
 def text_spec(c: Config) -> Spec[ClapTextModel]:
     """CLAP's text tower: RoBERTa (arXiv:2211.06687)."""
     sizes = ClapTextModel.read(c)
-    return keys.encoder(c, attends=False, heads=_HEADS).replace(causal=False, uncounted="", tied=False).having(sizes)
+    return keys.encoder(c, decoding=False, heads=_HEADS).replace(tied=False).having(sizes)
 
 
 def text_blueprint(s: Spec[ClapTextModel]) -> Block:

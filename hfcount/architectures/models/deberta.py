@@ -29,11 +29,17 @@ class Deberta(Sizes):
     p2c: bool
 
 
+def ways(c: Config) -> list[str]:
+    """How contents and positions are compared: the words of a text in any case, or of a list as they are."""
+    words = c.strs("pos_att_type", parted="|")
+    return [word.strip().lower() for word in words] if isinstance(c.value("pos_att_type"), str) else words
+
+
 def spec(c: Config) -> Spec[Deberta]:
     d, rows = c.int("hidden_size"), c.int("max_position_embeddings")
     relative = c.bool("relative_attention", default=False)
     far = c.int("max_relative_positions", default=-1, minimum=-1)
-    kinds = [kind.strip().lower() for kind in c.strs("pos_att_type", parted="|")] if relative else []
+    kinds = ways(c) if relative else []
     types = c.int("type_vocab_size", default=0, minimum=0)
     distances = keys.dim("n_r", far if far > 0 else rows) if relative else None
     layer = Layer(mixer=keys.multi_head(c, d, c.int("num_attention_heads")), ffn=keys.dense(c, bias=True))

@@ -3,6 +3,7 @@
 from hfcount.architectures import keys
 from hfcount.architectures.layers import altered, embedding, layer_norm, stack
 from hfcount.architectures.layers.encoders import DEBERTA_POOLED, bert_embeddings, bert_layer, deberta_heads
+from hfcount.architectures.models.deberta import ways
 from hfcount.mapper import Config, Sizes, derived, flag, size
 from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
@@ -36,8 +37,7 @@ def spec(c: Config) -> Spec[DebertaV2]:
     relative, shared = c.bool("relative_attention", default=False), c.bool("share_att_key", default=False)
     far = c.int("max_relative_positions", default=-1, minimum=-1)
     near = c.int("position_buckets", default=-1, minimum=-1)
-    listed = c.strs("pos_att_type", parted="|") if relative and not shared else []
-    kinds = [kind.strip().lower() for kind in listed]
+    kinds = ways(c) if relative and not shared else []
     types = c.int("type_vocab_size", default=0, minimum=0)
     distances = keys.dim("n_r", near if near > 0 else far if far > 0 else rows) if relative else None
     layer = Layer(mixer=keys.multi_head(c, d, c.int("num_attention_heads")), ffn=keys.dense(c, bias=True))

@@ -12,7 +12,7 @@ _HEADS = keys.named(QuestionEncoder="encoder", ContextEncoder="base", Reader="qu
 
 
 def spec(c: Config) -> Spec:
-    model = keys.encoder(c, attends=False, heads=_HEADS).replace(causal=False)
+    model = keys.encoder(c, heads=_HEADS)
     out = c.int("projection_dim", default=0, minimum=0)
     return model.replace(out=keys.dim("d_p", out) if out else None)
 

@@ -115,12 +115,15 @@ def protein_spec(c: Config) -> Spec[EvollaProtein]:
     """
     d = c.int("hidden_size")
     mixer = keys.multi_head(c, d, c.int("num_attention_heads"))
-    layer = Layer(mixer=mixer, ffn=Dense(width=c.int("intermediate_size"), bias=True))
+    crossed = c.bool("add_cross_attention", default=False)
+    causal = keys.is_causal(c, crossed)
+    layer = Layer(mixer=mixer, ffn=Dense(width=c.int("intermediate_size"), bias=True), cross_attention=crossed)
     kind = c.str("position_embedding_type", default="rotary")
     turned = keys.computed(c, "h_r", "head_dim", mixer.head_dim) if kind == "rotary" else None
     sizes = EvollaProtein.read(c, turned=turned)
     places = c.int("max_position_embeddings") if kind == "absolute" else None
-    return keys.encoding(c, keys.uniform(layer, keys.layer_count(c)), hidden=d, positions=places).having(sizes)
+    model = keys.encoding(c, keys.uniform(layer, keys.layer_count(c)), hidden=d, positions=places)
+    return model.replace(causal=causal, uncounted=keys.ACROSS if crossed else "").having(sizes)
 
 
 def protein_blueprint(s: Spec[EvollaProtein]) -> Block:
@@ -131,8 +134,9 @@ def protein_blueprint(s: Spec[EvollaProtein]) -> Block:
         # Norms come before attention and networks.
         projections = block("attention", query=square, key=square, value=square)
         attention = block(self=projections, output=block("attention", dense=square), LayerNorm=norm)
+        crossed = attention if layer.cross_attention else None
         back = block("mlp", dense=Linear(layer.dense.width, d, True))
-        return altered(bert_layer(d, layer), attention=attention, output=back, LayerNorm=norm)
+        return altered(bert_layer(d, layer), attention=attention, crossattention=crossed, output=back, LayerNorm=norm)
 
     tables = block(
         "embedding",

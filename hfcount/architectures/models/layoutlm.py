@@ -18,11 +18,7 @@ class Layoutlm(Sizes):
 
 def spec(c: Config) -> Spec[Layoutlm]:
     rows = keys.dim("n_2", c.int("max_2d_position_embeddings", default=1024))
-    return (
-        keys.encoder(c, attends=False, heads=_HEADS)
-        .replace(causal=False)
-        .having(Layoutlm.read(c, max_2d_position_embeddings=rows))
-    )
+    return keys.encoder(c, decoding=False, heads=_HEADS).having(Layoutlm.read(c, max_2d_position_embeddings=rows))
 
 
 def blueprint(s: Spec[Layoutlm]) -> Block:

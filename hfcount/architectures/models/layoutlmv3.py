@@ -31,7 +31,7 @@ def spec(c: Config) -> Spec[LayoutLMv3]:
     side, across = c.int("input_size"), keys.patches(c)
     page = OnPage.read(c)
     read, visual = c.bool("text_embed", default=True), c.bool("visual_embed", default=True)
-    model = keys.encoder(c, attends=False, heads=_HEADS).replace(causal=False, uncounted="", patches=across, tied=False)
+    model = keys.encoder(c, decoding=False, heads=_HEADS).replace(patches=across, tied=False)
     sizes = LayoutLMv3(
         patches=side // across.side * (side // across.side),
         page=page,

@@ -26,7 +26,7 @@ class Lilt(Sizes):
 
 def spec(c: Config) -> Spec[Lilt]:
     sizes = Lilt.read(c)
-    return keys.encoder(c, attends=False, heads=_HEADS).replace(causal=False, uncounted="", tied=False).having(sizes)
+    return keys.encoder(c, decoding=False, heads=_HEADS).replace(tied=False).having(sizes)
 
 
 def blueprint(s: Spec[Lilt]) -> Block:

@@ -15,7 +15,7 @@ _HEADS = [ending for ending in keys.ENCODER_HEADS if ending != "ForCausalLM"]
 
 def spec(c: Config) -> Spec:
     keys.check_even(c, keys.layer_count(c))
-    return keys.encoder(c, attends=False, heads=_HEADS).replace(causal=False)
+    return keys.encoder(c, decoding=False, heads=_HEADS)
 
 
 def blueprint(s: Spec) -> Block:

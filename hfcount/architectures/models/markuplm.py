@@ -23,7 +23,7 @@ class Markuplm(Sizes):
 
 def spec(c: Config) -> Spec[Markuplm]:
     sizes = Markuplm.read(c)
-    return keys.encoder(c, attends=False, heads=_HEADS).replace(causal=False, tied=False).having(sizes)
+    return keys.encoder(c, decoding=False, heads=_HEADS).replace(tied=False).having(sizes)
 
 
 def blueprint(s: Spec[Markuplm]) -> Block:

@@ -44,7 +44,7 @@ def spec(c: Config) -> Spec[T5]:
     model = keys.decoder_spec(c, layers(decoding), layer_count=decoding, hidden=d, tied=True, heads=_HEADS, parts=parts)
     alone = model.head in _ENCODING  # is_decoder is the encoder's then; else each side has its own
     traits = {"causal": False} if alone else {"uncounted": keys.ACROSS}
-    crossed = alone and c.bool("is_decoder", default=False)
+    crossed = c.bool("is_decoder", default=False)
     return model.replace(**traits).having(T5.read(c, gated=gated, crossed=crossed))
 
 
@@ -57,7 +57,8 @@ def blueprint(s: Spec[T5]) -> Block:
         return block(embed_tokens=table, block=blocks, final_layer_norm=layer_norm(d, bias=False))
 
     decodes = s.head not in _ENCODING
-    encoder, decoder = side(s.stack("encoder"), s.own.crossed), side(s.layers, True) if decodes else None
+    encoder = side(s.stack("encoder"), s.own.crossed and not decodes)
+    decoder = side(s.layers, True) if decodes else None
     body = block(shared=embedding(s.vocab, d), encoder=encoder, decoder=decoder).children
     if s.head == "sequence_classification":
         return block(transformer=Block(body), classification_head=dense_classifier(s))

@@ -32,9 +32,7 @@ class VisualBert(Sizes):
 
 def spec(c: Config) -> Spec[VisualBert]:
     sizes = VisualBert.read(c)
-    model = keys.encoder(c, attends=False, heads=_HEADS)
-    layers = [layer.replace(layer=layer.layer.replace(cross_attention=False)) for layer in model.layers]
-    return model.replace(causal=False, uncounted="", layers=tuple(layers)).having(sizes)
+    return keys.encoder(c, decoding=False, heads=_HEADS).having(sizes)
 
 
 def blueprint(s: Spec[VisualBert]) -> Block:

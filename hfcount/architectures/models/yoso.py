@@ -27,7 +27,7 @@ def spec(c: Config) -> Spec[Yoso]:
     rows = c.int("max_position_embeddings")
     kernel = c.int("conv_kernel_size", default=None) if c.family == "nystromformer" else None
     sizes = Yoso.read(c, conv_kernel_size=keys.dim("w", kernel or 0), rows=rows)
-    return keys.encoder(c, attends=False, heads=_HEADS).replace(causal=False, positions=rows + 2).having(sizes)
+    return keys.encoder(c, decoding=False, heads=_HEADS).replace(positions=rows + 2).having(sizes)
 
 
 def blueprint(s: Spec[Yoso]) -> Block:
@@ -39,9 +39,8 @@ def blueprint(s: Spec[Yoso]) -> Block:
         query = Linear(d, d, layer.attention.qkv_bias)
         projections = block("attention", query=query, key=query, value=query, conv=convolution if kernel else None)
         attention = usual.children["attention"]
-        # add_cross_attention is stored on the layer and builds nothing.
         inner = altered(attention, self=projections) if isinstance(attention, Block) else None
-        return altered(usual, attention=inner, crossattention=None)
+        return altered(usual, attention=inner)
 
     tables = bert_embeddings(s)
     if s.family == "mra":
