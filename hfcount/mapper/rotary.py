@@ -54,14 +54,13 @@ def rope(
     if given and (accepted.rope or name == "rope_scaling"):
         found = [*_given(accepted, name, values, turns, (built, labels(values, kind)))]
         yield from found
-        if turns and not found and isinstance(given, dict):
-            yield from _factors(name, values, kind)
+        yield from _factors(name, values, kind) if turns and not found else ()
 
 
 def _factors(name: str, values: Mapping[str, Any], kind: str) -> Iterator[Problem]:
     """Lists with other than the factors that the features of a head need."""
     given = values[name]
-    if given.get("rope_type", given.get("type")) == "longrope":
+    if isinstance(given, dict) and given.get("rope_type", given.get("type")) == "longrope":
         tables = rotary_tables(kind, version())
         for key, needed in tables.uneven_factors(given, values, declared(kind).keys):
             yield f"{name}.{key}", given[key], f"a list of {needed} numbers"
