@@ -91,7 +91,10 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, dict[
         config = json.loads((ROOT / "fixtures" / name / "config.json").read_text())
         hub.publish(name, write_checkpoint(hosted / name, config))
         hub.publish(name, hosted / name, "refs/pr/1")
-    (here / "model-F32.gguf").write_bytes(gguf_files.whole(*gguf_files.model()))
+    for kind in ("F32", "Q4_K_M"):
+        (here / f"model-{kind}.gguf").write_bytes(gguf_files.whole(*gguf_files.model()))
+    halves = {"blk.0.attn_q.weight.lora_a": (8, 64), "blk.0.attn_q.weight.lora_b": (96, 8)}
+    (here / "lora.gguf").write_bytes(gguf_files.whole(gguf_files.LORA, halves))
     hub.publish("org/name-GGUF", saved_gguf(hosted / "gguf"))
     hub.publish("org/base", saved_base(hosted / "base"))
     hub.publish("org/name", save_tiny(hosted / "tiny"))

@@ -14,6 +14,8 @@ from test_fix_page import BLOCK, ROOT, output
 
 from hfcount.verifier.rules import RULES
 
+OF_GGUF = ("HF739", "HF740")
+"""Rules that the page of GGUF has."""
 PAGE = ROOT / "hfcount" / "docs" / "adapters.md"
 
 
@@ -38,7 +40,7 @@ def test_the_table_has_every_rule_of_adapters() -> None:
     assert named == {
         f"{code} {rule.name}"
         for code, rule in RULES.items()
-        if "HF720" <= code <= "HF730" or "HF734" <= code <= "HF744"
+        if "HF720" <= code <= "HF730" or ("HF734" <= code <= "HF744" and code not in OF_GGUF)
     }
 
 

@@ -1,7 +1,7 @@
 """AIMv2 as first released, with fused projections (arXiv:2411.14402)."""
 
 from hfcount.architectures import families, keys
-from hfcount.architectures.models.ovis import OvisAimv2, aimv2_blueprint
+from hfcount.architectures.components.aimv2 import FusedAimv2, fused_aimv2
 from hfcount.mapper import Config
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block
@@ -11,11 +11,11 @@ MODEL_TYPES = ("aimv2_model",)
 CLASSES = ("AIMv2Model",)
 
 
-def spec(c: Config) -> Spec[OvisAimv2]:
+def spec(c: Config) -> Spec[FusedAimv2]:
     keys.head_of(c, keys.named(("Model",)))
     model = families.read(c.varied("", {}), "ovis_aimv2").replace(family=c.family)
-    return model.having(model.sizes(OvisAimv2))
+    return model.having(model.sizes(FusedAimv2))
 
 
-def blueprint(s: Spec[OvisAimv2]) -> Block:
-    return aimv2_blueprint(s)
+def blueprint(s: Spec[FusedAimv2]) -> Block:
+    return fused_aimv2(s)

@@ -11,7 +11,7 @@ MODEL_TYPES = (
     "chronos2",
 )  # chronos2/model.py and layers.py of chronos-forecasting 2.3.2, whose configs are of type t5
 CLASSES = ("Chronos2Model",)
-IGNORED = ("vocab_size", "reg_token_id", "chronos_pipeline_class", "rope_theta", "is_encoder_decoder")
+IGNORED = ("vocab_size", "chronos_pipeline_class")
 
 
 class Chronos2(Sizes):

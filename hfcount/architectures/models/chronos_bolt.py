@@ -10,7 +10,7 @@ from hfcount.spec.tree.nodes import Block, Tied, block
 
 MODEL_TYPES = ("chronos_bolt",)  # chronos_bolt.py of chronos-forecasting 2.3.2, whose configs are of type t5
 CLASSES = ("ChronosBoltModelForForecasting",)
-IGNORED = ("vocab_size", "reg_token_id", "n_positions", "chronos_pipeline_class")
+IGNORED = ("vocab_size", "n_positions", "chronos_pipeline_class")
 
 
 class ChronosBolt(Sizes):

@@ -7,7 +7,8 @@ from hfcount.mapper import Config
 from hfcount.spec import Dense, Layer, Spec
 from hfcount.spec.tree.nodes import Block, block, obsolete
 
-# transformers 5.23: modeling_codegen.py; modeling_moss.py of OpenMOSS/MOSS, and configuration_moss.py there
+# transformers 5.23: modeling_codegen.py
+# modeling_moss.py of OpenMOSS/MOSS, and configuration_moss.py there
 MODEL_TYPES = ("codegen", "moss")
 IGNORED = ("groupsize",)  # of packed weights, which wbits says there are
 

@@ -1,6 +1,7 @@
 """DeBERTa, version 1: contents and relative positions apart (arXiv:2006.03654)."""
 
 from hfcount.architectures import keys
+from hfcount.architectures.components.disentangled import ways
 from hfcount.architectures.layers import altered, embedding, layer_norm, stack
 from hfcount.architectures.layers.encoders import DEBERTA_POOLED, bert_embeddings, bert_layer, deberta_heads
 from hfcount.mapper import Config, Sizes, derived, flag
@@ -27,12 +28,6 @@ class Deberta(Sizes):
     distances: int | None
     c2p: bool
     p2c: bool
-
-
-def ways(c: Config) -> list[str]:
-    """How contents and positions are compared: the words of a text in any case, or of a list as they are."""
-    words = c.strs("pos_att_type", parted="|")
-    return [word.strip().lower() for word in words] if isinstance(c.value("pos_att_type"), str) else words
 
 
 def spec(c: Config) -> Spec[Deberta]:

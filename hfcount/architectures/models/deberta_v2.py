@@ -1,9 +1,9 @@
 """DeBERTa, versions 2 and 3: contents and relative positions apart (arXiv:2006.03654, arXiv:2111.09543)."""
 
 from hfcount.architectures import keys
+from hfcount.architectures.components.disentangled import ways
 from hfcount.architectures.layers import altered, embedding, layer_norm, stack
 from hfcount.architectures.layers.encoders import DEBERTA_POOLED, bert_embeddings, bert_layer, deberta_heads
-from hfcount.architectures.models.deberta import ways
 from hfcount.mapper import Config, Sizes, derived, flag, size
 from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block

@@ -10,10 +10,7 @@ from hfcount.spec.tree.nodes import Block
 # modeling_lladamoe.py of inclusionAI/LLaDA-MoE-7B-A1B-Base, whose configs are of type llada
 MODEL_TYPES = ("llada_moe",)
 CLASSES = ("LLaDAMoEModelLM",)
-IGNORED = tuple(
-    "clip_qkv moe_router_score_function norm_topk_prob routed_scaling_factor router_aux_loss_coef"
-    " router_num_group router_topk_group topk_group n_group".split()
-)
+IGNORED = tuple("clip_qkv moe_router_score_function routed_scaling_factor router_num_group router_topk_group".split())
 
 
 class LladaMoe(Sizes):

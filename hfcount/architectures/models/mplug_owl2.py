@@ -16,10 +16,8 @@ IGNORED = (
     "image_grid_pinpoints",
     "mm_use_im_patch_token",
     "mm_use_im_start_end",
-    "model_max_length",
     "tune_visual_abstractor",
     "visual_abstractor_lr",
-    "pretraining_tp",
 )
 
 _WAYS = ("0", "1")  # of words, and of images

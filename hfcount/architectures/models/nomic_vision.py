@@ -13,10 +13,10 @@ CLASSES = ("NomicVisionModel",)
 IGNORED = tuple(
     "drop_path_rate fused_bias_fc fused_dropout_add_ln global_pool hidden_features_scaling_factor layer_scale"
     " layer_scale_init max_trained_positions no_embed_class num_heads_kv parallel_block parallel_block_tied_norm"
-    " patch_dropout prenorm prepre_layernom ref_feat_shape rotary_emb_base rotary_emb_fraction rotary_emb_interleaved"
+    " patch_dropout prenorm prepre_layernom ref_feat_shape rotary_emb_fraction rotary_emb_interleaved"
     " rotary_emb_scale_base rotary_scaling_factor sinusoidal_pos_embedding type_vocab_size use_flash_attn use_rms_norm"
     " use_rotary_pos_emb use_xentropy vocab_size pad_vocab_size_multiple dense_seq_output"
-    " scale_attn_by_inverse_layer_idx scale_attn_weights reorder_and_upcast_attn n_positions"
+    " scale_attn_by_inverse_layer_idx reorder_and_upcast_attn n_positions"
     " layer_norm_epsilon hidden_size".split()
 )
 

@@ -1,13 +1,14 @@
 """Ovis 1.6 to 2.6 as released: a tower whose output picks rows of a table of visual words (arXiv:2405.20797)."""
 
 from hfcount.architectures import families, keys
-from hfcount.architectures.layers import layer_norm, rms_norm, stack
+from hfcount.architectures.components.aimv2 import FusedAimv2, fused_aimv2
+from hfcount.architectures.layers import layer_norm, stack
 from hfcount.architectures.layers.classic import positions
 from hfcount.architectures.layers.composite import rebased
-from hfcount.architectures.layers.vision import clip_layer, fused_square_attention, patch_convolution, patch_projection
+from hfcount.architectures.layers.vision import clip_layer, patch_convolution, patch_projection
 from hfcount.errors import UnknownArchitecture
-from hfcount.mapper import Config, Sizes, flag, size
-from hfcount.spec import Dense, Head, Layer, Spec
+from hfcount.mapper import Config, Sizes, size
+from hfcount.spec import Dense, Head, Spec
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 
 # modeling_ovis.py of AIDC-AI/Ovis2-1B, modeling_ovis2_5.py of AIDC-AI/Ovis2.5-2B, modeling_aimv2.py of
@@ -89,36 +90,15 @@ _ABSENT = {
 }
 
 
-class OvisAimv2(Sizes):
-    qkv_bias: bool = flag()
-    use_bias: bool
-
-
-def aimv2_spec(c: Config) -> Spec[OvisAimv2]:
+def aimv2_spec(c: Config) -> Spec[FusedAimv2]:
     """AIMv2's vision tower as it was released, as Ovis 2 and AndesVL have it (arXiv:2411.14402)."""
     rotary = c.family == "andesvl_aimv2" and not c.bool("preserve_original_pe", default=False)
     c = c.assuming(_ABSENT)
     bias, patches = c.bool("use_bias"), keys.patches(c)
-    sizes = OvisAimv2.read(c, use_bias=bias)
+    sizes = FusedAimv2.read(c, use_bias=bias)
     ffn = Dense(width=c.int("intermediate_size"), bias=bias)
     rows = None if rotary else keys.squares(c)
     return keys.tower(c, ffn=ffn, indivisible="built", patches=patches, positions=rows).having(sizes)
-
-
-def aimv2_blueprint(s: Spec[OvisAimv2]) -> Block:
-    d, of = s.hidden, s.own
-    bias = of.use_bias
-
-    def layer_block(layer: Layer) -> Block:
-        wide, narrow = Linear(d, layer.dense.width, bias), Linear(layer.dense.width, d, bias)
-        attention = fused_square_attention(d, of.qkv_bias, bias)
-        network = block("mlp", fc1=wide, fc2=narrow, fc3=wide)
-        return block(attn=attention, norm_1=rms_norm(d), mlp=network, norm_2=rms_norm(d))
-
-    patches = block(proj=patch_convolution(s), norm=rms_norm(d))
-    places = None if s.positions is None else Tensor((1, s.positions, d), component="embedding")
-    trunk = block(blocks=stack(s.layers, layer_block), post_trunk_norm=rms_norm(d))
-    return block(preprocessor=block(patchifier=patches, pos_embed=places), trunk=trunk)
 
 
 # configuration_siglip2_navit.py of AIDC-AI/Ovis.
@@ -170,7 +150,7 @@ PARTS = (
     families.Family(
         ("ovis_aimv2", "andesvl_aimv2"),
         aimv2_spec,
-        aimv2_blueprint,
+        fused_aimv2,
         ignored=(*_NAVIT_IGNORED, "disable_rope", "hidden_stride", "interpolate_pe_method", "max_pixels", "min_pixels"),
     ),
     families.Family(

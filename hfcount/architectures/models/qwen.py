@@ -163,5 +163,5 @@ def audio_blueprint(s: Spec[QwenAudioEncoder]) -> Block:
 
 PARTS = (
     families.Family(("qwen_vl_vision",), vision_spec, vision_blueprint, ignored=("image_size",)),
-    families.Family(("qwen_audio_encoder",), audio_spec, audio_blueprint, ignored=("audio_start_id", "avg_pool")),
+    families.Family(("qwen_audio_encoder",), audio_spec, audio_blueprint, ignored=("avg_pool",)),
 )

@@ -107,6 +107,6 @@ PARTS = (
         ("qwen3_tts_tokenizer_12hz_decoder",),
         decoder_spec,
         decoder_blueprint,
-        ignored=("layer_scale_initial_scale", "sliding_window"),
+        ignored=("layer_scale_initial_scale",),
     ),
 )

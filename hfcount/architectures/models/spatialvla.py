@@ -10,7 +10,7 @@ from hfcount.spec.tree.nodes import Block, Linear, block
 # model/modeling_spatialvla.py and model/configuration_spatialvla.py of SpatialVLA/SpatialVLA
 MODEL_TYPES = ("spatialvla",)
 CLASSES = ("SpatialVLAForConditionalGeneration",)
-IGNORED = ("hidden_size", "ignore_index", "vocab_size", "action_token_begin_idx", "num_image_tokens")
+IGNORED = ("hidden_size", "vocab_size", "action_token_begin_idx", "num_image_tokens")
 
 _SPACE = 3  # coordinates of a point
 

@@ -14,7 +14,7 @@ from hfcount.spec.tree.nodes import Block, Linear, Node, Repeat, block
 MODEL_TYPES = ("tinyllava",)
 CLASSES = ("TinyLlavaForConditionalGeneration",)
 IGNORED = tuple(
-    "cache_dir hidden_size image_aspect_ratio ignore_index llm_model_name_or_path num_queries num_resampler_layers"
+    "cache_dir hidden_size image_aspect_ratio llm_model_name_or_path num_queries num_resampler_layers"
     " pad_token resampler_hidden_size tokenizer_model_max_length tokenizer_name_or_path tokenizer_padding_side"
     " tokenizer_use_fast tune_type_connector tune_type_llm tune_type_vision_tower tune_vision_tower_from_layer"
     " vision_feature_layer vision_feature_select_strategy vision_hidden_size vision_model_name_or_path"

@@ -1,9 +1,8 @@
 """VideoLLaMA 3: a vision tower and two projections before any language model (arXiv:2501.13106)."""
 
 from hfcount.architectures import families, keys
-from hfcount.architectures.layers import layer_norm, stack
+from hfcount.architectures.components.video_llama import vision_blueprint
 from hfcount.architectures.layers.composite import towers_in_model
-from hfcount.architectures.layers.vision import clip_layer, patch_convolution
 from hfcount.mapper import Config
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block, Linear, block
@@ -26,13 +25,6 @@ def blueprint(s: Spec) -> Block:
 def vision_spec(c: Config) -> Spec:
     """VideoLLaMA 3's vision tower: SigLIP's layers with rotary positions, for images of any size (arXiv:2501.13106)."""
     return keys.tower(c, patches=keys.patches(c))
-
-
-def vision_blueprint(s: Spec) -> Block:
-    d = s.hidden
-    layers = stack(s.layers, lambda layer: clip_layer(d, layer))
-    table = block(patch_embedding=patch_convolution(s))
-    return block(embeddings=table, encoder=block(layers=layers), post_layernorm=layer_norm(d))
 
 
 PARTS = (families.Family(("video_llama_3_vision",), vision_spec, vision_blueprint),)

@@ -3,9 +3,9 @@
 import re
 
 from hfcount.architectures import families, keys
+from hfcount.architectures.components.video_llama import vision_blueprint
 from hfcount.architectures.layers import within
 from hfcount.architectures.layers.composite import as_tower
-from hfcount.architectures.models.video_llama_3 import vision_blueprint
 from hfcount.errors import UnknownArchitecture
 from hfcount.mapper import Config, Sizes
 from hfcount.spec import Spec
