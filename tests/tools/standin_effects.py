@@ -60,6 +60,9 @@ class Effects:
         With `braces`, what it seeks holds at the numbers of as many of them.
         """
         direct, along = self._bearing(labels)
+        if labels is not None and not any(key in self._numbers for key in direct - self._coupled):
+            every, _ = self._bearing(None)  # no number was changed alone where there is such a tensor
+            direct = direct | every if len(every) <= _MOST_KEYS else direct
         if labels is None and len(direct) > _MOST_KEYS:
             return None
         if (direct, along, braces) not in self._learners:

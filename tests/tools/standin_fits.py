@@ -43,11 +43,12 @@ class Values:
     """What expressions and features come to under values that do not change, each computed once.
 
     Attributes:
-        ends: the expressions that were found for the ends of ranges, by how the names begin, and which end it is.
+        alike: the expressions that were found for the ends of ranges, by how the names begin, and which end it is; and
+            for the extents of the tensors of a module.
     """
 
     def __init__(self) -> None:
-        self.ends: dict[Any, list[str]] = {}
+        self.alike: dict[Any, list[str]] = {}
         self._results: dict[tuple[str, int], int | None] = {}
         self._states: dict[tuple[str, int], str] = {}
         self._kept: dict[int, Json] = {}
@@ -110,22 +111,22 @@ class Fitter:
         if first is None or any(sample.label is None or sample.label[0] != first[0] for sample in samples):
             return None
         parts = []
-        ends = _ends(first[0], where)
+        alike = _alike(first[0], where)
         for place in range(len(first[1])):
             targets = [sample.label[1][place] for sample in samples if sample.label]
-            expression = self._of_alike(samples, targets, ends.get(place))
+            expression = self._of_alike(samples, targets, alike.get(place))
             expression = expression or self._component(samples, targets, (where, place))
             if expression is None:
                 return None
-            if place in ends and not expression.isdecimal():
-                known = self.values.ends.setdefault(ends[place], [])
+            if place in alike and not expression.isdecimal():
+                known = self.values.alike.setdefault(alike[place], [])
                 known += [expression] if expression not in known else []
             parts.append(expression)
         return assembled(first[0], parts)
 
-    def _of_alike(self, samples: Sequence[Sample], targets: list[int], end: Any) -> str | None:
-        """For an end of a range, what it is of names that begin alike and are in more probes, if that holds."""
-        return next((one for one in self.values.ends.get(end, ()) if self._holds(one, samples, targets)), None)
+    def _of_alike(self, samples: Sequence[Sample], targets: list[int], place: Any) -> str | None:
+        """What a number is of names that begin alike and are in more probes, if that holds here."""
+        return next((one for one in self.values.alike.get(place, ()) if self._holds(one, samples, targets)), None)
 
     def _holds(self, expression: str, samples: Sequence[Sample], targets: list[int]) -> bool:
         return all(
@@ -170,15 +171,15 @@ class Fitter:
         return best
 
 
-def _ends(text: str, where: Any) -> dict[int, tuple[str, int]]:
-    """By the place of a number of a label, the range that it ends: how the name begins, and which end."""
+def _alike(text: str, where: Any) -> dict[int, tuple[str, Any]]:
+    """By the place of a number of a label, what it is alike to: the extents of a module, or the same end of a range."""
     name = where[0] if isinstance(where, tuple) and len(where) == 2 else None  # of a row with its kind
-    extents, _, ranges = text.partition("|")
-    if name is None or not ranges:
+    if name is None or "|" not in text:
         return {}
-    found: dict[int, tuple[str, int]] = {}
+    extents, _, ranges = text.partition("|")
     place = extents.count("#")
-    for brace, range_ in enumerate(ranges.split(";")):
+    found: dict[int, tuple[str, Any]] = {at: (name.rpartition(".")[0], "extent") for at in range(place)}
+    for brace, range_ in enumerate(ranges.split(";") if ranges else ()):
         begins = "{}".join(name.split("{}")[: brace + 1])
         for end in range(range_.count("#")):
             found[place] = (begins, end)

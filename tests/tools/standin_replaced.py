@@ -6,6 +6,7 @@ from itertools import combinations
 from typing import Any
 
 from standin_decisions import Learner
+from standin_effects import SMALL
 from standin_fits import Sample, Values, number
 from standin_keys import is_short, shortened, taken_label
 from standin_probes import Probe, Variants, value_at, with_value
@@ -45,7 +46,10 @@ class Replaced:
         names = {name for sample in labelled for name in sample.values}
         seen = {name: {state(sample.values.get(name)) for sample in labelled} for name in sorted(names)}
         features = [key, *(name for name, states in seen.items() if len(states - _FLOATS) > 1 and name != key)]
-        learner = Learner(numbers, features, compared=self._compared(key), values=self._values)
+        bearing = self._bearing(key)
+        compared = [f"{one}<=>{other}" for one, other in combinations(bearing, 2)] + [f"{one}<=>1" for one in bearing]
+        usual = {one: now for one in bearing if 0 < (now := value_at(self.variants.base, one)) <= SMALL}
+        learner = Learner(numbers, features, compared=compared, usual=usual, values=self._values)
         decision, left, _ = learner.decide(labelled, key)
         if left:  # a number may be as given by chance, where it is made of others
             other = learner.decide(_as_numbers(labelled, known, key), f"{key} as a number")
@@ -54,8 +58,8 @@ class Replaced:
             self.say(f"not computed: {len(left)} of {len(labelled)} {key}: {json.dumps(decision)[:200]}")
         return shortened(decision)
 
-    def _compared(self, key: str) -> list[str]:
-        """The numbers that alone change what the class makes of a key, in pairs."""
+    def _bearing(self, key: str) -> list[str]:
+        """Numbers that alone change what the class makes of a key."""
         usual = self.variants.taken.get(key)
         bearing = [
             path
@@ -67,8 +71,7 @@ class Replaced:
                 for value in self.variants.singles(path)
             )
         ]
-        few = bearing[:_MOST_COMPARED]
-        return [f"{one}<=>{other}" for one, other in combinations(few, 2)] + [f"{one}<=>1" for one in few]
+        return bearing[:_MOST_COMPARED]
 
     def _settings(self, key: str) -> list[Probe]:
         """Configs with many layers, of which no model is built: how lists go on."""
