@@ -12,6 +12,8 @@ from hfcount.architectures.stand_ins import UNRESOLVED
 
 _DEEPEST = 6
 _MOST_ALIKE = 4
+_ODD_SHARE, _OFTEN = 8, 8
+"""Where more than this share of the probes is not explained, a rule has to hold for so many others."""
 _MOST_COMPARED = 24
 """How many comparisons of two keys are tried to find rules; any may decide between rules."""
 
@@ -82,6 +84,8 @@ class Learner:
         rules = self._rules(few, where)
         labelled = [(sample, self._fitting(sample, rules)) for sample in few]
         decision = self._parted(labelled, 0)
+        if sum(self._leaf(decision, sample) == UNRESOLVED for sample in few) > len(few) // _ODD_SHARE:
+            decision = self._often(decision, few)
         return Decided(
             decision,
             sorted(
@@ -116,6 +120,13 @@ class Learner:
         while isinstance(decision, list):
             decision = decision[1][self.values.state(decision[0], sample.values)]
         return decision
+
+    def _often(self, decision: Any, samples: Sequence[Sample]) -> Any:
+        """A decision that leaves much open, without what holds for few probes: that may be by chance."""
+        if not isinstance(decision, list):
+            return decision if len(samples) >= _OFTEN else UNRESOLVED
+        parts = self._parts(samples, decision[0])
+        return [decision[0], {now: self._often(inner, parts.get(now, ())) for now, inner in decision[1].items()}]
 
     def _rules(self, samples: Sequence[Sample], where: Any) -> list[str]:
         """Rules of which at most one is needed for each sample, found where all switches are alike."""
