@@ -3,7 +3,7 @@
 from hfcount.architectures import keys
 from hfcount.architectures.components.speech import SPEECH_HEADS, UNHEARD, Codebooks, Speech, needed, speech
 from hfcount.architectures.components.waveforms import Waveform, waveform_layer
-from hfcount.architectures.layers.classic import mha
+from hfcount.architectures.layers.classic import classifier, mha
 from hfcount.architectures.layers.conversions import WEIGHT_NORM
 from hfcount.architectures.layers.norms import layer_norm
 from hfcount.architectures.layers.stacks import altered, within
@@ -13,11 +13,11 @@ from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 
 # transformers 5.23: modeling_wav2vec2.py, modeling_hubert.py, modeling_unispeech.py, modeling_unispeech_sat.py,
-# modeling_wavlm.py
+# modeling_wavlm.py; src/models.py of m3hrdadfi/soxan, whose classes others took over
 MODEL_TYPES = ("wav2vec2", "hubert", "unispeech", "unispeech-sat", "wavlm")
+CLASSES = ("Wav2Vec2ForSpeechClassification", "HubertForSpeechClassification")
 IGNORED = (
     *UNHEARD,
-    "do_stable_layer_norm",
     "freeze_feat_extract_train",
     "mask_channel_length",
     "mask_channel_min_space",
@@ -25,14 +25,16 @@ IGNORED = (
     "max_bucket_distance",
     "num_clusters",
     "num_ctc_classes",
+    "pooling_mode",
     "replace_prob",
 )
 SPELLINGS = WEIGHT_NORM
 
 _FEW = keys.named(("Model", "ForSequenceClassification"), ForCTC="ctc")
+_SPOKEN = "ForSpeechClassification"
 _HEADS = {
-    "wav2vec2": keys.named(SPEECH_HEADS, ForPreTraining="pretraining"),
-    "hubert": _FEW,
+    "wav2vec2": keys.named({**SPEECH_HEADS, _SPOKEN: "sequence_classification"}, ForPreTraining="pretraining"),
+    "hubert": keys.named({**_FEW, _SPOKEN: "sequence_classification"}),
     "unispeech": keys.named(_FEW, ForPreTraining="pretraining"),
     "unispeech-sat": keys.named(SPEECH_HEADS, ForPreTraining="pretraining"),
     "wavlm": SPEECH_HEADS,
@@ -65,6 +67,7 @@ class Wav2Vec2Layer(Record):
 def spec(c: Config) -> Spec[Wav2Vec2]:
     d, waveform = c.int("hidden_size"), Waveform.read(c)
     relative, narrow = c.family == "wavlm", c.int("adapter_attn_dim", default=None)
+    stable = c.bool("do_stable_layer_norm", default=False)  # other layers have no adapter, nor has WavLM
     mixer, ffn = keys.multi_head(c, d, c.int("num_attention_heads")), keys.dense(c, bias=True)
     buckets = keys.dim("b", c.int("num_buckets", default=320)) if relative else None
     count, first = keys.layer_count(c), Layer(mixer=mixer, ffn=ffn, own=Wav2Vec2Layer(buckets=buckets))
@@ -79,7 +82,7 @@ def spec(c: Config) -> Spec[Wav2Vec2]:
         waveform=waveform,
         speech=body.own,
         relative=relative,
-        adapter_attn_dim=keys.dim("d_n", narrow) if narrow else None,
+        adapter_attn_dim=keys.dim("d_n", narrow) if narrow and stable and not relative else None,
         classes=classes,
     )
     return body.having(sizes)
@@ -93,6 +96,9 @@ def blueprint(s: Spec[Wav2Vec2]) -> Block:
         return altered(usual, attention=_relative(d, layer)) if sizes.relative else usual
 
     body = altered(sizes.waveform.tensors(s, layer_block), adapter=sizes.speech.adapted(s))
+    if s.architecture.endswith(_SPOKEN):
+        spoken = block("other", dense=Linear(d, d, True), out_proj=classifier(s))
+        return Block({s.family: body, "classifier": spoken})
     taught = dict[str, Block]()
     if s.head == "pretraining":
         taught["pretraining"] = _taught(s, needed(sizes.speech.codebooks, s.head))
