@@ -13,16 +13,16 @@ from hfcount.spec.tree.nodes import Block, Linear, Node, Tensor, block
 MODEL_TYPES = ("GLiClass",)
 CLASSES = ("GLiClassModel",)
 IGNORED = tuple(
-    "calibrator_beta_max calibrator_dropout calibrator_hidden_size calibrator_use_bias class_token_index"
+    "calibrator_beta_max calibrator_dropout calibrator_hidden_size calibrator_use_bias"
     " class_token_pooling contrastive_loss_coef dropout embed_class_token encoder_layer_id encoder_model"
-    " encoder_model_name example_token_index extract_text_features focal_loss_alpha focal_loss_gamma"
-    " focal_loss_reduction freeze_media_encoders ignore_index label_model_config label_model_name layer_wise"
+    " encoder_model_name extract_text_features focal_loss_alpha focal_loss_gamma"
+    " focal_loss_reduction freeze_media_encoders label_model_config label_model_name layer_wise"
     " logit_scale_init_value max_labels_alloc max_num_classes multimodal normalize_features pooling_strategy"
     " projector_hidden_act prompt_first recurrent_bptt_steps recurrent_confidence_coef recurrent_confidence_margin"
     " recurrent_confidence_mode recurrent_halt_threshold recurrent_improvement_coef recurrent_improvement_margin"
     " recurrent_inference recurrent_inference_max_steps recurrent_min_steps recurrent_read_text recurrent_steps"
     " scorer_attn_dropout scorer_encoder_num_layers scorer_full_sequence scorer_mlp_hidden_size scorer_num_heads"
-    " shuffle_labels text_token_index use_embedding_projection".split()
+    " shuffle_labels use_embedding_projection".split()
 )
 
 _ENCODERS = ("deberta-v2", "modernbert", "bert", "roberta")

@@ -13,7 +13,8 @@ from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 
 # transformers 5.23: modeling_wav2vec2.py, modeling_hubert.py, modeling_unispeech.py, modeling_unispeech_sat.py,
-# modeling_wavlm.py; src/models.py of m3hrdadfi/soxan, whose classes others took over
+# modeling_wavlm.py
+# src/models.py of m3hrdadfi/soxan: the classes that it adds, which others took over
 MODEL_TYPES = ("wav2vec2", "hubert", "unispeech", "unispeech-sat", "wavlm")
 CLASSES = ("Wav2Vec2ForSpeechClassification", "HubertForSpeechClassification")
 IGNORED = (
