@@ -1,4 +1,4 @@
-"""wav2vec 2.0, HuBERT, UniSpeech and WavLM: convolutions over the waveform, then layers (arXiv:2006.11477)."""
+"""wav2vec 2.0, HuBERT, UniSpeech, WavLM, MERT: convolutions over the waveform, then layers (arXiv:2006.11477)."""
 
 from hfcount.architectures import keys
 from hfcount.architectures.components.speech import SPEECH_HEADS, UNHEARD, Codebooks, Speech, needed, speech
@@ -7,6 +7,7 @@ from hfcount.architectures.layers.classic import classifier, mha
 from hfcount.architectures.layers.conversions import WEIGHT_NORM
 from hfcount.architectures.layers.norms import layer_norm
 from hfcount.architectures.layers.stacks import altered, within
+from hfcount.errors import UnknownArchitecture
 from hfcount.mapper import Config
 from hfcount.spec import Layer, Record, Spec
 from hfcount.spec.tree.indices import Indices
@@ -15,10 +16,15 @@ from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 # transformers 5.23: modeling_wav2vec2.py, modeling_hubert.py, modeling_unispeech.py, modeling_unispeech_sat.py,
 # modeling_wavlm.py
 # src/models.py of m3hrdadfi/soxan: the classes that it adds, which others took over
-MODEL_TYPES = ("wav2vec2", "hubert", "unispeech", "unispeech-sat", "wavlm")
-CLASSES = ("Wav2Vec2ForSpeechClassification", "HubertForSpeechClassification")
+# modeling_MERT.py and configuration_MERT.py of m-a-p/MERT-v1-330M: HuBERT under another name
+MODEL_TYPES = ("wav2vec2", "hubert", "unispeech", "unispeech-sat", "wavlm", "mert_model")
+CLASSES = ("Wav2Vec2ForSpeechClassification", "HubertForSpeechClassification", "MERTModel")
 IGNORED = (
     *UNHEARD,
+    "attention_relax",
+    "deepnorm",
+    "feature_extractor_cqt_bins",
+    "sample_rate",
     "freeze_feat_extract_train",
     "mask_channel_length",
     "mask_channel_min_space",
@@ -39,6 +45,7 @@ _HEADS = {
     "unispeech": keys.named(_FEW, ForPreTraining="pretraining"),
     "unispeech-sat": keys.named(SPEECH_HEADS, ForPreTraining="pretraining"),
     "wavlm": SPEECH_HEADS,
+    "mert_model": keys.named(("Model",)),
 }
 
 # How many classes the first training knows of.
@@ -66,6 +73,10 @@ class Wav2Vec2Layer(Record):
 
 
 def spec(c: Config) -> Spec[Wav2Vec2]:
+    if c.family == "mert_model":
+        c.kind = "hubert"  # whose defaults are its own
+        if c.bool("feature_extractor_cqt", default=False):
+            raise UnknownArchitecture(f"{c.where}: MERT is described without a transform of constant Q.")
     d, waveform = c.int("hidden_size"), Waveform.read(c)
     relative, narrow = c.family == "wavlm", c.int("adapter_attn_dim", default=None)
     stable = c.bool("do_stable_layer_norm", default=False)  # other layers have no adapter, nor has WavLM
