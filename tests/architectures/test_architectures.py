@@ -137,6 +137,24 @@ def test_a_class_of_its_own_name_is_known(name: str, kind: str, named: str, like
     assert found == (rows(hfcount.blueprint({**values, "architectures": [like]})) if like else RECORDED[name]["rows"])
 
 
+@pytest.mark.parametrize(("kind", "named"), [("wav2vec2", "Wav2Vec2"), ("hubert", "Hubert")])
+def test_published_code_classifies_speech_by_two_layers(kind: str, named: str) -> None:
+    values = {**RECORDED[kind]["config"], "architectures": [f"{named}ForSpeechClassification"], "num_labels": 3}
+    values = {key: value for key, value in values.items() if key not in ("id2label", "label2id")}
+    width = values["hidden_size"]
+    head = {one.name: one.shape for one in hfcount.blueprint(values).tensors() if one.name.startswith("classifier")}
+    dense = {"classifier.dense.weight": (width, width), "classifier.dense.bias": (width,)}
+    assert head == {**dense, "classifier.out_proj.weight": (3, width), "classifier.out_proj.bias": (3,)}
+
+
+@pytest.mark.parametrize("stable", [True, False])
+@pytest.mark.parametrize("kind", ["wav2vec2", "wavlm"])
+def test_adapters_of_attention_are_only_in_layers_with_norms_before(kind: str, stable: bool) -> None:
+    values = {**RECORDED[kind]["config"], "adapter_attn_dim": 8, "do_stable_layer_norm": stable}
+    adapted = any(".adapter_layer." in one.name for one in hfcount.blueprint(values).tensors())
+    assert adapted == (stable and kind == "wav2vec2")
+
+
 def test_a_model_whose_parts_are_in_folders_says_which() -> None:
     parts = {f"{name}_cfg": {} for name in ("llm", "vision_tower", "mm_projector")}
     with pytest.raises(UnknownArchitecture, match=r"llm, vision_tower, mm_projector\. --subfolder takes one"):

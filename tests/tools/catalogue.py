@@ -170,14 +170,17 @@ def _kind(model_type: str, blueprint: Blueprint) -> str:
     if is_of_diffusers(model_type):
         return "classes of diffusers"
     spec, mappings = blueprint.spec, _mappings(model_type)
+    senses = {"audio", "vision"} & {row.component for row in blueprint.rows()} if spec.parts else set()
     by_class = (kind for kind, words in _BY_CLASS for name in mappings if any(word in name for word in words))
     return next(by_class, "") or (
         "multimodal language models"
         if spec.vocab and {"vision", "audio"} & spec.parts.keys()
         else "audio"
-        if spec.parts and {"audio", "vision"} & {row.component for row in blueprint.rows()} == {"audio"}
+        if senses == {"audio"}
+        else "time series"
+        if spec.head == "prediction"
         else "image and text"
-        if spec.parts
+        if senses or spec.parts.keys() - {"text"}
         else ""
         if not spec.vocab or model_type.endswith(("_text", "_text_model"))
         else "language models"

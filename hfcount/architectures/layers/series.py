@@ -18,9 +18,9 @@ def forecast_parameters(c: Config) -> int:
     return 0 if c.str("loss", default="mse") == "mse" else distribution_parameters(c)
 
 
-def series_patches(c: Config, side: int, step: int) -> int:
-    """The number of patches in context_length values."""
-    length = c.int("context_length", default=32)
+def series_patches(c: Config, side: int, step: int, length: int = 32) -> int:
+    """The number of patches in context_length values, `length` if that is absent."""
+    length = c.int("context_length", default=length)
     if length <= side:
         text = f"context_length {int(length):,} must exceed patch_length {int(side):,}."
         raise c.error("out-of-range", text, "context_length", "Correct one of them.")

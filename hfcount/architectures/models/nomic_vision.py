@@ -44,7 +44,7 @@ def spec(c: Config) -> Spec[NomicVision]:
     d, sizes = c.int("n_embd"), NomicVision.read(c, gated=c.str("activation_function", default="swiglu") in _GATED)
     wide = c.int("n_inner")
     if sizes.gated and wide % _MULTIPLE:
-        rule = f"{{n_inner}} in multiples of {_MULTIPLE}, rounded up"
+        rule = f"{{n_inner}}, rounded up to {_MULTIPLE}"
         wide = keys.derived_dim(c, "d_ff", -(-wide // _MULTIPLE) * _MULTIPLE, rule)
     attention = keys.multi_head(c, d, c.int("n_head", maximum=MAX_LAYERS), bias=sizes.qkv_bias)
     layers = keys.uniform(Layer(mixer=attention, ffn=Dense(width=wide)), c.int("n_layer", maximum=MAX_LAYERS))

@@ -1,12 +1,13 @@
-"""wav2vec 2.0, HuBERT, UniSpeech and WavLM: convolutions over the waveform, then layers (arXiv:2006.11477)."""
+"""wav2vec 2.0, HuBERT, UniSpeech, WavLM, MERT: convolutions over the waveform, then layers (arXiv:2006.11477)."""
 
 from hfcount.architectures import keys
 from hfcount.architectures.components.speech import SPEECH_HEADS, UNHEARD, Codebooks, Speech, needed, speech
 from hfcount.architectures.components.waveforms import Waveform, waveform_layer
-from hfcount.architectures.layers.classic import mha
+from hfcount.architectures.layers.classic import classifier, mha
 from hfcount.architectures.layers.conversions import WEIGHT_NORM
 from hfcount.architectures.layers.norms import layer_norm
 from hfcount.architectures.layers.stacks import altered, within
+from hfcount.errors import UnknownArchitecture
 from hfcount.mapper import Config
 from hfcount.spec import Layer, Record, Spec
 from hfcount.spec.tree.indices import Indices
@@ -14,10 +15,16 @@ from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 
 # transformers 5.23: modeling_wav2vec2.py, modeling_hubert.py, modeling_unispeech.py, modeling_unispeech_sat.py,
 # modeling_wavlm.py
-MODEL_TYPES = ("wav2vec2", "hubert", "unispeech", "unispeech-sat", "wavlm")
+# src/models.py of m3hrdadfi/soxan: the classes that it adds, which others took over
+# modeling_MERT.py and configuration_MERT.py of m-a-p/MERT-v1-330M: HuBERT under another name
+MODEL_TYPES = ("wav2vec2", "hubert", "unispeech", "unispeech-sat", "wavlm", "mert_model")
+CLASSES = ("Wav2Vec2ForSpeechClassification", "HubertForSpeechClassification", "MERTModel")
 IGNORED = (
     *UNHEARD,
-    "do_stable_layer_norm",
+    "attention_relax",
+    "deepnorm",
+    "feature_extractor_cqt_bins",
+    "sample_rate",
     "freeze_feat_extract_train",
     "mask_channel_length",
     "mask_channel_min_space",
@@ -25,17 +32,20 @@ IGNORED = (
     "max_bucket_distance",
     "num_clusters",
     "num_ctc_classes",
+    "pooling_mode",
     "replace_prob",
 )
 SPELLINGS = WEIGHT_NORM
 
 _FEW = keys.named(("Model", "ForSequenceClassification"), ForCTC="ctc")
+_SPOKEN = "ForSpeechClassification"
 _HEADS = {
-    "wav2vec2": keys.named(SPEECH_HEADS, ForPreTraining="pretraining"),
-    "hubert": _FEW,
+    "wav2vec2": keys.named({**SPEECH_HEADS, _SPOKEN: "sequence_classification"}, ForPreTraining="pretraining"),
+    "hubert": keys.named({**_FEW, _SPOKEN: "sequence_classification"}),
     "unispeech": keys.named(_FEW, ForPreTraining="pretraining"),
     "unispeech-sat": keys.named(SPEECH_HEADS, ForPreTraining="pretraining"),
     "wavlm": SPEECH_HEADS,
+    "mert_model": keys.named(("Model",)),
 }
 
 # How many classes the first training knows of.
@@ -63,8 +73,13 @@ class Wav2Vec2Layer(Record):
 
 
 def spec(c: Config) -> Spec[Wav2Vec2]:
+    if c.family == "mert_model":
+        c.kind = "hubert"  # whose defaults are its own
+        if c.bool("feature_extractor_cqt", default=False):
+            raise UnknownArchitecture(f"{c.where}: MERT is described without a transform of constant Q.")
     d, waveform = c.int("hidden_size"), Waveform.read(c)
     relative, narrow = c.family == "wavlm", c.int("adapter_attn_dim", default=None)
+    stable = c.bool("do_stable_layer_norm", default=False)  # other layers have no adapter, nor has WavLM
     mixer, ffn = keys.multi_head(c, d, c.int("num_attention_heads")), keys.dense(c, bias=True)
     buckets = keys.dim("b", c.int("num_buckets", default=320)) if relative else None
     count, first = keys.layer_count(c), Layer(mixer=mixer, ffn=ffn, own=Wav2Vec2Layer(buckets=buckets))
@@ -79,7 +94,7 @@ def spec(c: Config) -> Spec[Wav2Vec2]:
         waveform=waveform,
         speech=body.own,
         relative=relative,
-        adapter_attn_dim=keys.dim("d_n", narrow) if narrow else None,
+        adapter_attn_dim=keys.dim("d_n", narrow) if narrow and stable and not relative else None,
         classes=classes,
     )
     return body.having(sizes)
@@ -93,6 +108,9 @@ def blueprint(s: Spec[Wav2Vec2]) -> Block:
         return altered(usual, attention=_relative(d, layer)) if sizes.relative else usual
 
     body = altered(sizes.waveform.tensors(s, layer_block), adapter=sizes.speech.adapted(s))
+    if s.architecture.endswith(_SPOKEN):
+        spoken = block("other", dense=Linear(d, d, True), out_proj=classifier(s))
+        return Block({s.family: body, "classifier": spoken})
     taught = dict[str, Block]()
     if s.head == "pretraining":
         taught["pretraining"] = _taught(s, needed(sizes.speech.codebooks, s.head))
