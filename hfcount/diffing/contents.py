@@ -1,10 +1,10 @@
 """Relations of contents: equal, partly different, or unrelated values."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from statistics import median
 
 from hfcount.diffing.loaded_side import LoadedSide
-from hfcount.diffing.pieces import FileSums, Kind, Relation, Values
+from hfcount.diffing.pieces import FileSums, Kind, Relation, ValueRow, Values
 from hfcount.text import plural
 
 _STRUCTURE = ("spelling", "container", "order")
@@ -13,6 +13,7 @@ _STRUCTURE = ("spelling", "container", "order")
 _CONTENTS = ("same-structure", "same-values", "same-files", "finetune")
 _UNRELATED = 0.1  # cosine of values that have nothing to do with one another, which is about 0
 _LEAST = 1024  # elements of tensors whose cosine tells something: that of so many random ones is below 0.1
+_ALL = 1e-3  # how far from 1 the share of all values may be, as zeros in A do not differ from those in B
 _WORTH = 0.001  # relative difference above which rounding is reported
 _FEW = 4  # components that a line names
 _APART = frozenset(("norm",))  # whose values are about 1 in every model
@@ -93,7 +94,7 @@ def _unrelated(values: Values, kinds: Collection[Kind]) -> bool:
     """
     apart = _APART | {name for kind, names in _RENUMBERED.items() if kind in kinds for name in names}
     rows = [row for row in values.rows if row.component not in apart]
-    cosines = [abs(row.cosine) for row in rows if row.cosine is not None]
+    cosines = _cosines(rows)
     tensors = sum(row.tensors for row in values.components if row.component not in apart)
     return bool(cosines) and 2 * sum(row.differing for row in rows) > tensors and median(cosines) < _UNRELATED
 
@@ -101,8 +102,22 @@ def _unrelated(values: Values, kinds: Collection[Kind]) -> bool:
 def has_unrelated_layers(values: Values) -> bool:
     """Whether the weights of layers that differ have nothing to do with A's: copies of others, or begun anew."""
     rows = [row for row in values.rows if row.component in _RENUMBERED["layers"] and (row.elements or 0) >= _LEAST]
-    cosines = [abs(row.cosine) for row in rows if row.cosine is not None]
+    cosines = _cosines(rows)
     return bool(cosines) and median(cosines) < _UNRELATED
+
+
+def _cosines(rows: Iterable[ValueRow]) -> list[float]:
+    """How far values go along with A's: not at all where all of B's are zeros, which have no angle."""
+    return [
+        abs(row.cosine or 0.0)
+        for row in rows
+        if row.cosine is not None or (_is_gone(row.share) and _is_gone(row.relative))
+    ]
+
+
+def _is_gone(part: float | None) -> bool:
+    """Whether all of A's values differ, or by their own size."""
+    return part is not None and abs(part - 1) < _ALL
 
 
 def _components(values: Values) -> str:

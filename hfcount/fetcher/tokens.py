@@ -11,6 +11,7 @@ from hfcount.errors import DocumentError, FetchError
 from hfcount.fetcher import files
 from hfcount.fetcher.interface import SHORT, TOKENIZER, TOKENS
 from hfcount.fetcher.layout import CHAT_TEMPLATE, GENERATION, HEADERS
+from hfcount.fetcher.token_settings import refused_model, refused_values
 from hfcount.formats import vocabularies
 from hfcount.formats.json import Document, parse_object
 from hfcount.formats.vocabularies import Vocabulary
@@ -22,7 +23,7 @@ BEGINNING = 524_288
 
 _WHOLE = 64_000_000  # bytes of a file that has the vocabulary
 _DECODER = json.JSONDecoder()
-SETTINGS = "tokenizer_config.json"
+SETTINGS, SPECIAL, ADDED = "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"
 WORDLESS = "wordless"
 """Where an excerpt of the settings says that no file in the folder may have the tokenizer's words."""
 
@@ -40,10 +41,12 @@ _WORDS = (  # compiled where it is first used
     r"(?i).*(vocab|tokenizer\.(?!jinja)|tekken|tiktoken|spiece|sentencepiece|bpe|merges|dict\.txt).*"
     r"|.*\.(model|spm|codes)"
 )
+REFUSED = "refused"
+"""Where an excerpt has what transformers refuses in a file: keys, and what is said of each."""
+
 UNREADABLE = "unreadable"
 """Where an excerpt says why a file cannot be parsed."""
 
-SPECIAL = "special_tokens_map.json"
 _PARSED = 262_144  # bytes of a file that is parsed as a whole; of longer ones both ends are looked at
 _ENDS = 100  # bytes at either end in which a file has a brace
 
@@ -60,7 +63,9 @@ _KEYS = {
         *LENGTHS,
         WORDLESS,
         ABSENT,
+        REFUSED,
     ),
+    SPECIAL: (REFUSED,),
     TOKENIZER: ("added_tokens",),
 }
 
@@ -77,8 +82,7 @@ def read(folder: Path, names: Collection[str], label: str | None) -> dict[str, D
     known, parts = dict[str, int](), dict[str, bytes | None]()
     vocabulary = TOKENIZER if TOKENIZER in top else vocabularies.file_of(top)
     if vocabulary is not None:
-        raw, cut = _beginning(folder / vocabulary, _WHOLE)
-        known, parts[vocabulary] = (known, None) if raw is None else _of_vocabulary(vocabulary, raw, cut)
+        known, parts[vocabulary] = _of_words(folder, vocabulary, recorded=HEADERS in top)
     for name in (name for name in (*TOKENS, SPECIAL) if name in top and name != TOKENIZER):
         raw, cut = _beginning(folder / name, _MOST)
         parts[name] = None if raw is None else _with_claims(name, excerpt(name, raw, cut), known)
@@ -90,6 +94,15 @@ def read(folder: Path, names: Collection[str], label: str | None) -> dict[str, D
         for name in wanted
         if (part := parts.get(name)) is not None
     }
+
+
+def _of_words(folder: Path, name: str, recorded: bool) -> tuple[dict[str, int], bytes | None]:
+    """The words of a file with a vocabulary, and what is kept of it; of a recording it is an excerpt itself."""
+    raw, cut = _beginning(folder / name, _WHOLE)
+    if raw is None:
+        return {}, None
+    known, part = _of_vocabulary(name, raw, cut)
+    return known, (None if recorded or cut or name != TOKENIZER else _of_empty(raw)) or part
 
 
 def _of_companion(folder: Path, name: str) -> bytes | None:
@@ -123,11 +136,13 @@ def excerpt(name: str, raw: bytes, cut: bool) -> bytes | None:
         return json.dumps({UNREADABLE: problem}).encode()
     keys = _KEYS.get(name)
     if keys is None:
-        return None if name == SPECIAL else raw
+        return raw
     if not cut:
         with suppress(ValueError, RecursionError):
             value = json.loads(raw)
-            kept = {key: value[key] for key in keys if value.get(key) is not None} if isinstance(value, dict) else None
+            kept = {key: value[key] for key in keys if value.get(key) is not None} if isinstance(value, dict) else {}
+            if isinstance(value, dict) and (problems := dict(refused_values(name, value))):
+                kept[REFUSED] = problems
             return json.dumps(kept).encode() if kept else None
     text = raw.decode("utf-8", "ignore")
     kept = {key: value for key in keys[:1] if (value := _value(text, key, cut))}
@@ -160,7 +175,7 @@ _MODELS = ("BPE", "WordPiece", "WordLevel", "Unigram")  # of tokenizers 0.23
 def _no_tokenizer(content: Mapping[str, Any]) -> str | None:
     """Why a tokenizer.json is none; None if nothing is known to be wrong with it."""
     # An excerpt has added tokens alone, or nothing.
-    if content.keys() <= {"added_tokens"} or _CLAIMS in content:
+    if content.keys() <= {"added_tokens", REFUSED} or _CLAIMS in content:
         return None
     for key, kind in (("added_tokens", list), ("model", dict)):
         if not isinstance(content.get(key), kind):
@@ -169,6 +184,12 @@ def _no_tokenizer(content: Mapping[str, Any]) -> str | None:
     if isinstance(named, str) and named not in _MODELS:
         return f"{TOKENIZER} has a model of type {printable(named, 60)}, but must have {', '.join(_MODELS)}."
     return None
+
+
+def _of_empty(raw: bytes) -> bytes | None:
+    """What is kept of a tokenizer.json that is an empty object, which no excerpt is; None of another."""
+    empty = len(raw) <= _ENDS and raw.split() in ([b"{}"], [b"{", b"}"])
+    return json.dumps({UNREADABLE: f"{TOKENIZER} has no added_tokens."}).encode() if empty else None
 
 
 def unreadable(documents: Mapping[str, Document]) -> Iterator[tuple[str, str]]:
@@ -183,6 +204,17 @@ def unreadable(documents: Mapping[str, Document]) -> Iterator[tuple[str, str]]:
         with suppress(DocumentError):
             if isinstance(problem := parse_object(documents[name]).get(UNREADABLE), str):
                 yield name, problem
+
+
+def refused(documents: Mapping[str, Document]) -> Iterator[tuple[str, str, str]]:
+    """What transformers refuses in the files of a tokenizer: the file, the key, and what it has."""
+    for name in (name for name in (ADDED, SETTINGS, SPECIAL, TOKENIZER) if name in documents):
+        with suppress(DocumentError):
+            content = parse_object(documents[name])
+            told = dict(refused_values(name, content)) if name == ADDED else content.get(REFUSED)
+            for key, problem in told.items() if isinstance(told, dict) else ():
+                if isinstance(problem, str):
+                    yield name, key, problem
 
 
 def has_words(names: Iterable[str]) -> bool:
@@ -237,7 +269,20 @@ def _of_vocabulary(name: str, raw: bytes, cut: bool) -> tuple[dict[str, int], by
     if isinstance(rows, list | None):
         last = vocabularies.highest(words).items()
         rows = [*(rows or ()), *({"id": number, "content": word} for word, number in last)]
-    return words, _with_claims(name, json.dumps({"added_tokens": rows}).encode() if rows else None, words)
+    kept = {"added_tokens": rows} if rows else {}
+    if not cut and len(raw) <= _PARSED and (problems := dict(_of_model(raw))):
+        kept[REFUSED] = problems
+    return words, _with_claims(name, json.dumps(kept).encode() if kept else None, words)
+
+
+def _of_model(raw: bytes) -> Iterator[tuple[str, str]]:
+    """What is refused of the model in a tokenizer.json."""
+    with suppress(ValueError, RecursionError):
+        content = json.loads(raw)
+        if isinstance(content.get(REFUSED), dict):
+            yield from content[REFUSED].items()  # as the excerpt of a recording says
+        elif isinstance(model := content.get("model"), dict):
+            yield from refused_model(model)
 
 
 class Claim(NamedTuple):

@@ -9,7 +9,7 @@ from hfcount.errors import DocumentError
 from hfcount.fetcher import tokens
 from hfcount.fetcher.layout import CHAT_TEMPLATE, CONFIG, GENERATION, MODULES
 from hfcount.formats.json import Document, parse_object
-from hfcount.text import printable
+from hfcount.text import printable, shown
 from hfcount.verifier.comparison import Comparison
 from hfcount.verifier.findings import Outcome
 
@@ -51,16 +51,7 @@ class Ends(NamedTuple):
 def check_chat(c: Comparison, outcome: Outcome) -> None:
     """HF124 to HF126, HF128, HF129, HF824: of a tokenizer that lies beside the model."""
     documents = c.weights.companions
-    for file, problem in tokens.unreadable(documents):
-        from hfcount.verifier.rules.hf824_companion_unreadable import CompanionUnreadable
-
-        if file not in (*tokens.PROCESSORS, GENERATION) and _is_embedder(documents):
-            from hfcount.verifier.loaders.labels import SENTENCE_TRANSFORMERS
-
-            says = f"{SENTENCE_TRANSFORMERS} refuses to load the model"
-            outcome.report(CompanionUnreadable(severity="error", file=file, problem=problem, follows=says))
-        else:
-            outcome.report(CompanionUnreadable(file=file, problem=problem))
+    _check_files(documents, outcome)
     settings = tokens.settings(documents)
     if not settings and GENERATION not in documents and CHAT_TEMPLATE not in documents:
         return
@@ -73,22 +64,49 @@ def check_chat(c: Comparison, outcome: Outcome) -> None:
             EndsDiffer(file=GENERATION if ends.generation else CONFIG, key="eos_token_id", announced=ends.text)
         )
     for file, template in _templates(documents, settings):
-        from hfcount.formats.chat_template import TemplateError, text_after_messages  # many have none
-
-        try:
-            texts = [*text_after_messages(template)]
-        except TemplateError as error:
-            from hfcount.verifier.rules.hf126_chat_template_broken import ChatTemplateBroken
-
-            outcome.report(ChatTemplateBroken(file=file, problem=str(error)))
-            continue
-        _check_turns(file, texts, ends, ids, outcome)
+        _check_template(file, template, ends, ids, outcome)
     _check_words(c, settings, outcome)
     if c.weights.listed and not settings.keys().isdisjoint(("auto_map", "tokenizer_class")):
         from hfcount.verifier.tokenizer_files import refused
 
         for finding in refused(settings, c.blueprint.spec.family):
             outcome.report(finding)
+
+
+def _check_files(documents: Mapping[str, Document], outcome: Outcome) -> None:
+    """HF824: files that cannot be parsed; HF129: values in them that are refused."""
+    for file, problem in tokens.unreadable(documents):
+        from hfcount.verifier.rules.hf824_companion_unreadable import CompanionUnreadable
+
+        if file not in (*tokens.PROCESSORS, GENERATION) and _is_embedder(documents):
+            from hfcount.verifier.loaders.labels import SENTENCE_TRANSFORMERS
+
+            says = f"{SENTENCE_TRANSFORMERS} refuses to load the model"
+            outcome.report(CompanionUnreadable(severity="error", file=file, problem=problem, follows=says))
+        else:
+            outcome.report(CompanionUnreadable(file=file, problem=problem))
+    for file, key, problem in tokens.refused(documents):
+        from hfcount.verifier.rules.hf129_tokenizer_refused import TokenizerRefused
+
+        late = key in tokens.LENGTHS
+        follows = "loads the tokenizer, which fails on every text" if late else "refuses to load the tokenizer"
+        outcome.report(TokenizerRefused(file=file, problem=problem, key=key, follows=follows))
+
+
+def _check_template(file: str, template: Any, ends: Ends, ids: Mapping[str, int], outcome: Outcome) -> None:
+    """HF126: a template that is none, or does not parse; HF124: one whose turns end otherwise."""
+    from hfcount.formats.chat_template import TemplateError, text_after_messages  # many have none
+    from hfcount.verifier.rules.hf126_chat_template_broken import ChatTemplateBroken
+
+    if not isinstance(template, str):
+        outcome.report(ChatTemplateBroken(file=file, problem=f"it is {shown(template)}"))
+        return
+    try:
+        texts = [*text_after_messages(template)]
+    except TemplateError as error:
+        outcome.report(ChatTemplateBroken(file=file, problem=str(error)))
+        return
+    _check_turns(file, texts, ends, ids, outcome)
 
 
 def _is_embedder(documents: Mapping[str, Document]) -> bool:
@@ -144,17 +162,19 @@ def generation_ends(documents: Mapping[str, Document]) -> list[int]:
     return []
 
 
-def _templates(documents: Mapping[str, Document], settings: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """The chat templates, with the files that they are in."""
+def _templates(documents: Mapping[str, Document], settings: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """The chat templates, with the files that they are in; one that is no text as it is."""
     templates: list[tuple[str, Any]]
     if CHAT_TEMPLATE in documents:
         templates = [(CHAT_TEMPLATE, documents[CHAT_TEMPLATE].raw.decode("utf-8", "replace"))]
     else:
         value = settings.get("chat_template")
-        several = value if isinstance(value, list) else [value]
-        templates = [(tokens.SETTINGS, row.get("template") if isinstance(row, dict) else row) for row in several]
+        several = (
+            [row.get("template") for row in value if isinstance(row, dict)] if isinstance(value, list) else [value]
+        )
+        templates = [(tokens.SETTINGS, template) for template in several if template]
     for file, template in templates:
-        if isinstance(template, str) and len(template) <= _LONGEST:
+        if not isinstance(template, str) or len(template) <= _LONGEST:
             yield file, template
 
 

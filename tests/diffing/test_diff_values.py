@@ -273,6 +273,7 @@ OF_LARGE = weights(LARGE)
 _GATE, _UP = (f"model.layers.1.mlp.{part}_proj.weight" for part in ("gate", "up"))
 UNRELATED = {
     "a layer with the values of another": {name: OF_LARGE[name.replace("layers.1.", "layers.0.")] for name in OF_LARGE},
+    "a layer of zeros": {name: value * 0 if "layers.1." in name else value for name, value in OF_LARGE.items()},
     "two matrices exchanged": {**OF_LARGE, _GATE: OF_LARGE[_UP], _UP: OF_LARGE[_GATE]},
 }
 
@@ -283,6 +284,12 @@ def test_layers_of_other_values_are_no_finetune(name: str, tmp_path: Path) -> No
     found = hfcount.diff(a, b, depth="data", expect="finetune")
     assert found.expectation and "unrelated to A's" in found.summary
     assert (found.exit_code, "unrelated" in found.expectation.reason) == (1, True)
+
+
+def test_pruned_weights_are_a_finetune(tmp_path: Path) -> None:
+    pruned = {name: value * (abs(value) > 0.5 * abs(value).max()) for name, value in OF_LARGE.items()}
+    a, b = saved(tmp_path / "a", LARGE, OF_LARGE), saved(tmp_path / "b", LARGE, pruned)
+    assert hfcount.diff(a, b, depth="data", expect="finetune").exit_code == 0
 
 
 def renumbered(arrays: Arrays, order: Mapping[int, int], stack: str = "layers.") -> Arrays:

@@ -181,9 +181,54 @@ def test_half_a_vocabulary(tmp_path: Path, gone: str, kind: str, more: Files, co
     assert said(tmp_path, {**files, **more, **settings(tokenizer_class=kind)}) == codes
 
 
+def bpe(**model: Any) -> Files:
+    words = {"a": 0, "b": 1, "ab": 2}
+    return {"tokenizer.json": {"added_tokens": [], "model": {"type": "BPE", "vocab": words, **model}}}
+
+
 @pytest.mark.parametrize(
     ("files", "says"),
     [
+        ({"tokenizer_config.json": {"added_tokens_decoder": []}}, "added_tokens_decoder a list"),
+        ({"tokenizer_config.json": {"added_tokens_decoder": {"x": {"content": "<y>"}}}}, "x in added_tokens_decoder"),
+        ({"tokenizer_config.json": {"added_tokens_decoder": {"40": "<y>"}}}, "no token for 40"),
+        ({"tokenizer_config.json": {"added_tokens_decoder": {"40": {"content": 5}}}}, "no token for 40"),
+        ({"tokenizer_config.json": {"added_tokens_decoder": {"40": {}}}}, None),
+        ({"tokenizer_config.json": {"pad_token": 5}}, "has pad_token 5, which is no token"),
+        ({"tokenizer_config.json": {"pad_token": None, "eos_token": {"__type": "AddedToken", "content": "b"}}}, None),
+        ({"tokenizer_config.json": {"extra_special_tokens": "x"}}, "extra_special_tokens"),
+        ({"tokenizer_config.json": {"extra_special_tokens": [5]}}, "extra_special_tokens"),
+        ({"tokenizer_config.json": {"extra_special_tokens": {"image": "<i>"}}}, None),
+        ({"tokenizer_config.json": {"chat_template": [{"nam": "x"}]}}, "a list for chat_template"),
+        ({"tokenizer_config.json": {"padding_side": None}}, "padding_side null, which must be left or right"),
+        ({"tokenizer_config.json": {"model_max_length": "9"}}, "fails on every text"),
+        ({"tokenizer_config.json": {"model_max_length": 1e30}}, None),
+        ({"added_tokens.json": {"<z>": "80"}}, 'gives <z> the id "80", which is no number'),
+        ({"special_tokens_map.json": {"eos_token": []}}, "has eos_token"),
+        (bpe(merges=["a b"]), None),
+        (bpe(merges=[["a", "b"]]), None),
+        (bpe(merges=["a ##b"], vocab={"a": 0, "##b": 1, "ab": 2}, continuing_subword_prefix="##"), None),
+        (bpe(merges=["a x"]), "merges x, which is no word of it"),
+        (bpe(merges=["b a"]), "merges ba, which is no word of it"),
+        (bpe(merges=["a b c"]), "a merge that is none"),
+        (bpe(vocab={"a": -1}), "gives a the id -1"),
+        (bpe(vocab={"a": "1"}), 'gives a the id "1"'),
+    ],
+    ids=str,
+)
+def test_a_value_that_no_tokenizer_is_loaded_with(tmp_path: Path, files: Files, says: str | None) -> None:
+    assert said(tmp_path, files) == (["HF129"] if says else [])
+    assert says is None or says in hfcount.verify(str(tmp_path)).findings[0].message
+
+
+def test_a_template_that_is_no_text(tmp_path: Path) -> None:
+    assert said(tmp_path, {"tokenizer_config.json": {"chat_template": 5}}) == ["HF126"]
+
+
+@pytest.mark.parametrize(
+    ("files", "says"),
+    [
+        ({"tokenizer.json": b"{ }"}, "has no added_tokens"),
         ({"tokenizer.model": b"garbage" * 9}, "no words of sentencepiece or tiktoken"),
         ({"tokenizer.model": b"<!DOCTYPE html>\n<html></html>"}, "no words of sentencepiece"),
         ({"tokenizer.model": b"garbage" * 9, "tokenizer.json": {"added_tokens": [], "model": {}}}, None),

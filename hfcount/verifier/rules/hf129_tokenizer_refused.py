@@ -6,7 +6,7 @@ from hfcount.verifier.loaders.labels import NEWEST
 
 
 class TokenizerRefused(Finding):
-    """tokenizer_config.json names a class or files that transformers does not find.
+    """A file of the tokenizer names a class or files that transformers does not find, or has a value that it refuses.
 
     Args:
         problem: what is wrong, as a sentence begins.
@@ -16,7 +16,7 @@ class TokenizerRefused(Finding):
     code = "HF129"
     name = "tokenizer-refused"
     level = "note"
-    why = "The upload or the copy left out files of the tokenizer, or tokenizer_config.json is from another library."
+    why = "The upload or the copy left out files of the tokenizer, or one is from another library, or edited."
     remedy = "Copy the tokenizer files from the base model."
     informational = True
 
