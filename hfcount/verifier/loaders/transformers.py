@@ -42,6 +42,9 @@ _BY_NEW_DEFAULT = ("dtype", "torch_dtype")
 """Keys that version 4 looks up in torch where they are texts, and takes nothing from unless it is asked to
 (4.57.1, configuration_utils.py:274 and modeling_utils.py: `torch_dtype` is None)."""
 
+_OF_VALUES = ("HF001", "HF103", "HF110")
+"""Findings of values of config.json that a version may take."""
+
 _OF_PART = ".quantization_config.quant_method"
 """The end of a key that says how a part is quantised."""
 
@@ -162,8 +165,9 @@ def _as_compared(loader: Loader, recorded: Facts, checkpoint: Checkpoint) -> Rea
     """What a version makes of a checkpoint that it reads as the newest does, by what was compared."""
     version = loader.version
     against = [finding for finding in errors_of(checkpoint) if not _is_taken(version, recorded, checkpoint, finding)]
-    if not against and checkpoint.blueprint is None and not isinstance(checkpoint.values.get(TIE), bool | None):
-        says = f"takes any value of {TIE} for true or false, and what it makes of that is not known here"
+    uncounted = {finding.key for finding in errors_of(checkpoint) if finding.code == "HF001"} - {None, *_BY_NEW_DEFAULT}
+    if not against and checkpoint.blueprint is None and uncounted:
+        says = f"takes {min(filter(None, uncounted))}, and what it makes of that is not known here"
         return Reading(loader, "unknown", says, evidence="none")
     if unchecked := _unchecked(version, checkpoint, against):
         says = f"checks no types of {unchecked}, and what it makes of that is not known here"
@@ -232,7 +236,7 @@ def _is_taken(version: str, recorded: Facts, checkpoint: Checkpoint, finding: Fi
     if finding.codes == _OF_INDEX and not getattr(finding, "gone", True):
         # The index says which files there are: version 5 reads all that they hold, and version 4 what is listed.
         return not version.startswith("4.") or not getattr(finding, "omitted", True)
-    if finding.code in ("HF103", "HF110") and finding.key and version != versions()[-1]:
+    if finding.code in _OF_VALUES and finding.key and version != versions()[-1]:
         parts = [*configs(checkpoint.values, checkpoint.kind)]
         if built.is_built(version, versions()[-1], parts, finding.key) or built.is_taken(version, parts, finding.key):
             return True
@@ -283,7 +287,7 @@ def _unchecked(version: str, checkpoint: Checkpoint, against: Sequence[Finding])
 
     Nor is it told where it is known what version 4 makes of it.
     """
-    keys = [finding.key or "" for finding in against if finding.code == "HF110"]
+    keys = [finding.key or "" for finding in against if finding.code in ("HF001", "HF110")]
     if not version.startswith("4.") or len(keys) < len(against):
         return ""
     parts = [*configs(checkpoint.values, checkpoint.kind)]
