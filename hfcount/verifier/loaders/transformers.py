@@ -233,6 +233,8 @@ def _is_taken(version: str, recorded: Facts, checkpoint: Checkpoint, finding: Fi
         return True
     if finding.code == "HF006":  # no version reads a file that the index does not name, or beside model.safetensors
         return getattr(finding, "kind", "needed") != "needed"
+    if finding.code == "HF104" and version != versions()[-1]:
+        return _is_unpadded(version, checkpoint, finding)
     if finding.codes == _OF_INDEX and not getattr(finding, "gone", True):
         # The index says which files there are: version 5 reads all that they hold, and version 4 what is listed.
         return not version.startswith("4.") or not getattr(finding, "omitted", True)
@@ -241,6 +243,15 @@ def _is_taken(version: str, recorded: Facts, checkpoint: Checkpoint, finding: Fi
         if built.is_built(version, versions()[-1], parts, finding.key) or built.is_taken(version, parts, finding.key):
             return True
     return version.startswith("4.") and _is_taken_by_4(version, recorded, checkpoint, finding)
+
+
+def _is_unpadded(version: str, checkpoint: Checkpoint, finding: Finding) -> bool:
+    """Whether the only id beyond the vocabulary is one of padding, for which this version builds no row."""
+    at, _, name = (finding.key or "").rpartition(".")
+    kinds = [kind for path, _, kind in configs(checkpoint.values, checkpoint.kind) if path.rstrip(".") == at]
+    recorded = facts(version, kinds[0]) if kinds else None
+    alone = getattr(finding, "ids", "").count(" is ") == 1
+    return name == "pad_token_id" and alone and recorded is not None and not recorded.padded
 
 
 def _is_taken_by_4(version: str, recorded: Facts, checkpoint: Checkpoint, finding: Finding) -> bool:
