@@ -53,6 +53,7 @@ def report_of(inspection: Inspection) -> Report:
     policy = loaders.policy_for(policy, judges, findings) if asked else policy
     outcomes = {reading.outcome for reading in judges} if asked else set()
     settled = outcomes == {"whole"} and all(reading.evidence != "none" for reading in judges)  # who compared it, too
+    closed = _COMPARED | policy.elsewhere if settled else frozenset[str]()
     files = published(inspection)
     proven = outcomes == {"whole"} or (outcome.proven and "unknown" not in outcomes)
     return Report(
@@ -62,7 +63,7 @@ def report_of(inspection: Inspection) -> Report:
         container=evidence.container,
         depth=evidence.depth,
         depth_reason=evidence.depth_reason,
-        verdict=verdict(findings, policy, compared or settled, proven, _COMPARED if settled else frozenset()),
+        verdict=verdict(findings, policy, compared or settled, proven, closed),
         checks=(*file_checks(files, evidence.headers or {}, findings), *map(_check, outcome.checks)),
         findings=reported(findings, policy, documents),
         allowed=waived(findings, policy),

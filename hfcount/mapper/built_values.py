@@ -36,12 +36,17 @@ class BuiltValues(NamedTuple):
         same: sizes, by form, that bear on no tensor.
         uneven: keys with numbers of heads, each with the key of the size that has to be a multiple of them.
         known: all keys of `refused`; a config may have many others.
+        taken: of an older version, keys by shape of a value that the newest class refuses for its type (untyped.py),
+            and that bears on no tensor.
+        mixed: those that bear on tensors of some classes or by other keys.
     """
 
     refused: Mapping[str, frozenset[str]]
     same: Mapping[str, frozenset[str]]
     uneven: Mapping[str, str]
     known: frozenset[str]
+    taken: Mapping[str, frozenset[str]] = {}
+    mixed: Mapping[str, frozenset[str]] = {}
 
     def needed(self, key: str, value: Any, beside: Mapping[str, Any]) -> str | None:
         """What a key has to hold in place of a value with which no model is built; None if one is, or may be.
@@ -152,8 +157,18 @@ def built_values(kind: str, version: str) -> BuiltValues | None:
         {form: frozenset(keys.split()) for form, keys in {**newest.get(name, {}), **own.get(name, {})}.items()}
         for name in ("refused", "same")
     )
+    taken, mixed = (_by_shape(own.get(name, {})) for name in ("taken", "mixed"))
     uneven = {key: size for key, size in {**newest.get("uneven", {}), **own.get("uneven", {})}.items() if size}
-    return BuiltValues(refused, same, uneven, frozenset().union(*refused.values()))
+    return BuiltValues(refused, same, uneven, frozenset().union(*refused.values()), taken, mixed)
+
+
+def _by_shape(rows: Mapping[str, str]) -> Mapping[str, frozenset[str]]:
+    """Keys by shape, of rows with the keys that are alike in several."""
+    found = dict[str, frozenset[str]]()
+    for shapes, keys in rows.items():
+        for shape in shapes.split():
+            found[shape] = found.get(shape, frozenset()).union(keys.split())
+    return found
 
 
 @cache

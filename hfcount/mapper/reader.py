@@ -15,6 +15,7 @@ from hfcount.mapper.loader_differences import MovedSizes, RotaryDifference, TieD
 from hfcount.mapper.refusals import Refusal, read_by_own_code, refusals
 from hfcount.mapper.token_ids import TokenId, token_ids
 from hfcount.mapper.tracking import REQUIRED, UNSAID, Tracked, plain
+from hfcount.mapper.value_types import fits
 from hfcount.spec.tree.dims import Dim, scaled
 from hfcount.text import printable, shown
 
@@ -121,6 +122,8 @@ class Config(Tracked):
         if name is None and any(map(self.has, names)):
             return False  # null is as good as false
         if name is not None and type(value) is not bool:
+            if value in (0, 1) and self._is_refused(name, value):
+                return bool(value)  # that it is refused is told of each such key (HF110)
             if not self._takes_anything(name):
                 raise self._misfit(name, value, "true or false", "HF001")
             self._note_truth(name, value)
@@ -344,6 +347,12 @@ class Config(Tracked):
             return True
         accepted = accepted_values(self.kind) if isinstance(self.kind, str) else None
         return accepted is not None and name not in accepted.types
+
+    def _is_refused(self, name: Str, value: Any) -> Bool:
+        """Whether the reference has this type, and its class refuses a value of a key."""
+        accepted = accepted_values(self.kind) if isinstance(self.kind, str) else None
+        types = accepted.types.get(name) if accepted else None
+        return types is not None and not fits(value, types)
 
     def _list(self, names: Iterable[Str], kind: type[T], noun: Str) -> list[T]:
         value, name = self._find(tuple(names), UNSAID)

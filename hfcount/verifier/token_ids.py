@@ -19,7 +19,8 @@ from hfcount.verifier.loaders.facts import facts, versions
 
 _VOCABULARIES = ("vocab_size", "text_vocab_size", "padded_vocab_size", "decoder_vocab_size")
 _PLACEHOLDERS = ("image_token", "video_token", "audio_token")
-_ALWAYS = ("pad_token", "decoder_start_token")
+_BEGINS = "decoder_start_token"
+_ALWAYS = ("pad_token", _BEGINS)
 _NAMED = 3  # ids that a message gives
 
 
@@ -139,7 +140,8 @@ def _severity(c: Comparison, token_id: TokenId) -> Severity | None:
     placeholder = stem.endswith(_PLACEHOLDERS)
     if placeholder and families.replaces_placeholders(c.blueprint.spec):
         return None
-    if placeholder or stem in _ALWAYS:
+    begins = stem != _BEGINS or "encoder" in c.blueprint.spec.parts  # else no decoder begins with it
+    if placeholder or (stem in _ALWAYS and begins):
         return "note" if token_id.usual or (stem == "pad_token" and not _is_padded(c, token_id)) else "error"
     return None if token_id.usual else "note"
 

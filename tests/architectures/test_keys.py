@@ -370,9 +370,9 @@ def test_heads_that_do_not_divide_the_width_are_rounded_down() -> None:
 @pytest.mark.parametrize(
     ("family", "changes"),
     [
-        ("llama", {"attention_bias": 1}),
+        ("llama", {"attention_bias": 2}),
         ("llama", {"mlp_bias": "false"}),
-        ("llama", {"tie_word_embeddings": 0}),
+        ("llama", {"tie_word_embeddings": "true"}),
         ("llama", {"model_type": 3}),
         ("llama", {"head_dim": "3"}),
         ("llama", {"dtype": ["bfloat16"]}),
@@ -386,6 +386,14 @@ def test_heads_that_do_not_divide_the_width_are_rounded_down() -> None:
 )
 def test_wrong_types(family: str, changes: Json) -> None:
     assert _code(config(family, **changes)) == "HF001"
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_a_flag_that_is_0_or_1_is_refused_and_counted_all_the_same(number: int) -> None:
+    values = config("llama", attention_bias=number)
+    blueprint = hfcount.blueprint(values)
+    assert [(problem.code, problem.key) for problem in blueprint.problems] == [("HF110", "attention_bias")]
+    assert blueprint.total == hfcount.blueprint({**values, "attention_bias": bool(number)}).total
 
 
 @pytest.mark.parametrize(

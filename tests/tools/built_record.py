@@ -9,8 +9,11 @@ FILE = Path(__file__).parents[2] / "hfcount" / "mapper" / "built.json"
 VERSIONS = ("5.23.0", "4.57.1")
 """The older versions that are recorded, the newest of them first."""
 
-RECORDED = ("refused", "same", "uneven")
+RECORDED = ("refused", "same", "uneven", "taken", "mixed")
 """What is recorded of a type."""
+
+OLDER = ("taken", "mixed")
+"""What is recorded of older versions alone, in rows of several shapes."""
 
 
 def noted(notes: Path) -> list[Json]:
@@ -40,6 +43,7 @@ def _expanded(newest: str) -> dict[str, Json]:
         usual = row.get(newest, {})
         for version, own in row.items():
             if own is not None:
+                own |= {what: _by_shape(own.get(what, {})) for what in OLDER}
                 whole_ = {what: {**usual.get(what, {}), **own.get(what, {})} for what in RECORDED}
                 row[version] = {
                     what: {key: value for key, value in found.items() if value} for what, found in whole_.items()
@@ -67,7 +71,7 @@ def _differences(row: Json, newest: str) -> Json:
         if own is None:
             found |= {version: None} if usual else {}
         elif other := _difference(usual, own):
-            found[version] = other
+            found[version] = {**other, **{what: _joined(other[what]) for what in OLDER if what in other}}
     return found
 
 
@@ -79,3 +83,25 @@ def _difference(usual: Json, own: Json) -> Json:
         if changes := {form: before.get(form, "") for form in now | before if now.get(form) != before.get(form)}:
             found[what] = changes
     return found
+
+
+def _joined(rows: Json) -> Json:
+    """Keys by shape, those together that are alike in several shapes."""
+    shapes: dict[str, list[str]] = {}
+    for shape, keys in rows.items():
+        for key in keys.split():
+            shapes.setdefault(key, []).append(shape)
+    found: Json = {}
+    for key, names in sorted(shapes.items()):
+        row = " ".join(sorted(names))
+        found[row] = f"{found[row]} {key}" if row in found else key
+    return found
+
+
+def _by_shape(rows: Json) -> Json:
+    """Keys by shape, of rows with several shapes."""
+    found: dict[str, set[str]] = {}
+    for shapes, keys in rows.items():
+        for shape in shapes.split():
+            found.setdefault(shape, set()).update(keys.split())
+    return {shape: " ".join(sorted(keys)) for shape, keys in found.items()}

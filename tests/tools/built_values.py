@@ -27,9 +27,12 @@ at a time is set to each form of another value:
 
 `refused` has the keys by form with which no class of the type is built, in whatever variation of the config is; `same`
 those keys, words and numbers that bear on no tensor, so that a model is built with the same ones; and `uneven` numbers
-of heads, alone or in a list, each with the key of the size that has to be a multiple of them. Forms that the type of
-the key in the newest class rules out (values.json) are not tried. A key of a nested config whose type is recorded by
-itself is noted of the whole, by its path, where models of that type alone do not read it.
+of heads, alone or in a list, each with the key of the size that has to be a multiple of them. A key of a nested config
+whose type is recorded by itself is noted of the whole, by its path, where models of that type alone do not read it.
+
+Values that the type of the key in the newest class rules out (values.json) are tried of older versions alone: `taken`
+has the keys by shape of the value (hfcount/mapper/untyped.py) with which all classes of the type build the model
+that they build without it, and `mixed` those with which one does and another does not.
 """
 
 import json
@@ -41,6 +44,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
+from functools import cache
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -67,7 +71,7 @@ SLOW = 2.0
 LONGEST = 20.0
 """Seconds of computing after which one config is given up, which is no answer."""
 
-SECONDS = 90
+SECONDS = 180
 """Of computing: what one type may take."""
 
 MEMORY = 4 << 30
@@ -239,15 +243,6 @@ def _too_long(*_: Any) -> None:
     raise TooLongError
 
 
-def is_refused_by_type(kind: str, key: str, value: Any) -> bool:
-    """Whether values.json tells already that the class refuses a value."""
-    from hfcount.mapper.accepted_values import accepted_values
-    from hfcount.mapper.refusals import _needed
-
-    accepted = accepted_values(kind)
-    return accepted is not None and value is not ABSENT and _needed(accepted, key, value) is not None
-
-
 class Read:
     """Notes which keys the models of a config read while they are built."""
 
@@ -342,6 +337,14 @@ def _read_alone(made: Callable[[], Iterator[loading.Case]]) -> set[str]:
         return _ALL
 
 
+def _read(name: str, values: Json) -> set[str]:
+    """The keys that a model reads; all, if it cannot be filled."""
+    try:
+        return Read().of(name, values)
+    except Exception:  # of any kind, since each class fails in its own way
+        return _ALL
+
+
 class _Everything(set[str]):
     """A set that has all keys."""
 
@@ -354,8 +357,10 @@ _ALL = _Everything()
 
 def _is_known(case: loading.Case, used: set[str], at: tuple[Path_, str, str], value: Any) -> bool:
     """Whether a value is refused for its type, or is of a key that no model reads."""
+    from hfcount.mapper.refusals import is_refused_by_type
+
     path, kind, form = at
-    if form != "word" and is_refused_by_type(kind, path[-1], value):
+    if form != "word" and value is not ABSENT and is_refused_by_type(kind, path[-1], value):
         return True
     read = form in ALWAYS or path[-1] == "rope_scaling" or _FILLING in path[-1] or path[-1] in used
     return not read and _parses(case, path, value)
@@ -377,6 +382,8 @@ def described(made: Callable[[], Iterator[loading.Case]], known: Cases) -> dict[
         (path, *_noted_as(first, path, kind, known), form, other) for path, kind, form, other in _tried(first, known)
     ]
     found: dict[str, Json] = {at: {} for _, _, at, _, _, _ in tried}
+    if transformers_version() != newest():
+        _note_taken(found, first, cases, known)
     usable = built(first.name, _usual(first)) is not None  # then no default is refused
     varied: list[tuple[str, Json]] = []
     for path, kind, at, key, form, other in tried:
@@ -391,6 +398,47 @@ def described(made: Callable[[], Iterator[loading.Case]], known: Cases) -> dict[
             if all(built(name, changed(config, path, other), filled) is None for name, config in varied):
                 _note_refused(found, (first, path, at, key), form, other)
     return found
+
+
+def _note_taken(found: dict[str, Json], first: loading.Case, cases: list[loading.Case], known: Cases) -> None:
+    """Notes the values that the newest class refuses for their type, and that bear on no tensor of this version."""
+    from hfcount.mapper.refusals import is_refused_by_type
+    from hfcount.mapper.untyped import shape_of, untyped
+
+    varied = variations(_classes(first, cases), first.config)
+    read = [_read(name, config) for name, config in varied]
+    used = _ALL if _ALL in read else set[str]().union(*read)
+    usual = cache(lambda at, path, like: built(varied[at][0], _having(varied[at][1], path, like)))
+
+    def is_same(at: int, path: Path_, other: Any, likes: tuple[Any, ...]) -> bool:
+        name, config = varied[at]
+        result = built(name, changed(config, path, other), _FILLING in path[-1])
+        return bool(result) and all(result == usual(at, path, like) for like in likes)
+
+    outcomes: dict[tuple[str, str, str], set[bool]] = {}
+    for path, kind, value in keys(whole(first.name, first.config), first.kind):
+        _, at, key = _noted_as(first, path, kind, known)
+        if not _is_given(first.config, path) or "." in key:
+            continue
+        for other, likes in untyped(value):
+            if not is_refused_by_type(kind, path[-1], other):
+                continue
+            outcome = outcomes.setdefault((at, shape_of(other), key), set())
+            if path[-1] not in used and _FILLING not in path[-1]:
+                outcome.add(_parses(first, path, other))
+            elif True not in outcome and not is_same(0, path, other, likes):
+                outcome.add(False)  # as it is of most sizes
+            else:
+                outcome.update(is_same(place, path, other, likes) for place in range(len(varied)))
+    for (at, shape, key), outcome in outcomes.items():
+        if True in outcome:
+            _note(found, at, "taken" if len(outcome) == 1 else "mixed", shape, key)
+
+
+def _having(values: Json, path: Path_, like: Any) -> Json:
+    from hfcount.mapper.untyped import VALUE
+
+    return values if like is VALUE else changed(values, path, like)
 
 
 def _noted_as(case: loading.Case, path: Path_, kind: str, known: Cases) -> tuple[str, str, str]:
@@ -463,6 +511,21 @@ def _parses(case: loading.Case, path: Path_, value: Any) -> bool:
     except Exception:  # of any kind, since each class refuses in its own way
         return False
     return True
+
+
+@cache
+def transformers_version() -> str:
+    import transformers
+
+    return str(transformers.__version__)
+
+
+@cache
+def newest() -> str:
+    """The version whose classes values.json records."""
+    from hfcount.mapper.class_defaults import version
+
+    return version()
 
 
 def _note_refused(found: dict[str, Json], at: tuple[loading.Case, Path_, str, str], form: str, value: Any) -> None:

@@ -63,8 +63,20 @@ ABSENT = "absent"
         # no version's auto classes know this name, which 4.57 saved, and is not recorded to load
         ("speecht5_hifigan", {"model_type": "hifigan"}, "whole", "unknown"),
         ("speecht5_hifigan", {"model_type": "hifigan", "transformers_version": "4.57.1"}, "whole", "whole"),
-        # a type that version 4 does not check, a key that it takes nothing from, and one that it checks itself
-        ("llama", {"use_cache": "x"}, "refuses", "unknown"),
+        # types that version 4 does not check, where it is recorded what it builds, a key that it takes nothing from,
+        # and one that it checks itself
+        ("llama", {"use_cache": "x"}, "refuses", "whole"),
+        ("llama", {"attention_dropout": "0.1"}, "refuses", "whole"),
+        ("llama", {"attention_bias": 0}, "refuses", "whole"),
+        ("llama", {"hidden_size": "32"}, "refuses", "refuses"),
+        ("llama", {"id2label": ["x"]}, "refuses", "refuses"),
+        ("llama", {"tie_word_embeddings": "false"}, "refuses", "unknown"),
+        ("llama", {"rope_scaling": {"rope_type": "default", "rope_theta": "10000"}}, "refuses", "whole"),
+        ("flaubert", {"pad_token_id": 10**6}, "refuses", "whole"),  # of which version 4 builds no row for padding
+        ("bert", {"pad_token_id": 10**6}, "refuses", "refuses"),
+        ("vit", {"encoder_stride": None}, "refuses", "whole"),
+        ("vit", {"pooler_output_size": "16"}, "refuses", "unknown"),  # of which some classes build a layer
+        ("t5", {"tie_encoder_decoder": True}, "whole", "unknown"),
         ("llama", {"attn_implementation": "nonsense"}, "refuses", "whole"),
         ("llama", {"problem_type": "nonsense"}, "whole", "refuses"),
         # a text is looked up in torch by version 4 whether weights are asked for in it or not, and nothing else is

@@ -3,12 +3,18 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from hfcount.mapper.accepted_values import accepted_values
 from hfcount.mapper.built_values import BuiltValues, built_values
 from hfcount.mapper.class_defaults import declared
+from hfcount.mapper.refusals import is_refused_by_type
+from hfcount.mapper.untyped import shape_of, tried
 from hfcount.text import shown
 
 Part = tuple[str, Mapping[str, Any], str]
 """A config or one nested in it: its path, what it says, and its model_type."""
+
+_FREE = frozenset({"output_hidden_states", "return_dict", "use_cache"})
+"""Keys of all classes that version 4 looks up where a model runs (4.57.1, configuration_utils.py)."""
 
 _TYPE = ".model_type"
 
@@ -31,6 +37,38 @@ def is_built(version: str, newest: str, parts: Iterable[Part], key: str) -> bool
             continue
         return None if before is None else not _refuses(before, kind, values, name, own)
     return False
+
+
+def is_taken(version: str, parts: Iterable[Part], key: str) -> bool | None:
+    """Whether a version builds the same model with a value that the newest class refuses for its type.
+
+    None where that is not known, be it that it depends on other keys.
+
+    Args:
+        parts: the config and those nested in it.
+        key: its full path.
+    """
+    for at, values, kind in parts:
+        name = key.removeprefix(at)
+        if key.startswith(at) and name in values and is_refused_by_type(kind, name, values[name]):
+            return _takes(version, kind, name, values[name])
+    return None
+
+
+def _takes(version: str, kind: str, name: str, value: Any) -> bool | None:
+    before, known = built_values(kind, version), declared(kind)
+    canonical, shape = known.names.get(name, name), shape_of(value)
+    usual, accepted = known.keys.get(canonical, {}), accepted_values(kind)
+    if name in _FREE:
+        return True
+    share = accepted is not None and canonical in accepted.dropouts and type(value) in (int, float)
+    if before is None or canonical in before.mixed.get(shape, ()) or (share and not 0 <= value <= 1):
+        return None
+    if canonical in before.taken.get(shape, ()):
+        return True
+    if value is None and usual is False:  # as good as false
+        return None
+    return False if shape in tried(usual) else None
 
 
 def _refuses(built: BuiltValues, kind: str, values: Mapping[str, Any], name: str, own: bool) -> bool:

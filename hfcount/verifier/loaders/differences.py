@@ -21,6 +21,8 @@ _DROPPED = ("HF210",)
 """Notes of what it drops, which is then lost."""
 
 
+_TIED_SIDES = "tie_encoder_decoder"
+
 GENERATION_KEYS = frozenset(
     {
         "assistant_ensemble_weight",
@@ -60,6 +62,7 @@ def differences(version: str, recorded: Facts, checkpoint: Checkpoint) -> Iterat
     for says in built.refusals(version, versions()[-1], configs(values, checkpoint.kind)):
         yield "refuses", says, ()
     yield from _of_attention(version, values, checkpoint.kind)
+    yield from _of_two_sides(checkpoint) if older else ()
     if _has_generation_settings(checkpoint):
         from hfcount.verifier.loaders import generation  # many have none
 
@@ -110,6 +113,13 @@ def _of_attention(version: str, values: Mapping[str, Any], kind: str) -> Iterato
         yield "refuses", f"refuses {key}: {why}", ()
     if unknown := next((key for at, part in parts for key in attention.nested(version, part, at)), None):
         yield "unknown", f"may obey {unknown}, and whether its class supports that is not known here", ()
+
+
+def _of_two_sides(checkpoint: Checkpoint) -> Iterator[Difference]:
+    """An encoder that version 4 ties to its decoder (4.57.1, modeling_utils.py: tie_weights), where both can be."""
+    two = checkpoint.blueprint is not None and "encoder" in checkpoint.blueprint.spec.parts
+    if two and checkpoint.values.get(_TIED_SIDES):
+        yield "unknown", f"ties the encoder to the decoder by {_TIED_SIDES} where its class can, or refuses that", ()
 
 
 def _has_generation_settings(checkpoint: Checkpoint) -> bool:

@@ -7,6 +7,7 @@ from hfcount.architectures import registry
 from hfcount.formats.dtypes import is_of_torch
 from hfcount.mapper.keys_without_shape import is_shapeless
 from hfcount.mapper.loader_differences import TIE
+from hfcount.mapper.refusals import is_refused_by_type
 from hfcount.mapper.rotary_tables import kindless, rotary_tables
 from hfcount.verifier.finding import Finding
 from hfcount.verifier.loaders import built, heads
@@ -41,12 +42,21 @@ _BY_NEW_DEFAULT = ("dtype", "torch_dtype")
 """Keys that version 4 looks up in torch where they are texts, and takes nothing from unless it is asked to
 (4.57.1, configuration_utils.py:274 and modeling_utils.py: `torch_dtype` is None)."""
 
+_OF_VALUES = ("HF001", "HF103", "HF110")
+"""Findings of values of config.json that a version may take."""
+
 _OF_PART = ".quantization_config.quant_method"
 """The end of a key that says how a part is quantised."""
 
 _ROTARY = frozenset({"rope_scaling", "rope_theta"})
+_BESIDE = frozenset({"rope_scaling.rope_theta", "rope_scaling.partial_rotary_factor"})
+"""Settings that version 4 reads from the config alone (4.57.1, modeling_rope_utils.py)."""
+
 _BY_TRUTH = frozenset({"num_labels", "tie_word_embeddings"})
 """Keys that bear on shapes, and of which version 4 takes any value."""
+
+_CHECKED_BY_4 = frozenset({"id2label"})
+"""Keys that bear on no shape, and of which it refuses what version 5 refuses (4.57.1, configuration_utils.py:248)."""
 
 _OF_MODULES = ("HF80", "HF84")
 """Beginnings of codes of what sentence-transformers puts around a model, at which transformers does not look."""
@@ -155,7 +165,11 @@ def _as_compared(loader: Loader, recorded: Facts, checkpoint: Checkpoint) -> Rea
     """What a version makes of a checkpoint that it reads as the newest does, by what was compared."""
     version = loader.version
     against = [finding for finding in errors_of(checkpoint) if not _is_taken(version, recorded, checkpoint, finding)]
-    if unchecked := _unchecked(version, against):
+    uncounted = {finding.key for finding in errors_of(checkpoint) if finding.code == "HF001"} - {None, *_BY_NEW_DEFAULT}
+    if not against and checkpoint.blueprint is None and uncounted:
+        says = f"takes {min(filter(None, uncounted))}, and what it makes of that is not known here"
+        return Reading(loader, "unknown", says, evidence="none")
+    if unchecked := _unchecked(version, checkpoint, against):
         says = f"checks no types of {unchecked}, and what it makes of that is not known here"
         return Reading(loader, "unknown", says, evidence="none")
     if against:
@@ -219,14 +233,25 @@ def _is_taken(version: str, recorded: Facts, checkpoint: Checkpoint, finding: Fi
         return True
     if finding.code == "HF006":  # no version reads a file that the index does not name, or beside model.safetensors
         return getattr(finding, "kind", "needed") != "needed"
+    if finding.code == "HF104" and version != versions()[-1]:
+        return _is_unpadded(version, checkpoint, finding)
     if finding.codes == _OF_INDEX and not getattr(finding, "gone", True):
         # The index says which files there are: version 5 reads all that they hold, and version 4 what is listed.
         return not version.startswith("4.") or not getattr(finding, "omitted", True)
-    if finding.code in ("HF103", "HF110") and finding.key and version != versions()[-1]:
-        parts = configs(checkpoint.values, checkpoint.kind)
-        if built.is_built(version, versions()[-1], parts, finding.key):
+    if finding.code in _OF_VALUES and finding.key and version != versions()[-1]:
+        parts = [*configs(checkpoint.values, checkpoint.kind)]
+        if built.is_built(version, versions()[-1], parts, finding.key) or built.is_taken(version, parts, finding.key):
             return True
     return version.startswith("4.") and _is_taken_by_4(version, recorded, checkpoint, finding)
+
+
+def _is_unpadded(version: str, checkpoint: Checkpoint, finding: Finding) -> bool:
+    """Whether the only id beyond the vocabulary is one of padding, for which this version builds no row."""
+    at, _, name = (finding.key or "").rpartition(".")
+    kinds = [kind for path, _, kind in configs(checkpoint.values, checkpoint.kind) if path.rstrip(".") == at]
+    recorded = facts(version, kinds[0]) if kinds else None
+    alone = getattr(finding, "ids", "").count(" is ") == 1
+    return name == "pad_token_id" and alone and recorded is not None and not recorded.padded
 
 
 def _is_taken_by_4(version: str, recorded: Facts, checkpoint: Checkpoint, finding: Finding) -> bool:
@@ -237,7 +262,7 @@ def _is_taken_by_4(version: str, recorded: Facts, checkpoint: Checkpoint, findin
     if finding.code == "HF110":
         key = finding.key or ""
         of_part = key.endswith(_OF_PART)  # it reads that of the whole alone (4.57.1, modeling_utils.py)
-        return of_part or _is_new(key) or _is_unread(version, checkpoint, key)
+        return of_part or _is_new(key) or _is_beside(key) or _is_unread(version, checkpoint, key)
     names = {leaf.name for leaf in heads.over_vocabulary(checkpoint)}
     only_heads = bool(finding.tensors) and names.issuperset(finding.tensors)
     return finding.code == "HF201" and only_heads and bool(heads.is_tied(recorded, checkpoint))
@@ -254,6 +279,11 @@ def _is_new(key: str) -> bool:
     return not _NEW_KEYS.isdisjoint(key.split("."))
 
 
+def _is_beside(key: str) -> bool:
+    """Whether a key within rope_scaling, by its full path, is one that version 4 reads beside that alone."""
+    return ".".join(key.split(".")[-2:]) in _BESIDE
+
+
 def _is_unread(version: str, checkpoint: Checkpoint, key: str) -> bool:
     """Whether settings of rotary positions without a kind are such as this version does not look at."""
     for at, part, kind in configs(checkpoint.values, checkpoint.kind):
@@ -263,10 +293,24 @@ def _is_unread(version: str, checkpoint: Checkpoint, key: str) -> bool:
     return False
 
 
-def _unchecked(version: str, against: Sequence[Finding]) -> str:
-    """A key whose value version 5 refuses by its checks of types, which 4 does not have; empty if more is wrong."""
-    keys = [finding.key or "" for finding in against if finding.code == "HF110"]
+def _unchecked(version: str, checkpoint: Checkpoint, against: Sequence[Finding]) -> str:
+    """A key whose value version 5 refuses by its checks of types, which 4 does not have; empty if more is wrong.
+
+    Nor is it told where it is known what version 4 makes of it.
+    """
+    keys = [finding.key or "" for finding in against if finding.code in ("HF001", "HF110")]
     if not version.startswith("4.") or len(keys) < len(against):
         return ""
-    names = {key.rpartition(".")[2] for key in keys} - _BY_TRUTH
-    return next(iter(keys), "") if all(map(is_shapeless, names)) and _ROTARY.isdisjoint(names) else ""
+    parts = [*configs(checkpoint.values, checkpoint.kind)]
+    return next(iter(keys), "") if all(_is_unchecked(version, parts, key) for key in keys) else ""
+
+
+def _is_unchecked(version: str, parts: Sequence[built.Part], key: str) -> bool:
+    name = key.rpartition(".")[2]
+    if name in _CHECKED_BY_4 or name in _ROTARY or built.is_taken(version, parts, key) is False:
+        return False
+    by_type = any(
+        key == f"{at}{name}" and name in values and is_refused_by_type(kind, name, values[name])
+        for at, values, kind in parts
+    )
+    return by_type or name in _BY_TRUTH or is_shapeless(name)
