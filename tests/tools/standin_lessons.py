@@ -11,7 +11,7 @@ from standin_fits import Sample
 from standin_probes import Probe
 from standin_rows import Points, Row, literal, otherwise, ranges_and_samples, samples
 
-_SECONDS_OF_LESSONS = 30
+_SECONDS_OF_LESSONS = 60
 """After which nothing further is tried for rows that follow no rule."""
 
 
