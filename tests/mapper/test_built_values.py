@@ -10,6 +10,7 @@ from paths import ARCHITECTURES
 import hfcount
 from hfcount.mapper.built_values import BuiltValues, built_values, forms
 from hfcount.mapper.refusals import refusals
+from hfcount.verifier.loaders.built import is_taken
 
 NEWEST, OLDEST = "5.24.0", "4.57.1"
 
@@ -84,6 +85,23 @@ def test_sections_of_rotary_positions(kind: str, settings: Json | None, key: str
     values = {"rope_parameters": settings, "qk_rope_head_dim": 8, "head_dim": 8}
     found = [refusal.key for refusal in refusals(values, kind) if "mrope" in refusal.key]
     assert found == ([] if key is None else [key])
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "version", "taken"),
+    [
+        ("use_cache", None, OLDEST, True),
+        ("use_cache", None, "5.23.0", None),  # whose class refuses it, too
+        ("attention_dropout", "0.1", OLDEST, True),
+        ("attention_dropout", "0.1", "5.23.0", None),
+        ("attention_dropout", [0.1], OLDEST, True),
+        ("attention_dropout", 2.0, OLDEST, None),  # a share, and what is made of such a one was not tried
+        ("hidden_size", "32", OLDEST, False),
+        ("hidden_size", 32, OLDEST, None),  # of the type that is needed
+    ],
+)
+def test_values_of_other_types_by_version(key: str, value: Any, version: str, taken: bool | None) -> None:
+    assert is_taken(version, [("", {key: value}, "llama")], key) is taken
 
 
 @pytest.mark.parametrize(

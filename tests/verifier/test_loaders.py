@@ -74,6 +74,8 @@ ABSENT = "absent"
         ("llama", {"rope_scaling": {"rope_type": "default", "rope_theta": "10000"}}, "refuses", "whole"),
         ("flaubert", {"pad_token_id": 10**6}, "refuses", "whole"),  # of which version 4 builds no row for padding
         ("bert", {"pad_token_id": 10**6}, "refuses", "refuses"),
+        ("pegasus_x", {"num_hidden_layers": 4}, "whole", "whole"),  # as encoder_layers is
+        ("pegasus_x", {"num_hidden_layers": 4, "encoder_layers": 3}, "whole", "refuses"),
         ("vit", {"encoder_stride": None}, "refuses", "whole"),
         ("vit", {"pooler_output_size": "16"}, "refuses", "unknown"),  # of which some classes build a layer
         ("t5", {"tie_encoder_decoder": True}, "whole", "unknown"),

@@ -16,6 +16,12 @@ Part = tuple[str, Mapping[str, Any], str]
 _FREE = frozenset({"output_hidden_states", "return_dict", "use_cache"})
 """Keys of all classes that version 4 looks up where a model runs (4.57.1, configuration_utils.py)."""
 
+_UNTRIED = frozenset(
+    "chunk_size_feed_forward dtype id2label is_encoder_decoder label2id max_length min_length num_labels"
+    " output_attentions problem_type quantization_config tie_word_embeddings torch_dtype".split()
+)
+"""Keys of all classes of which no other values were tried (tests/tools/built_values.py)."""
+
 _TYPE = ".model_type"
 
 
@@ -59,14 +65,14 @@ def _takes(version: str, kind: str, name: str, value: Any) -> bool | None:
     before, known = built_values(kind, version), declared(kind)
     canonical, shape = known.names.get(name, name), shape_of(value)
     usual, accepted = known.keys.get(canonical, {}), accepted_values(kind)
-    if name in _FREE:
+    if name in _FREE and version.startswith("4."):
         return True
     share = accepted is not None and canonical in accepted.dropouts and type(value) in (int, float)
     if before is None or canonical in before.mixed.get(shape, ()) or (share and not 0 <= value <= 1):
         return None
     if canonical in before.taken.get(shape, ()):
         return True
-    if value is None and usual is False:  # as good as false
+    if name in _UNTRIED | _FREE or (value is None and usual is False):  # null is as good as false
         return None
     return False if shape in tried(usual) else None
 

@@ -193,12 +193,12 @@ def _of_rotary(
 
 
 def _unnamed(recorded: Facts, values: Mapping[str, Any], kind: str, at: str) -> Iterator[Difference]:
-    """Sizes under a further name that this version does not take, so that it takes their defaults."""
+    """Sizes under a further name that this version does not take, so that it takes their own, or defaults."""
     known = declared(kind)
     for name in filter(known.names.__contains__, recorded.unnamed):  # what is recorded may be of a type like this
         key, value = known.names[name], values.get(name)
-        usual = known.keys.get(key)
-        if type(value) is int and key not in values and may_bear(name, value) and usual not in (None, value):
+        usual = values.get(key, known.keys.get(key))  # the newest takes the further name of both, too
+        if type(value) is int and may_bear(name, value) and usual not in (None, value):
             yield "refuses", f"does not read {at}{name}, and takes {usual} for {at}{key}", ()
 
 
