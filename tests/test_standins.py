@@ -127,10 +127,37 @@ def test_what_no_rule_holds_for_is_left_to_few_states() -> None:
 def test_a_size_is_compared_with_1() -> None:
     samples = [
         sample(("#|", (width,)) if step == 1 else ("?", ()), width=width, step=step)
-        for width, step in itertools.product((3, 5, 8, 21), (1, 2, 3))
+        for width, step in itertools.product((3, 5, 8, 21, 22, 30, 41, 57), (1, 2, 3))
     ]
     found = Learner(["width", "step"], [], compared=["step<=>1"]).decide(samples, "x")
     assert found.decision == ["step<=>1", {"=": "width|", ">": "?"}]
+    few = [one for one in samples if one.values["width"] < 22]
+    found = Learner(["width", "step"], [], compared=["step<=>1"]).decide(few, "x")
+    assert found.decision == ["step<=>1", {"=": "?", ">": "?"}], "where much is left open, a few probes are too few"
+
+
+def test_a_rule_may_hold_for_the_usual_small_numbers_alone() -> None:
+    """A stack of convolutions follows no rule of this kind, but does where its kernels are the usual ones."""
+    odd = itertools.cycle((7, 2, 31, 11, 5))
+    samples = [
+        sample(("#|", (2 * width if kernel == 3 else next(odd),)), width=width, kernel=kernel)
+        for width, kernel in itertools.product((3, 5, 8, 21, 22, 30, 41, 57), (3, 3, 1, 2, 5))
+    ]
+    found = Learner(["width", "kernel"], [], usual={"kernel": 3}).decide(samples, "x")
+    assert found.decision == ["kernel<=>3", {"=": "2*width|", "<": "?", ">": "?"}]
+
+
+def test_the_end_of_a_range_is_that_of_names_that_begin_alike() -> None:
+    """Where the layers of two parts are as many by chance, what holds for tensors of most probes is taken."""
+    learner = Learner(["decoder", "encoder"], ["act"])
+    many = [
+        sample(("|#:#", (0, encoder)), act="gelu", decoder=decoder, encoder=encoder)
+        for decoder, encoder in itertools.product((2, 3, 5, 8), (1, 4, 6, 7))
+    ]
+    assert learner.decide(many, ("encoder.{}.weight", "linear")).decision == "|0:encoder"
+    few = [sample(("|#:#", (0, layers)), act="prelu", decoder=layers, encoder=layers) for layers in (2, 3, 5, 8)]
+    assert learner.decide(few, ("encoder.{}.act.weight", "parameter")).decision == "|0:encoder"
+    assert learner.decide(few, ("other.{}.act.weight", "parameter")).decision == "|0:decoder"
 
 
 def test_too_few_probes_tell_nothing() -> None:

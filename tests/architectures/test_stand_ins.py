@@ -217,6 +217,11 @@ def test_numbers_of_names_that_were_not_probed_are_not_answered(values: Json, te
         ("words!sum", None),
         ("step!len", None),
         ("sizes!prod", 240),
+        ("step!log", 1),
+        ("none!log", None),
+        ("words!log", None),
+        ("2!0m", 0),
+        ("4!0o", 3),
     ],
 )
 def test_what_is_derived(name: str, value: Any) -> None:

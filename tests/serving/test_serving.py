@@ -388,7 +388,7 @@ def test_a_window_of_nothing_is_none(size: int | None) -> None:
         (recorded("gpt_neo", attention_types=[["global", 24]]), "HF103"),
         (recorded("gpt_neo", attention_types=[[["global"], 25], [["local"], -1]]), "HF103"),
         (recorded("gpt_neo", attention_types="global"), "HF001"),
-        (recorded("bert", is_decoder=1), "HF001"),
+        (recorded("bert", is_decoder=2), "HF001"),
     ],
 )
 def test_what_makes_no_sense_is_an_error(values: Json, code: str) -> None:

@@ -21,9 +21,11 @@ def spec(c: Config) -> Spec[Hunyuan]:
     mixer = keys.attention(c, bias=bias, derived=True, indivisible="refused", alone=True)
     layer = Layer(mixer=mixer, ffn=_experts(c) or keys.dense(c))
     every = Indices.below(keys.layer_count(c))
-    factor, shared = c.int("cla_share_factor", default=1), c.bool("use_cla", default=False)
-    step = factor if shared else 1
-    making = Indices.of(number for number in range(int(every.count)) if number % step == 0)
+    shared = c.bool("use_cla", default=False)
+    if not shared:
+        c.without_effect("cla_share_factor")
+    step = c.int("cla_share_factor", default=1, minimum=1) if shared else 1
+    making = Indices.span(0, every.count, step)
     reading = every.difference(making)
     layers = keys.split((making, lambda: layer), (reading, lambda: layer.replace(shares_kv=True)))
     heads = ("ForCausalLM", "Model", "ForSequenceClassification")
