@@ -52,6 +52,15 @@ def typed(value: Any) -> str:
     return f"{shown(value)} ({name})" if isinstance(value, str | int | float) else f"of type {name}"
 
 
+def is_whole_number(text: str) -> bool:
+    """Whether Python takes a text for a whole number."""
+    try:
+        int(text)
+    except ValueError:
+        return False
+    return True
+
+
 def binary(size: int) -> str:
     """Bytes in the largest binary unit of which there is at least one: `61.02 GiB`."""
     amount, unit = float(size), "B"

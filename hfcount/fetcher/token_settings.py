@@ -6,7 +6,7 @@ Recorded by running: transformers 5.24 loaded tokenizers of two classes with 24 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from hfcount.text import printable, shown
+from hfcount.text import is_whole_number, printable, shown
 
 _SETTINGS, _SPECIAL, _ADDED = "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"
 _TOKENS = ("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token")
@@ -59,18 +59,10 @@ def _of_added(value: Any) -> Iterator[tuple[str, str]]:
         yield key, f"has {key} {shown(value)}, which must be an object"
         return
     for number, token in value.items():
-        if not _is_whole(number):
+        if not is_whole_number(number):
             yield key, f"has {printable(number, 60)} in {key}, which is no id"
         elif not isinstance(token, dict) or not isinstance(token.get("content", ""), str):
             yield key, f"has no token for {printable(number, 60)} in {key}"
-
-
-def _is_whole(text: str) -> bool:
-    try:
-        int(text)
-    except ValueError:
-        return False
-    return True
 
 
 def refused_model(model: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

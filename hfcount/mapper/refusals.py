@@ -10,7 +10,7 @@ from hfcount.mapper.quantization_config import announcements
 from hfcount.mapper.rotary import by_kind, rope
 from hfcount.mapper.rotary_sections import sections
 from hfcount.mapper.value_types import fits, meaning
-from hfcount.text import shown
+from hfcount.text import is_whole_number, shown
 
 _FLOATS = {"Infinity": float("inf"), "-Infinity": float("-inf"), "NaN": float("nan")}
 _ATTENTION = ("attn_implementation", "_attn_implementation")
@@ -300,21 +300,12 @@ def _labels(values: Mapping[str, Any]) -> Iterator[Problem]:
     if not isinstance(values.get("auto_map", {}), dict | list | str):
         yield "auto_map", values["auto_map"], "an object"
     names, count = values.get("id2label"), values.get("num_labels", 0)
-    if names is not None and not (isinstance(names, dict) and all(map(is_number, names))):
-        odd = next((key for key in names if not is_number(key)), None) if isinstance(names, dict) else None
+    if names is not None and not (isinstance(names, dict) and all(map(is_whole_number, names))):
+        odd = next((key for key in names if not is_whole_number(key)), None) if isinstance(names, dict) else None
         detail = "" if odd is None else f", unlike {shown(odd)}"
         yield "id2label", names, f"an object whose keys are whole numbers in quotes{detail}"
     if type(count) not in (int, bool):
         yield "num_labels", count, "a whole number"
-
-
-def is_number(text: str) -> bool:
-    """Whether Python takes a text for a whole number."""
-    try:
-        int(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _quantised(values: Mapping[str, Any], known: Declared, path: str) -> Iterator[Problem]:

@@ -9,8 +9,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from hfcount.mapper.accepted_values import shared
-from hfcount.mapper.refusals import is_attention, is_number
-from hfcount.text import shown
+from hfcount.mapper.refusals import is_attention
+from hfcount.text import is_whole_number, shown
 from hfcount.verifier.loaders.config_values import with_experts, with_pruning
 
 _PLANS = ("base_model_tp_plan", "base_model_pp_plan", "base_model_ep_plan")
@@ -98,7 +98,7 @@ def _of_version_4(values: Mapping[str, Any]) -> Iterator[Problem]:
         if value is not None and not isinstance(value, dict):
             yield name, f"it is {shown(value)}, but must be an object"
     heads = values.get("pruned_heads")
-    if isinstance(heads, dict) and not all(map(is_number, heads)):
+    if isinstance(heads, dict) and not all(map(is_whole_number, heads)):
         yield "pruned_heads", "its keys must be whole numbers in quotes"
     inner = values.get("_attn_implementation_internal")
     if isinstance(inner, dict) or (isinstance(inner, str) and not _is_of_attention(inner)):
