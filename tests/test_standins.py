@@ -237,3 +237,9 @@ def test_types_recorded_anew_are_answered_rightly(model_type: str) -> None:
     found = judged(model_type)
     assert found["wrong"] == 0, found["why"]
     assert found["right"] >= 14, found["why"]
+
+
+def test_a_share_is_rounded_down_once() -> None:
+    """Where a third of a half is as much in all probes, the sixth is taken: it is a whole number elsewhere, too."""
+    widths = [768, 769, 192, 1536, 2304, 4608]
+    assert expression_of({"width": np.array(widths, dtype=float)}, [width // 6 for width in widths]) == "width//6"

@@ -21,7 +21,7 @@ _SOUGHT, _FURTHER, _ATTEMPTS = 64, 8, 4
 _DENOMINATORS = 8
 _MOST_SEVERAL, _AT_ONCE, _MOST_IN_AREAS = 400, 4096, 12
 _MOST_SHARES = 80
-_DIVISORS = (2, 4, 8, 16)
+_DIVISORS = (2, 3, 4, 6, 8, 16)
 _MOST_PAIRED = 1200
 _MOST, _GREATEST = 1024, 1 << 20
 """The greatest number before a monomial, and the greatest that is added: code has none that is greater."""
@@ -317,10 +317,14 @@ def _scaled(monomials: _Monomials, y: Any) -> str | None:
         columns = np.array([column for _, column in part])
         ratios = y / np.where(columns == 0, np.nan, columns)
         same = np.ptp(ratios, axis=1) <= 1e-9 * np.maximum(np.abs(ratios[:, 0]), 1e-12)
-        for place in np.flatnonzero(same):  # none where a column has a 0
-            if text := _term(ratios[place][0], part[place][0]):
-                return text
+        places = np.flatnonzero(same)  # none where a column has a 0
+        if texts := [text for place in places if (text := _term(ratios[place][0], part[place][0]))]:
+            return min(texts, key=_is_divided)  # a third of a half is a sixth, which is rounded down once
     return None
+
+
+def _is_divided(text: str) -> bool:
+    return "/" in text.replace("//", "")
 
 
 def _slices(monomials: _Monomials) -> Iterable[_Monomials]:
