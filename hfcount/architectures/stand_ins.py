@@ -229,9 +229,9 @@ def derived(name: str, value: Callable[[str], Any], numbers: Sequence[int], ends
     """What is derived of a key, or of the number at a brace; None if there is nothing such.
 
     Of a number `key!log`, its logarithm to base 2 rounded down; of a list `key!len`, `key!sum`, `key!prod` and
-    `key!last`. With the number i at brace 0, `!0` is i, `!0e` two to
-    the i and `!0z` how many follow; `list!0` is the item at i, with `p` the one before, `n` the one after and `r` the
-    one as far from the end; `key!0m` and `key!0o` are what i and i + 1 leave when divided by the key, or by a number.
+    `key!last`. With the number i at brace 0, `!0` is i, `!0e` two to the i and `!0z` how many follow; `list!0` is the
+    item at i, with `p` the one before, `n` the one after and `r` the one as far from the end; `key!0m` and `key!0o`
+    are what i and i + 1 leave when divided by the key, or by a number.
     """
     key, _, what = name.rpartition("!")
     if what == "log":

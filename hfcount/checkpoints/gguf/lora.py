@@ -14,7 +14,9 @@ from hfcount.formats.gguf.header import GgufHeader
 from hfcount.text import printable
 from hfcount.verifier.loaders.labels import LLAMA_CPP
 
-_TABLE = "token_embd.weight"
+TABLE = "token_embd.weight"
+"""The rows of the embedding."""
+
 _LEFT_OUT = "_norm.weight"
 _ALPHA, _INVOCATION = "adapter.lora.alpha", "adapter.alora.invocation_tokens"
 _WANTED = {"general.type": "adapter", "adapter.type": "lora"}
@@ -92,7 +94,7 @@ def _pairs(halves: Mapping[str, Shape]) -> Iterator[Remark]:
 
 def _rank(name: str) -> int:
     """Where the rank is in the shape of a first half: that of the embedding is turned."""
-    return -1 if name.startswith(f"{_TABLE}.") else -2
+    return -1 if name.startswith(f"{TABLE}.") else -2
 
 
 # Against its model
@@ -113,7 +115,7 @@ def compare_lora(header: GgufHeader, target: LoraTarget) -> Iterator[Remark]:
         yield Remark("lora-unmatched", "error", {"tensors": strange})
     if wrong := tuple(_misfits(header, target.shapes)):
         yield Remark("lora-shape-differs", "error", {"tensors": wrong})
-    if f"{_TABLE}.lora_a" in header.tensors and target.ties is not False:
+    if f"{TABLE}.lora_a" in header.tensors and target.ties is not False:
         yield _tied(target.ties)
 
 
@@ -122,7 +124,7 @@ def _tied(ties: bool | None) -> Remark:
     if ties is None:
         return Remark("lora-tie-unknown", "unverified", {})
     says = (
-        f"it adapts {_TABLE}, which is also the head of this base: {LLAMA_CPP} loads it, and aborts on the first token."
+        f"it adapts {TABLE}, which is also the head of this base: {LLAMA_CPP} loads it, and aborts on the first token."
     )
     return Remark("lora-not-applied", "error", {"says": says})
 
@@ -141,7 +143,7 @@ def _misfits(header: GgufHeader, known: Mapping[str, Shape | None]) -> Iterator[
         *stack, rows, wide = shape
         rank = held.shape[_rank(tensor)] if tensor.endswith("a") else held.shape[-1]
         right = (*stack, rank, wide) if tensor.endswith("a") else (*stack, rows, rank)
-        if _module(tensor) == _TABLE:
+        if _module(tensor) == TABLE:
             # The embedding's halves are turned: the rows of its A are those of the vocabulary, and of its B the width.
             right = (rows, rank) if tensor.endswith("a") else (wide, rank)
         if held.shape != right:

@@ -7,7 +7,7 @@ from hfcount.blueprints.blueprint import Blueprint
 from hfcount.checkpoints.gguf.base import MOST
 from hfcount.checkpoints.gguf.files import FileSet, file_sets, headers
 from hfcount.checkpoints.gguf.loaded import newest
-from hfcount.checkpoints.gguf.lora import LoraTarget
+from hfcount.checkpoints.gguf.lora import TABLE, LoraTarget
 from hfcount.checkpoints.gguf.names import expected
 from hfcount.checkpoints.gguf.split_set import join
 from hfcount.checkpoints.gguf.summary import HALVES, Remark, role
@@ -20,8 +20,6 @@ from hfcount.formats.gguf.header import GgufHeader
 from hfcount.text import printable
 from hfcount.verifier.loaders import recorded
 from hfcount.verifier.loaders.llama_cpp.gguf import LIBRARY
-
-_TABLE = "token_embd.weight"
 
 
 def named_model(request: Request) -> GgufHeader:
@@ -68,7 +66,7 @@ def of_file(header: GgufHeader) -> "LoraTarget | str":
     ties: bool | None = None if "output.weight" not in shapes else False
     if loaded is not None and loaded.loads:
         shapes = {name: shape for name, shape in shapes.items() if name in loaded.taken}
-        ties = _TABLE in loaded.shared
+        ties = TABLE in loaded.shared
     return LoraTarget(header.text("general.architecture"), shapes, ties=ties)
 
 
@@ -87,7 +85,7 @@ def of_config(blueprint: Blueprint, values: Mapping[str, Any], adapter: GgufHead
         return Remark("architecture-unknown", "unverified", {"architecture": name})
     bases = {tensor.rpartition(".")[0] for tensor in adapter.tensors if tensor.endswith(HALVES)}
     wanted = expected(blueprint, name, int(blueprint.spec.depth), bases)
-    ties = None if file is None or file.shared is None else _TABLE in file.shared
+    ties = None if file is None or file.shared is None else TABLE in file.shared
     if ties is None and "output.weight" in wanted.shapes:
         ties = False
     known = {**wanted.optional, **wanted.shapes}
