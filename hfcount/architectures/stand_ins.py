@@ -19,6 +19,7 @@ from fractions import Fraction
 from functools import lru_cache
 from math import prod
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from hfcount.architectures.registry import is_recorded
@@ -63,6 +64,7 @@ class StandIn(Record):
         spans: the least and the greatest number that was probed, by path.
         states: all states that were probed, by path; of keys that bear on no tensor, too.
         computed: how the class replaces what a key holds, by path.
+        lengths: the path of the number that a list has to be as long as, by the list's.
         rows: names with `{}` for numbers, between blanks, what kind the tensors are, and the decision on their extents.
     """
 
@@ -78,6 +80,7 @@ class StandIn(Record):
     spans: Mapping[str, Sequence[float]]
     states: Mapping[str, str]
     computed: Mapping[str, Decision]
+    lengths: Mapping[str, str] = MappingProxyType({})
     rows: Sequence[tuple[str, str, Decision]]
 
 
@@ -455,7 +458,14 @@ def read(known: StandIn, values: Mapping[str, Any]) -> Reading:
     for path in known.unprobed:
         if path not in given and _is_given(values, path.split(".")[:-1]):
             raise Unprobed(f"{path} is absent from a nested config, which was not probed")
-    return Reading(known, {**known.defaults, **given})
+    reading = Reading(known, {**known.defaults, **given})
+    for path, number in known.lengths.items():
+        if isinstance(listed := reading.given.get(path), list) and len(listed) != reading.value(number):
+            raise Unprobed(
+                f"{path} has {len(listed)} entries beside {number} = {json.dumps(reading.value(number))}: "
+                "that was not probed"
+            )
+    return reading
 
 
 def _is_given(values: Any, keys: Sequence[str]) -> bool:

@@ -241,6 +241,11 @@ def _set_beside(config: Any) -> list[str]:
     ]
 
 
+def is_words(value: Any) -> bool:
+    """Whether a value is a list of texts."""
+    return isinstance(value, list) and bool(value) and all(isinstance(item, str) for item in value)
+
+
 def _is_plain(value: Any) -> bool:
     return isinstance(value, bool | int | float | str) or (isinstance(value, list) and all(map(_is_plain, value)))
 
@@ -359,6 +364,7 @@ class Variants:
 
     Attributes:
         base: a config of few layers, that is built.
+        lengths: the paths of lists of words that the class makes as long as a number is, with that of the number.
     """
 
     def __init__(self, builder: Builder, seed: int = 0, example: Mapping[str, Any] | None = None) -> None:
@@ -374,6 +380,31 @@ class Variants:
             if path not in builder.parts and (not _is_settled(path) or self._bears(path))
         ]
         self.words = {path: self._words(path) for path in self.paths}
+        self.lengths = self._lengths()
+
+    def _lengths(self) -> dict[str, str]:
+        found: dict[str, str] = {}
+        of_words = [path for path in self.paths if is_words(self.taken.get(path))]
+        without = self.base
+        for path in of_words:
+            cleared = with_value(without, path, None)
+            without = cleared if self.builder.settings(cleared) else without
+        for number_ in self.numbers() if of_words else ():
+            usual = value_at(self.base, number_)
+            longer = self.builder.settings(with_value(without, number_, 2 * usual + 1)) if usual else None
+            for path in of_words if longer else ():
+                made = longer.taken.get(path) if longer else None
+                if len(self.taken[path]) == usual and isinstance(made, list) and len(made) == 2 * usual + 1:
+                    found.setdefault(path, number_)
+        return found
+
+    def has_length(self, values: Json) -> bool:
+        """Whether the lists of a config are as long as the numbers say that the class would make them."""
+        held = self.builder.given(values)
+        return all(
+            not isinstance(listed := held.get(path), list) or len(listed) == held.get(number_)
+            for path, number_ in self.lengths.items()
+        )
 
     def _bears(self, path: str) -> bool:
         """Whether the number of a token bears on tensors, as that of padding does where it is a row of positions."""
@@ -471,10 +502,18 @@ class Variants:
         """A shorter and a longer list; of switches, each one turned, and all."""
         if not now:
             return []
+        if path in self.lengths:
+            return self._words_anew(now)
         turned = [[not item for item in now]] if all(isinstance(item, bool) for item in now) else []
         if turned and len(now) <= _SMALL:
             turned += [[*now[:place], not now[place], *now[place + 1 :]] for place in range(len(now))]
         return [now[:-1], [*now, now[-1]], *turned]
+
+    def _words_anew(self, words: list[str]) -> list[list[str]]:
+        """Lists of the same length with other ones of its words in each place."""
+        kinds = list(dict.fromkeys(words))
+        swapped = [*words[1:], words[0]]
+        return [words[::-1], swapped, *([kind] * len(words) for kind in kinds)]
 
     def _instead_of_null(self, path: str, kind: str) -> list[Any]:
         taken = self.taken.get(path)
@@ -490,7 +529,7 @@ class Variants:
         if isinstance(taken, list | str) and taken:
             found.append(taken)
         if isinstance(taken, list) and taken:
-            found += self._in_place_of_list(path, taken)
+            found += self._words_anew(taken) if path in self.lengths else self._in_place_of_list(path, taken)
         found += self.words[path]
         if not kind:
             found += [8, True]

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from standin_fits import Sample
-from standin_probes import Probe
+from standin_probes import Probe, is_words
 
 from hfcount.architectures.stand_ins import UNRESOLVED, At
 
@@ -149,11 +149,7 @@ def _filled(name: str, place: int, number: int) -> str:
 
 def _lists(probes: Sequence[Probe]) -> list[str]:
     """The keys of lists of words."""
-    return sorted({key for probe in probes for key, value in probe.taken.items() if _is_words(value)})
-
-
-def _is_words(value: Any) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(item, str) for item in value)
+    return sorted({key for probe in probes for key, value in probe.taken.items() if is_words(value)})
 
 
 _Prefixes = Mapping[str, Mapping[int, set[tuple[int, ...]]]]
@@ -286,7 +282,7 @@ def _by_words(
     for number, found in entries.items():
         words = probes[number].taken.get(key)
         known = {index[place] for index in found}
-        if not _is_words(words) or max(known) >= len(words):
+        if not is_words(words) or max(known) >= len(words):
             return [], len(entries) + 1
         for word in {words[index] for index in known}:
             inner = {index: shape for index, shape in found.items() if words[index[place]] == word}

@@ -22,7 +22,7 @@ from standin_effects import SMALL, Effects
 from standin_fits import Values, number
 from standin_keys import about_keys, folded, one_of_each, shortened, used_keys
 from standin_lessons import Lessons
-from standin_probes import Builder, Observed, Probe, Variants, value_at, with_value
+from standin_probes import Builder, Observed, Probe, Variants, is_words, value_at, with_value
 from standin_replaced import Replaced
 from standin_rows import rows
 
@@ -91,8 +91,8 @@ class Recorder:
             print(f"  {time.monotonic() - self.started:6.1f} s, {self.builder.built} built: {text}", file=sys.stderr)
 
     def add(self, values: Json) -> Probe | None:
-        """Builds a config, and keeps it as a probe if it is built."""
-        probe = self.builder.probe(values)
+        """Builds a config, and keeps it as a probe if it is built; one whose lists have a length of their own is none."""
+        probe = self.builder.probe(values) if self.variants.has_length(values) else None
         if probe is not None:
             self.probes[json.dumps(values, sort_keys=True)] = probe
         return probe
@@ -388,7 +388,7 @@ class Recorder:
         made = self.builder.settings(values)
         for path in self.variants.paths if made else ():
             now = made.taken.get(path) if made else None
-            if isinstance(now, list) and now and all(isinstance(item, str) for item in now):
+            if is_words(now):
                 words = [self.random.choice(now) for _ in now]
                 changed = with_value(values, path, words)
                 values = changed if self.builder.probe(changed) else values
@@ -450,6 +450,7 @@ class Recorder:
             made.append((row.name, row.kind.partition("\0")[0], shortened(decision)))
         used = used_keys(decision for _, _, decision in made)
         computed = Replaced(self.variants, self.switches, self.say, self.values).of(used, probes)
+        used |= used_keys(computed.values())
         return StandIn(
             model_type=self.builder.model_type,
             architecture=self.builder.architecture,
@@ -461,10 +462,11 @@ class Recorder:
                 dict(flattened(self.builder.defaults, self.builder.parts)),
                 self.builder.set_beside,
                 probes,
-                used | used_keys(computed.values()),
+                used,
             ),
-            unprobed=[path for path in self.builder.unprobed if path in used | used_keys(computed.values())],
+            unprobed=[path for path in self.builder.unprobed if path in used],
             computed=computed,
+            lengths={path: number for path, number in self.variants.lengths.items() if path in used},
             rows=made,
         )
 
