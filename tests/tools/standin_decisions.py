@@ -14,6 +14,8 @@ _DEEPEST = 6
 _MOST_ALIKE = 4
 _ODD_SHARE, _OFTEN = 8, 8
 """Where more than this share of the probes is not explained, a rule has to hold for so many others."""
+_LEAST_BEYOND = 3
+"""How many samples tell from which number on a rule holds no more; fewer may be beyond all others by chance."""
 _MOST_COMPARED = 24
 """How many comparisons of two keys are tried to find rules; any may decide between rules."""
 
@@ -186,8 +188,10 @@ class Learner:
             return UNRESOLVED
         best: tuple[tuple[int, int, int], str, dict[str, list[_Labelled]]] | None = None
         alike: list[tuple[str, dict[str, list[_Labelled]]]] = []
-        for features in (self.features, self.made, self.compared):
-            for feature in features:
+        thresholds: dict[str, str] = {}
+        for features in (self.features, self.made, self.compared, None):
+            thresholds = self._thresholds(labelled) if features is None else {}
+            for feature in thresholds if features is None else features:
                 parts = self._parts_of(labelled, feature)
                 if len(parts) > 1:
                     mixed = list(map(_mixed, parts.values()))
@@ -207,10 +211,41 @@ class Learner:
             if feature != best[1] and "<=>" not in feature and _is_same_partition(parts, best[2])
         ]
         feature = "&".join([best[1], *others[: _MOST_ALIKE - 1]]) if "<=>" not in best[1] else best[1]
-        return self._grown(feature, self._parts_of(labelled, feature), depth)
+        return self._grown(feature, self._parts_of(labelled, feature), depth, thresholds.get(feature, ""))
 
-    def _grown(self, feature: str, parts: Mapping[str, Sequence[_Labelled]], depth: int) -> Any:
-        return [feature, {now: self._parted(part, depth + 1) for now, part in parts.items()}]
+    def _thresholds(self, labelled: Sequence[_Labelled]) -> dict[str, str]:
+        """Comparisons of keys with numbers beyond which no rule holds, or there is nothing, and the states left open.
+
+        Between the last number with something and the first with nothing all is left open.
+        """
+        usual = _most_often(labelled)
+        odd = [sample for sample, labels in labelled if usual not in labels]
+        rest = [sample for sample, labels in labelled if usual in labels]
+        is_open = all(labels == {UNRESOLVED} for _, labels in labelled if usual not in labels)
+        is_absence = all(None in labels for _, labels in labelled if (usual in labels) == (usual is None))
+        if not _LEAST_BEYOND <= len(odd) < len(rest) or not (is_open or is_absence):
+            return {}
+        found: dict[str, str] = {}
+        for key in self.fitter.keys:
+            held = [[sample.values.get(key) for sample in part] for part in (odd, rest)]
+            if "!" in key or not all(type(value) is int and value >= 0 for part in held for value in part):
+                continue
+            (least, most), (low, high) = ((min(part), max(part)) for part in held)
+            if least > high:
+                found[f"{key}<=>{high}"] = ">" if is_open or least > high + 1 else ""
+            elif most < low:
+                found[f"{key}<=>{low}"] = "<" if is_open or most < low - 1 else ""
+            elif is_open and most >= high:
+                found[f"{key}<=>{least}"] = ""
+            elif is_open and least <= low:
+                found[f"{key}<=>{most}"] = ""
+        return found
+
+    def _grown(self, feature: str, parts: Mapping[str, Sequence[_Labelled]], depth: int, left: str = "") -> Any:
+        return [
+            feature,
+            {now: UNRESOLVED if now == left else self._parted(part, depth + 1) for now, part in parts.items()},
+        ]
 
     def _parts_of(self, labelled: Sequence[_Labelled], feature: str) -> dict[str, list[_Labelled]]:
         parts: dict[str, list[_Labelled]] = {}
@@ -274,11 +309,21 @@ def _simplest(rule: str | None) -> tuple[int, str]:
 
 def _mixed(part: Sequence[_Labelled]) -> int:
     """How many samples follow another rule than the most of their part."""
+    return len(part) - max(_counts(part).values())
+
+
+def _most_often(part: Sequence[_Labelled]) -> str | None:
+    """The rule that most samples of a part follow."""
+    counts = _counts(part)
+    return max(counts, key=lambda rule: counts[rule])
+
+
+def _counts(part: Sequence[_Labelled]) -> dict[str | None, int]:
     counts: dict[str | None, int] = {}
     for _, labels in part:
         for rule in labels:
             counts[rule] = counts.get(rule, 0) + 1
-    return len(part) - max(counts.values())
+    return counts
 
 
 def _expressions(rule: str, text: str) -> list[str] | None:

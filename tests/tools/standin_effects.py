@@ -149,7 +149,7 @@ def _derived(keys: Sequence[str], lists: Sequence[str], braces: int) -> _Derived
         features += [f"{key}!{place}{letter}" for key in plain for letter in ("m", "o")]
         features += [f"{step}!{place}{letter}" for step in _STEPS for letter in ("m", "o")]
         compared += [f"{step}!{place}m<=>1" for step in _STEPS[1:]]
-        compared += [f"!{place}<=>{key}" for key in plain]
+        compared += [f"!{place}{letter}<=>{key}" for key in plain for letter in ("", "z")]
         compared += [f"!{place}<=>{number}" for number in range(1, _MOST_NUMBERS)]
         compared += [f"{key}!{place}<=>1" for key in lists]
     return _Derived(numbers, features, compared)

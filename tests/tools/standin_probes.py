@@ -5,7 +5,7 @@ import random
 import re
 import typing
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from copy import deepcopy
 from dataclasses import MISSING, fields
 from functools import cache
@@ -223,11 +223,11 @@ def written_name(kind: Any, name: str) -> str:
 
 
 def _held(config: Any, name: str) -> Any:
-    """What a configuration object holds; None where that differs by layer, which it refuses to say."""
+    """What a configuration object holds, for the whole where it refuses to say that, as some layers have their own."""
     try:
         return getattr(config, name, None)
     except RuntimeError:
-        return None
+        return vars(config).get(name)
 
 
 def _set_beside(config: Any) -> list[str]:
@@ -331,6 +331,13 @@ def with_value(values: Json, path: str, value: Any) -> Json:
         inner = inner[int(key)] if isinstance(inner, list) else inner.setdefault(key, {})
     inner[int(last) if isinstance(inner, list) else last] = value
     return changed
+
+
+def with_values(values: Json, items: Iterable[tuple[str, Any]]) -> Json:
+    """A copy of a config with several keys set."""
+    for path, value in items:
+        values = with_value(values, path, value)
+    return values
 
 
 def value_at(values: Json, path: str) -> Any:

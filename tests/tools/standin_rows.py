@@ -15,7 +15,7 @@ Json = dict[str, Any]
 Label = tuple[str, tuple[int, ...]]
 Entries = dict[tuple[int, ...], tuple[int, ...]]
 _NUMBER = re.compile(r"(?<![^.])\d+(?![^.])")
-_MOST_LITERAL = 16
+_MOST_LITERAL = 32
 _UNFOLDED: Label = (UNRESOLVED, ())
 
 

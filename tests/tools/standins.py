@@ -22,7 +22,7 @@ from standin_effects import SMALL, Effects
 from standin_fits import Values, number
 from standin_keys import about_keys, folded, one_of_each, shortened, used_keys
 from standin_lessons import Lessons
-from standin_probes import Builder, Observed, Probe, Variants, is_words, value_at, with_value
+from standin_probes import Builder, Observed, Probe, Variants, is_words, value_at, with_value, with_values
 from standin_replaced import Replaced
 from standin_rows import rows
 
@@ -48,6 +48,9 @@ _AGAIN = 2
 """How often all is learnt anew of configs that were answered wrongly, before rows are refused in more of them."""
 _COMPACT = (",", ":")
 _MOST_EQUAL = 8
+_ZEROS = 2
+_MOST_NEEDED = 6
+"""Keys that change something only together, and how many such sets are probed further."""
 _IN_CONTEXT, _LEAST_IN_CONTEXT = 6, 2
 _SECONDS_IN_CONTEXTS, _TRIES = 30, 2
 _MOST_HALVED = 24
@@ -67,6 +70,10 @@ def _odd(one: Observed, other: Observed) -> set[str]:
     return {name for name in {*one, *other} if one.get(name) != other.get(name)}
 
 
+def _paths(items: Iterable[tuple[str, Any]]) -> set[str]:
+    return {path for path, _ in items}
+
+
 class Recorder:
     """Probes one class and learns what it builds; of an example, where it is not built of its defaults."""
 
@@ -81,6 +88,7 @@ class Recorder:
         self.known: StandIn | None = None
         self.learnt_from = 0
         self.puzzles: set[int] = set()
+        self.needed: list[list[tuple[str, Any]]] = []
         self.wrongly: list[tuple[Json, set[str]]] = []
         self.values = Values()
         self.started, self.spent = time.monotonic(), time.process_time()
@@ -129,9 +137,44 @@ class Recorder:
             for place in sorted(self.puzzles)
         }
         for values in self.random.sample(list(contexts.values()), min(len(contexts), _MOST_PUZZLES)):
-            for _ in range(_IN_CONTEXT):
-                self.add(self.joint(values))
+            least = values if self._is_odd(self.variants.base) else self._reduced(values)
+            changed = self._changed_numbers(least)
+            for turn in range(_IN_CONTEXT):  # what makes it odd stays, half of the time
+                self.add(self.joint(least, left=changed if turn % 2 else ()))
+            for path in changed:
+                self.add(with_value(least, path, self.variants.sized(path, self._usual(least, path))))
         self.say(f"{len(self.puzzles)} probes follow no rule, {len(contexts)} contexts of them probed further")
+
+    def _is_odd(self, values: Json) -> bool:
+        """Whether a config is built otherwise than is known, or what it builds is not known."""
+        probe = self.builder.probe(values)
+        if probe is None or self.known is None:
+            return False
+        try:
+            return predicted(self.known, values) != probe.tensors
+        except Unprobed:
+            return True
+
+    def _reduced(self, values: Json) -> Json:
+        """A config that is odd, with all that does not make it so as it usually is."""
+        for path, value in flattened(self.variants.base, self.builder.parts):
+            if value_at(values, path) != value:
+                changed = with_value(values, path, value)
+                values = changed if self._is_odd(changed) else values
+        self.add(values)
+        for path, value in flattened(self.variants.base, self.builder.parts):  # each shows what bears on what is odd
+            if value_at(values, path) != value:
+                self.add(with_value(values, path, value))
+        return values
+
+    def _changed_numbers(self, values: Json) -> list[str]:
+        """The paths of numbers that are not the usual ones."""
+        usual = self.variants.base
+        return [
+            path
+            for path in self.variants.numbers()
+            if number(now := value_at(values, path)) and now != value_at(usual, path)
+        ]
 
     def _refused(self, known: StandIn, whole: bool) -> StandIn:
         """The same without an answer for rows that were answered wrongly: where a switch was as then, or at all."""
@@ -171,6 +214,7 @@ class Recorder:
             item for item in discrete if item[0] in mattering or not is_shapeless(item[0].rpartition(".")[2])
         )
         self._pairs(self._of_each_effect(effective), base)
+        self._in_need()
         self._together()
 
     def _alone(self, path: str, base: Probe) -> list[tuple[str, Any]]:
@@ -224,14 +268,40 @@ class Recorder:
             self._halved(context, [values.pop() for values in of_each.values()])
             of_each = {key: values for key, values in of_each.items() if values}
 
-    def _halved(self, context: Probe, items: Sequence[tuple[str, Any]]) -> None:
-        values = context.values
-        for item in items:
-            values = with_value(values, *item)
-        probe = self.add(values)
+    def _halved(self, context: Probe, items: Sequence[tuple[str, Any]]) -> Probe | None:
+        """The probe of all changes; parts of them are probed where they change what is built, or are refused."""
+        probe = self.add(with_values(context.values, items))
         if len(items) > 1 and (probe is None or probe.tensors != context.tensors):
-            self._halved(context, items[: len(items) // 2])
-            self._halved(context, items[len(items) // 2 :])
+            halves = (items[: len(items) // 2], items[len(items) // 2 :])
+            parts = [self._halved(context, half) for half in halves]
+            if probe is not None and not any(part and part.tensors != context.tensors for part in parts):
+                self._least(context, probe, items)
+        return probe
+
+    def _least(self, context: Probe, whole: Probe, items: Sequence[tuple[str, Any]]) -> None:
+        """Finds the fewest of these changes that change what is built only together."""
+        needed = list(items)
+        if any(paths <= {path for path, _ in items} for paths in map(_paths, self.needed)):
+            return
+        for item in items:
+            rest = [other for other in needed if other is not item]
+            probe = self.add(with_values(context.values, rest))
+            if probe is not None and folded(probe) == folded(whole):
+                needed = rest
+        if len(needed) <= _MOST_NEEDED:
+            self.needed.append(needed)
+
+    def _in_need(self) -> None:
+        """Probes other numbers, and all switches, where changes were made that have an effect only together."""
+        for needed in self.needed[:_MOST_NEEDED]:
+            context = with_values(self.variants.base, needed)
+            for item in self.switches:
+                if item[0] not in _paths(needed):
+                    self.add(with_value(context, *item))
+            for _ in range(_IN_CONTEXT):
+                self.add(self.joint(context))
+        if self.needed:
+            self.say(f"{len(self.needed)} that have an effect together: {[sorted(_paths(one)) for one in self.needed]}")
 
     def _joints(self, contexts: int) -> int:
         """How many configs with other numbers there is time for in each context."""
@@ -246,6 +316,10 @@ class Recorder:
         full = json.loads(json.dumps(self.builder.defaults))
         for values in (full, self.saved(full), *(self.joint(full) for _ in range(_FULL))):
             self.add(values)
+        for path in self.variants.numbers():
+            if value_at(self.variants.base, path):
+                for _ in range(1 if path[-1].isdecimal() else _ZEROS):
+                    self.add(with_value(self.joint(self.variants.base), path, 0))
         for _ in range(4):
             self.add(self.joint(self.variants.base, large=True))
         for _ in range(_SIZES_ALONE):
@@ -307,9 +381,13 @@ class Recorder:
         probe = self.builder.probe(with_value(values, *item))
         return probe is not None and probe.tensors != base.tensors
 
-    def joint(self, context: Json, large: bool = False, above: int = -1) -> Json:
-        """A config with all numbers changed that are usually above one, and that is built, or as many as can be."""
-        paths = [path for path in self.variants.numbers() if number(now := value_at(context, path)) and now > above]
+    def joint(self, context: Json, large: bool = False, above: int = -1, left: Sequence[str] = ()) -> Json:
+        """A config with all numbers changed that are above one, and that is built, or as many as can be; some are left."""
+        paths = [
+            path
+            for path in self.variants.numbers()
+            if number(now := value_at(context, path)) and now > above and path not in left
+        ]
         paths += [
             f"{path}.{place}"
             for path in self.variants.paths
