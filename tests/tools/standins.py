@@ -99,7 +99,7 @@ class Recorder:
             print(f"  {time.monotonic() - self.started:6.1f} s, {self.builder.built} built: {text}", file=sys.stderr)
 
     def add(self, values: Json) -> Probe | None:
-        """Builds a config, and keeps it as a probe if it is built; one whose lists have a length of their own is none."""
+        """Builds a config, and keeps it as a probe if it is built, and its lists are as long as they should be."""
         probe = self.builder.probe(values) if self.variants.has_length(values) else None
         if probe is not None:
             self.probes[json.dumps(values, sort_keys=True)] = probe
@@ -382,7 +382,7 @@ class Recorder:
         return probe is not None and probe.tensors != base.tensors
 
     def joint(self, context: Json, large: bool = False, above: int = -1, left: Sequence[str] = ()) -> Json:
-        """A config with all numbers changed that are above one, and that is built, or as many as can be; some are left."""
+        """A config with all numbers changed that are above one, but for some, or as many as can be built."""
         paths = [
             path
             for path in self.variants.numbers()
@@ -602,6 +602,7 @@ def _alike(made: Sequence[tuple[str, str, Any]]) -> list[tuple[str, str, Any]]:
 
 def _text(known: StandIn) -> str:
     head = {field: getattr(known, field) for field in known._fields if field != "rows"}
+    head["lengths"] = dict(known.lengths)
     lines = ",\n".join(json.dumps(row, separators=_COMPACT) for row in _alike(known.rows))
     return json.dumps(head, separators=_COMPACT)[:-1] + f',"rows":[\n{lines}]}}'
 
