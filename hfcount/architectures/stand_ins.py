@@ -231,15 +231,19 @@ class At:
 def derived(name: str, value: Callable[[str], Any], numbers: Sequence[int], ends: Sequence[int]) -> Any:
     """What is derived of a key, or of the number at a brace; None if there is nothing such.
 
-    Of a number `key!log`, its logarithm to base 2 rounded down; of a list `key!len`, `key!sum`, `key!prod` and
-    `key!last`. With the number i at brace 0, `!0` is i, `!0e` two to the i and `!0z` how many follow; `list!0` is the
-    item at i, with `p` the one before, `n` the one after and `r` the one as far from the end; `key!0m` and `key!0o`
-    are what i and i + 1 leave when divided by the key, or by a number.
+    Of a number `key!log`, its logarithm to base 2 rounded down, and `key!inv`, how often it is in 1; of a list `key!len`, `key!sum`, `key!prod` and
+    `key!last`. With the number i at brace 0, `!0` is i, `!0e` two to the i, `!0f` twice that, and `!0z` how many
+    follow; `list!0` is the item at i, with `p` the one before, `n` the one after and `r` the one as far from the end.
+    Of a list that is gone through again and again, `list!0c` is the item, and `list!0h` two to the round, from 1 on.
+    `key!0m` and `key!0o` are what i and i + 1 leave when divided by the key, or by a number.
     """
     key, _, what = name.rpartition("!")
     if what == "log":
         whole = value(key)
         return whole.bit_length() - 1 if type(whole) is int and whole > 0 else None
+    if what == "inv":
+        share = value(key)
+        return int(1 / share) if isinstance(share, float) and share > _LEAST_SHARE else None
     if what in _OF_LISTS:
         listed = value(key)
         if not isinstance(listed, list) or not 0 < len(listed) <= _MOST_ITEMS:
@@ -251,17 +255,23 @@ def derived(name: str, value: Callable[[str], Any], numbers: Sequence[int], ends
         return None
     number, letter = numbers[place], what.lstrip("0123456789")
     if not key:
-        return {"": number, "e": 1 << number if number < _MOST_DOUBLED else None, "z": ends[place] - 1 - number}[letter]
+        return {"": number, "e": _doubled(number), "f": _doubled(number + 1), "z": ends[place] - 1 - number}[letter]
     return _at_number(int(key) if key.isdecimal() else value(key), number, letter)
 
 
 def _at_number(value: Any, number: int, letter: str) -> Any:
     if letter in ("m", "o"):
         return (number + (letter == "o")) % value if type(value) is int and value > 0 else None
-    if not isinstance(value, list):
+    if not isinstance(value, list) or not value:
         return None
-    at = {"": number, "p": number - 1, "n": number + 1, "r": len(value) - 1 - number}[letter]
+    if letter == "h":
+        return _doubled(number // len(value) + 1)
+    at = {"": number, "p": number - 1, "n": number + 1, "r": len(value) - 1 - number, "c": number % len(value)}[letter]
     return value[at] if 0 <= at < len(value) and not isinstance(value[at], list | dict) else None
+
+
+def _doubled(times: int) -> int | None:
+    return 1 << times if times <= _MOST_DOUBLED else None
 
 
 _OF_LISTS: Mapping[str, Callable[[list[Any]], Any]] = {
@@ -271,7 +281,7 @@ _OF_LISTS: Mapping[str, Callable[[list[Any]], Any]] = {
     "last": lambda all_: all_[-1],
 }
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
-_MOST_DOUBLED, _MOST_ITEMS = 32, 64
+_MOST_DOUBLED, _MOST_ITEMS, _LEAST_SHARE = 32, 64, 1e-3
 
 
 def _was_probed(value: Any, states: Sequence[str]) -> bool:
@@ -332,8 +342,10 @@ def evaluated(expression: str, value: Callable[[str], Any]) -> int:
 
 
 def _product(term: str, value: Callable[[str], Any]) -> Fraction:
-    product = Fraction(1)
-    for factor in _FACTORS.findall(term):
+    product, factors = Fraction(1), _FACTORS.findall(term)
+    if len(factors) == 2 and (whole := _rounded(factors, value)) is not None:
+        return Fraction(whole)
+    for factor in factors:
         above, floored, below = factor.partition("//")
         number = _multiplied(above.removeprefix("/"), value)
         if floored:
@@ -343,6 +355,15 @@ def _product(term: str, value: Callable[[str], Any]) -> Fraction:
             number = Fraction(number // divisor)
         product = product / _divisor(factor[1:], value) if factor.startswith("/") else product * number
     return product
+
+
+def _rounded(factors: Sequence[str], value: Callable[[str], Any]) -> int | None:
+    """The product of two keys of which one holds a fraction, if that is whole as a machine multiplies."""
+    held = [value(name) for name in factors if name[0] not in "/-0123456789" and "//" not in name]
+    if len(held) < 2 or not all(map(_is_number, held)) or not any(isinstance(item, float) for item in held):
+        return None
+    product = float(held[0]) * float(held[1])
+    return int(product) if product.is_integer() else None
 
 
 _FACTORS = re.compile(r"/?[^*/+]+(?://[^*/+]+)?")

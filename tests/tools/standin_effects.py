@@ -51,6 +51,7 @@ class Effects:
         self._deciding = self._comparable(base)
         self._lists = _lists(probes)
         self._small = {key: value for key, value in base.taken.items() if type(value) is int and 0 < value <= SMALL}
+        self._shares = {key for key, value in base.taken.items() if isinstance(value, float) and 0 < value < 1}
         self._doubled = {key for key in self._numbers if base.taken.get(key) in _POWERS}
         self._learners: dict[tuple[frozenset[str], frozenset[str], int], Learner] = {}
 
@@ -75,6 +76,7 @@ class Effects:
         derived = _derived(keys, lists, braces)
         further = [key for key in self._numbers if key in along]
         further += [f"{key}!log" for key in keys if key in self._doubled]
+        further += [f"{key}!inv" for key in keys if key in self._shares]
         further += _derived((), [key for key in self._lists if key in along and key not in lists], braces).numbers
         return Learner(
             keys + derived.numbers,
@@ -143,8 +145,8 @@ def _derived(keys: Sequence[str], lists: Sequence[str], braces: int) -> _Derived
     compared: list[str] = []
     plain = [key for key in keys if not key[-1].isdecimal()]
     for place in range(braces):
-        numbers += [f"!{place}", f"!{place}e", f"!{place}z"]
-        numbers += [f"{key}!{place}{letter}" for key in lists for letter in ("", "p", "n", "r")]
+        numbers += [f"!{place}{letter}" for letter in ("", "e", "f", "z")]
+        numbers += [f"{key}!{place}{letter}" for key in lists for letter in ("", "p", "n", "r", "c", "h")]
         features += [f"!{place}", f"!{place}z", *(f"{key}!{place}" for key in lists)]
         features += [f"{key}!{place}{letter}" for key in plain for letter in ("m", "o")]
         features += [f"{step}!{place}{letter}" for step in _STEPS for letter in ("m", "o")]

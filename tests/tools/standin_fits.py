@@ -1,6 +1,7 @@
 """Finds expressions and decisions that hold for all probes, for tests/tools/standins.py."""
 
 import random
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from itertools import combinations, combinations_with_replacement
@@ -23,6 +24,7 @@ _MOST_SEVERAL, _AT_ONCE, _MOST_IN_AREAS = 400, 4096, 12
 _MOST_SHARES = 80
 _DIVISORS = (2, 3, 4, 6, 8, 16)
 _MOST_PAIRED = 1200
+_OF_NUMBER = re.compile(r"//-?\d")
 _MOST, _GREATEST = 1024, 1 << 20
 """The greatest number before a monomial, and the greatest that is added: code has none that is greater."""
 
@@ -209,14 +211,14 @@ def _products(varied: Mapping[str, Any]) -> tuple[_Monomials, _Monomials]:
 
 def _shares(varied: Mapping[str, Any]) -> tuple[_Monomials, _Monomials, _Monomials]:
     """Quotients that are rounded down, those times a key, and those times another."""
-    positive = {key: column for key, column in varied.items() if column.min() > 0}
+    above = {key: column for key, column in varied.items() if column.min() >= 0}
     floors = {
         f"{one}//{other}": np.floor(top / below)
-        for one, top in positive.items()
-        for other, below in positive.items()
-        if one != other and (top >= below).all()
+        for one, top in above.items()
+        for other, below in above.items()
+        if one != other and below.min() > 0 and _is_divided_by(top, below)
     }
-    for key, column in positive.items():
+    for key, column in above.items():
         for below in _DIVISORS if not np.any(column % 1) else ():
             if np.any(column % below):  # rounded down, and up
                 floors[f"{key}//{below}"], floors[f"{key}//-{below}"] = (
@@ -233,17 +235,22 @@ def _shares(varied: Mapping[str, Any]) -> tuple[_Monomials, _Monomials, _Monomia
 
 def _areas(varied: Mapping[str, Any]) -> _Monomials:
     """Quotients of products of two keys that are rounded down."""
-    positive = {key: column for key, column in varied.items() if column.min() > 0 and not np.any(column % 1)}
-    if len(positive) > _MOST_IN_AREAS:
+    above = {key: column for key, column in varied.items() if column.min() >= 0 and not np.any(column % 1)}
+    if len(above) > _MOST_IN_AREAS:
         return []
     found = []
-    for one, other in combinations_with_replacement(positive, 2):
-        for key, column in positive.items():
+    for one, other in combinations_with_replacement(above, 2):
+        for key, column in above.items():
             for name, below in ((f"{key}^{key}", column * column), (key, column)):
-                top = positive[one] * positive[other]
-                if key not in (one, other) and (top >= below).all():
+                top = above[one] * above[other]
+                if key not in (one, other) and column.min() > 0 and _is_divided_by(top, below):
                     found.append(((f"{one}^{other}//{name}",), np.floor(top / below)))
     return found
+
+
+def _is_divided_by(top: Any, below: Any) -> bool:
+    """Whether one is never less than the other, but where it is 0."""
+    return bool(((top >= below) | (top == 0)).all())
 
 
 def _further(products: _Monomials, varied: Mapping[str, Any]) -> tuple[_Monomials, _Monomials]:
@@ -316,9 +323,12 @@ def _scaled(monomials: _Monomials, y: Any) -> str | None:
     for part in _slices(monomials):
         columns = np.array([column for _, column in part])
         ratios = y / np.where(columns == 0, np.nan, columns)
-        same = np.ptp(ratios, axis=1) <= 1e-9 * np.maximum(np.abs(ratios[:, 0]), 1e-12)
-        places = np.flatnonzero(same)  # none where a column has a 0
-        if texts := [text for place in places if (text := _term(ratios[place][0], part[place][0]))]:
+        usual = np.where(columns == 0, 0, ratios)
+        usual = np.take_along_axis(usual, np.abs(usual).argmax(axis=1)[:, None], axis=1)
+        ratios = np.where((columns == 0) & (y == 0), usual, ratios)  # 0 times anything
+        same = np.ptp(ratios, axis=1) <= 1e-9 * np.maximum(np.abs(usual[:, 0]), 1e-12)
+        places = np.flatnonzero(same)  # none where a column has a 0 and y has none
+        if texts := [text for place in places if (text := _term(usual[place][0], part[place][0]))]:
             return min(texts, key=_is_divided)  # a third of a half is a sixth, which is rounded down once
     return None
 
@@ -436,6 +446,8 @@ def _solved(monomials: _Monomials, y: Any) -> str | None:
 def _term(weight: float, names: tuple[str, ...]) -> str | None:
     """A product or quotient with a simple number before it; None if that is not simple."""
     simple = Fraction(weight).limit_denominator(_DENOMINATORS)
+    if simple.denominator != 1 and any(_OF_NUMBER.search(name) for name in names):
+        return None  # no code takes a fraction of what it rounded down, as a sum of chance does
     if simple == 0 or abs(float(simple) - weight) > 1e-7 * abs(weight) or abs(simple) > (_MOST if names else _GREATEST):
         return None
     above = (

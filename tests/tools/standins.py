@@ -53,8 +53,10 @@ _MOST_NEEDED = 6
 """Keys that change something only together, and how many such sets are probed further."""
 _IN_CONTEXT, _LEAST_IN_CONTEXT = 6, 2
 _SECONDS_IN_CONTEXTS, _TRIES = 30, 2
-_MOST_HALVED = 24
-"""For configs with other numbers of all contexts, and how many are tried until one is built."""
+_LEAST_HALVED, _MOST_HALVED, _SECONDS_HALVED = 6, 24, 1.0
+"""For configs with other numbers of all contexts; how many are tried until one is built, and for how long."""
+_SECONDS_IN_PAIRS = 60
+"""After which switches that have no effect alone are not tried in further contexts."""
 
 
 def _changed(one: Probe, other: Probe) -> set[str] | None:
@@ -238,7 +240,7 @@ class Recorder:
         Two that alone change the shapes of different tensors, and not which there are, are left out; those that alone
         change nothing are changed all at once, and apart only where that changes something.
         """
-        places = {json.dumps(item) for item in contexts}
+        started, places = time.process_time(), {json.dumps(item) for item in contexts}
         idle = [item for item in self.switches if json.dumps(item) not in places]
         doubled = [(path, 2 * value_at(self.variants.base, path)) for path in self._idle()]
         changed: list[tuple[tuple[str, Any], set[str] | None]] = []
@@ -253,6 +255,8 @@ class Recorder:
                 if other[0] != item[0] and (mine is None or theirs is None or not mine.isdisjoint(theirs)):
                     self.add(with_value(context, *other))
             changed.append((item, mine))
+            if time.process_time() - started > _SECONDS_IN_PAIRS:
+                continue
             self._at_once(probe, [other for other in idle if other[0] != item[0]])
             self._at_once(probe, [other for other in doubled if number(value_at(context, other[0]))])
             for _ in range(many):
@@ -305,8 +309,12 @@ class Recorder:
 
     def _joints(self, contexts: int) -> int:
         """How many configs with other numbers there is time for in each context."""
-        each = (time.process_time() - self.spent) / max(self.builder.built, 1)
-        return max(_LEAST_IN_CONTEXT, min(_IN_CONTEXT, int(_SECONDS_IN_CONTEXTS / (_TRIES * max(contexts, 1) * each))))
+        seconds = _TRIES * max(contexts, 1) * self._each()
+        return max(_LEAST_IN_CONTEXT, min(_IN_CONTEXT, int(_SECONDS_IN_CONTEXTS / seconds)))
+
+    def _each(self) -> float:
+        """How long a config takes, in seconds of the processor."""
+        return (time.process_time() - self.spent) / max(self.builder.built, 1)
 
     def _together(self) -> None:
         """Probes all numbers together, and configs as the class saves them."""
@@ -316,10 +324,10 @@ class Recorder:
         full = json.loads(json.dumps(self.builder.defaults))
         for values in (full, self.saved(full), *(self.joint(full) for _ in range(_FULL))):
             self.add(values)
-        for path in self.variants.numbers():
-            if value_at(self.variants.base, path):
-                for _ in range(1 if path[-1].isdecimal() else _ZEROS):
-                    self.add(with_value(self.joint(self.variants.base), path, 0))
+        for context in [self.joint(self.variants.base) for _ in range(_ZEROS)]:
+            for path in self.variants.numbers():
+                if value_at(context, path):
+                    self.add(with_value(context, path, 0))
         for _ in range(4):
             self.add(self.joint(self.variants.base, large=True))
         for _ in range(_SIZES_ALONE):
@@ -405,7 +413,8 @@ class Recorder:
         for alike in self.random.sample(list(same.values()), len(same)):
             value = self.variants.sized(alike[0], self._usual(context, alike[0]), large)
             chosen += [(path, value) for path in alike]
-        return self._as_many(context, chosen, _MOST_HALVED)[0]
+        tries = int(_SECONDS_HALVED / self._each())
+        return self._as_many(context, chosen, max(_LEAST_HALVED, min(_MOST_HALVED, tries)))[0]
 
     def _as_many(self, values: Json, chosen: Sequence[tuple[str, Any]], tries: int) -> tuple[Json, int]:
         """A config with as many of these changes as are built, found by halving; and how many tries are left."""
