@@ -361,11 +361,20 @@ def _linear(monomials: _Monomials, y: Any) -> str | None:
         return None
     columns = np.array([*(column for _, column in monomials), np.ones_like(y)]).T
     scale = np.abs(columns).max(axis=0)
-    weights, _, rank, _ = np.linalg.lstsq(columns / scale, y, rcond=None)
+    weights, rank = _weights(columns / scale, y)
     if rank < len(scale):
         return None
     named = [*monomials, ((), np.ones_like(y))]
     return _solved([item for item, weight in zip(named, weights / scale, strict=True) if abs(weight) > 1e-6], y)
+
+
+def _weights(columns: Any, y: Any) -> tuple[Any, int]:
+    """The least squares of y over columns, and their rank; of columns that have none, zeros and 0."""
+    try:
+        weights, _, rank, _ = np.linalg.lstsq(columns, y, rcond=None)
+    except np.linalg.LinAlgError:  # numbers too far apart
+        return np.zeros(columns.shape[1]), 0
+    return weights, int(rank)
 
 
 def _pairs(monomials: _Monomials, y: Any) -> str | None:
@@ -405,14 +414,14 @@ def _several(monomials: _Monomials, y: Any, most: int) -> str | None:
     """A sum of a few monomials, found one after the other, with a constant or without."""
     if len(y) < 2 * most + 4 or len(monomials) > _MOST_SEVERAL:
         return None
-    monomials = [*(item for item in monomials if np.any(item[1])), ((), np.ones_like(y))]
+    monomials = [*(item for item in monomials if 0 < item[1] @ item[1] < np.inf), ((), np.ones_like(y))]
     columns = np.array([column for _, column in monomials])
     scale = np.sqrt((columns * columns).sum(axis=1))
     for first in range(len(monomials)):
         chosen = [first]
         while len(chosen) <= most:
             basis = columns[chosen].T
-            weights, *_ = np.linalg.lstsq(basis / scale[chosen], y, rcond=None)
+            weights, _ = _weights(basis / scale[chosen], y)
             rest = y - (basis / scale[chosen]) @ weights
             if np.abs(rest).max() < 1e-6 * max(np.abs(y).max(), 1):
                 if (text := _solved([monomials[place] for place in chosen], y)) is not None:
@@ -431,7 +440,7 @@ def _solved(monomials: _Monomials, y: Any) -> str | None:
     scale = np.abs(columns).max(axis=0)
     if not np.all(scale):
         return None
-    weights, _, rank, _ = np.linalg.lstsq(columns / scale, y, rcond=None)
+    weights, rank = _weights(columns / scale, y)
     if rank < len(monomials):
         return None
     terms = [_term(weight, names) for weight, (names, _) in zip(weights / scale, monomials, strict=True)]

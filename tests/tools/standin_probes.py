@@ -5,7 +5,7 @@ import random
 import re
 import typing
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from copy import deepcopy
 from dataclasses import MISSING, fields
 from functools import cache
@@ -423,32 +423,33 @@ class Variants:
 
     def _small(self) -> Json:
         """The defaults with few layers, and few experts where these take many modules."""
-        values = deepcopy(self.start)
+        values = self._smaller(deepcopy(self.start), self.builder.settings)
+        if self.builder.probe(values) is None:
+            values = self._smallest_that_builds()
+        return values
+
+    def _smaller(self, values: Json, takes: Callable[[Json], Probe | None]) -> Json:
+        """The same with fewer layers, experts and stages, as far as the class takes each."""
         for path, value in list(flattened(values, self.builder.parts)):
             tried = _FEW_EXPERTS if _EXPERTS.search(path) else _FEW_LAYERS if LAYERS.search(path) else ()
             tried = _FEW_IN_STAGES if _STAGES.search(path) else tried
             for few in tried if type(value) is int and value > min(tried, default=value) else ():
                 smaller = with_value(values, path, few)
-                if few < value and self.builder.settings(smaller):
+                if few < value and takes(smaller):
                     values = smaller
                     break
-        if self.builder.probe(values) is None:
-            values = self._smallest_that_builds(values)
         return values
 
-    def _smallest_that_builds(self, values: Json) -> Json:
+    def _smallest_that_builds(self) -> Json:
         """The defaults, made smaller key by key as long as they are built."""
-        small, values = values, deepcopy(self.start)
-        if self.builder.probe(values) is None:
+        if self.builder.probe(self.start) is None:
             if not self._example:
                 raise ValueError(f"{self.builder.architecture} is not built of its defaults; --config gives others")
             more = {key: value for key, value in self._example.items() if key not in self.builder.common}
             self.start, self._example = {**self.start, **more}, None
             return self._small()
-        for path, value in flattened(small, self.builder.parts):
-            if value_at(values, path) != value and self.builder.probe(changed := with_value(values, path, value)):
-                values = changed
-        return values
+        values = self._smaller(deepcopy(self.start), self.builder.probe)
+        return self._smaller(values, self.builder.probe)  # some may be smaller once others are
 
     def _words(self, path: str) -> list[str]:
         """Texts that a key is compared with in the source, or that its type lists; activations where it has one."""
