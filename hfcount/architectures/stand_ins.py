@@ -231,10 +231,11 @@ class At:
 def derived(name: str, value: Callable[[str], Any], numbers: Sequence[int], ends: Sequence[int]) -> Any:
     """What is derived of a key, or of the number at a brace; None if there is nothing such.
 
-    Of a number `key!log`, its logarithm to base 2 rounded down, and `key!inv`, how often it is in 1; of a list `key!len`, `key!sum`, `key!prod` and
-    `key!last`. With the number i at brace 0, `!0` is i, `!0e` two to the i, `!0f` twice that, and `!0z` how many
-    follow; `list!0` is the item at i, with `p` the one before, `n` the one after and `r` the one as far from the end.
-    Of a list that is gone through again and again, `list!0c` is the item, and `list!0h` two to the round, from 1 on.
+    Of a number `key!log`, its logarithm to base 2 rounded down, and `key!inv`, how often it is in 1; of a list
+    `key!len`, `key!sum`, `key!prod` and `key!last`. With the number i at brace 0, `!0` is i, `!0e` two to the i, `!0f`
+    twice that, and `!0z` how many follow; `list!0` is the item at i, with `p` the one before, `n` the one after and
+    `r` the one as far from the end. Of a list that is gone through again and again, `list!0c` is the item, and
+    `list!0h` two to the round, from 1 on.
     `key!0m` and `key!0o` are what i and i + 1 leave when divided by the key, or by a number.
     """
     key, _, what = name.rpartition("!")
