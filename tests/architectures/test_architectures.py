@@ -127,6 +127,7 @@ def test_ace_step_has_one_width_unless_its_encoder_has_its_own() -> None:
         ("layerwise_minicpm", "minicpm", "LayerWiseMiniCPMForCausalLM", None),
         ("llada_moe", "llada", "LLaDAMoEModelLM", None),
         ("mimo_audio", "qwen2", "MiMoAudioForCausalLM", None),
+        ("rwkv6_fla", "rwkv6", "RWKV6ForCausalLM", None),
         ("telechat", "telechat", "TeleChat2ForCausalLM", None),
         ("lfm2", "lfm2", "Lfm2BidirectionalModel", "Lfm2Model"),
     ],
@@ -149,10 +150,25 @@ def test_published_code_classifies_speech_by_two_layers(kind: str, named: str) -
 
 @pytest.mark.parametrize("stable", [True, False])
 @pytest.mark.parametrize("kind", ["wav2vec2", "wavlm"])
-def test_adapters_of_attention_are_only_in_layers_with_norms_before(kind: str, stable: bool) -> None:
-    values = {**RECORDED[kind]["config"], "adapter_attn_dim": 8, "do_stable_layer_norm": stable}
+@pytest.mark.parametrize("width", [8, 0])
+def test_adapters_of_attention_are_only_in_layers_with_norms_before(width: int, kind: str, stable: bool) -> None:
+    values = {**RECORDED[kind]["config"], "adapter_attn_dim": width, "do_stable_layer_norm": stable}
     adapted = any(".adapter_layer." in one.name for one in hfcount.blueprint(values).tensors())
     assert adapted == (stable and kind == "wav2vec2")
+
+
+@pytest.mark.parametrize(("key", "width"), [("n_inner", 512), ("intermediate_size", 300)])
+def test_gated_networks_of_nomic_bert_are_rounded_up_by_its_own_code(key: str, width: int) -> None:
+    sizes = {
+        "hidden_size": 64,
+        "num_attention_heads": 4,
+        "num_hidden_layers": 2,
+        "vocab_size": 96,
+        "type_vocab_size": 2,
+    }
+    values = {"model_type": "nomic_bert", "architectures": ["NomicBertModel"], **sizes, key: 300}
+    shapes = {one.name: one.shape for one in hfcount.blueprint(values).tensors()}
+    assert shapes["encoder.layers.1.mlp.fc11.weight"] == (width, 64)
 
 
 def test_a_model_whose_parts_are_in_folders_says_which() -> None:
