@@ -138,6 +138,17 @@ def test_a_class_of_its_own_name_is_known(name: str, kind: str, named: str, like
     assert found == (rows(hfcount.blueprint({**values, "architectures": [like]})) if like else RECORDED[name]["rows"])
 
 
+def test_contriever_is_bert_without_a_pooler() -> None:
+    built = {
+        named: {
+            one.name for one in hfcount.blueprint({**RECORDED["bert"]["config"], "architectures": [named]}).tensors()
+        }
+        for named in ("BertModel", "Contriever")
+    }
+    assert built["BertModel"] - built["Contriever"] == {"pooler.dense.weight", "pooler.dense.bias"}
+    assert not built["Contriever"] - built["BertModel"]
+
+
 @pytest.mark.parametrize(("kind", "named"), [("wav2vec2", "Wav2Vec2"), ("hubert", "Hubert")])
 def test_published_code_classifies_speech_by_two_layers(kind: str, named: str) -> None:
     values = {**RECORDED[kind]["config"], "architectures": [f"{named}ForSpeechClassification"], "num_labels": 3}
