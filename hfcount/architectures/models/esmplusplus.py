@@ -5,7 +5,7 @@ from hfcount.architectures.layers import embedding, layer_norm, stack
 from hfcount.mapper import Config, Sizes
 from hfcount.spec import Dense, Layer, Spec
 from hfcount.spec.tree.dims import round_up
-from hfcount.spec.tree.nodes import Block, Component, Linear, block
+from hfcount.spec.tree.nodes import Block, Component, Linear, Node, block
 
 # models/esm_plusplus/modeling_esm_plusplus.py of Synthyra/FastPLMs
 MODEL_TYPES = ("ESMplusplus",)
@@ -64,5 +64,5 @@ def blueprint(s: Spec[EsmPlusPlus]) -> Block:
 
 def _head(inputs: int, inner: int, out: int, component: Component) -> Block:
     """Two projections with a norm between them."""
-    parts = {"0": Linear(inputs, inner, True), "2": layer_norm(inner), "3": Linear(inner, out, True)}
+    parts: dict[str, Node] = {"0": Linear(inputs, inner, True), "2": layer_norm(inner), "3": Linear(inner, out, True)}
     return Block(parts, component)
