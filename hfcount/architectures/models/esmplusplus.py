@@ -13,7 +13,7 @@ CLASSES = (
     *("ESMplusplusModel", "ESMplusplusForMaskedLM", "ESMplusplusForSequenceClassification"),
     "ESMplusplusForTokenClassification",
 )
-IGNORED = ("attn_backend", "mask_token_id")
+IGNORED = ("attn_backend",)
 
 _ABSENT = {"vocab_size": 64, "hidden_size": 960, "num_attention_heads": 15, "num_hidden_layers": 30}
 _STEP, _WIDER = 256, 4

@@ -15,8 +15,8 @@ from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 MODEL_TYPES = ("mamba_ssm",)
 CLASSES = ("MambaLMHeadModel",)
 IGNORED = tuple(
-    "A_init_range A_floor D_has_hdim activation causal chunk_size conv_init dt_init dt_init_floor dt_limit dt_max"
-    " dt_min dt_scale fused_add_norm norm_before_gate residual_in_fp32 rotary_emb_base rotary_emb_dim"
+    "A_init_range A_floor D_has_hdim activation causal conv_init dt_init dt_init_floor dt_limit dt_max"
+    " dt_min dt_scale fused_add_norm norm_before_gate rotary_emb_dim"
     " rotary_emb_interleaved softmax_scale use_fast_path use_mem_eff_path".split()
 )
 
@@ -138,15 +138,10 @@ def blueprint(s: Spec[MambaSsm]) -> Block:
         m, own = layer.ssm, layer.sizes(Second)
         beside = own.channels - m.inner  # channels of a gated network in the same projections
         wide = 2 * own.channels + 2 * (m.groups * m.state) + (m.heads or 1)
-        usual = mamba2(d, m, norm=own.normed)
+        usual = altered(mamba2(d, m, norm=own.normed), **({"D": Tensor((m.inner,))} if own.each else {}))
         if not beside:
-            return altered(usual, D=Tensor((m.inner,)) if own.each else usual.children["D"])
-        return altered(
-            usual,
-            in_proj=Linear(d, wide, m.bias),
-            out_proj=Linear(own.channels, d, m.bias),
-            D=Tensor((m.inner,)) if own.each else usual.children["D"],
-        )
+            return usual
+        return altered(usual, in_proj=Linear(d, wide, m.bias), out_proj=Linear(own.channels, d, m.bias))
 
     def layer_block(layer: Layer) -> Block:
         width = layer.dense.width if layer.ffn else 0

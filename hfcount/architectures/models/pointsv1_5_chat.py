@@ -3,7 +3,6 @@
 from hfcount.architectures import families, keys
 from hfcount.architectures.layers.composite import as_tower, rebased, shared_copy
 from hfcount.architectures.layers.norms import layer_norm
-from hfcount.architectures.layers.stacks import altered
 from hfcount.mapper import Config
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block, Linear, block
@@ -26,9 +25,10 @@ def blueprint(s: Spec) -> Block:
     d, merged = tower.hidden, tower.seen.merged(tower.hidden)
     encoder = families.tower(s, "vision")
     assert isinstance(encoder, Block)
+    seen = {name: shared_copy(one) if name == "merger" else one for name, one in encoder.children.items()}
     layers = Block({"0": Linear(merged, merged, True), "2": Linear(merged, s.hidden, True)})
     return block(
         llm=rebased(families.tree(s.part("text")), "llm"),
-        vision_encoder=altered(encoder, merger=shared_copy(encoder.children["merger"])),
+        vision_encoder=encoder.replace(children=seen),
         vision_projector=as_tower(block(ln_q=layer_norm(d), mlp=layers), "projector"),
     )

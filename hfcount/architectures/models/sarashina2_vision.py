@@ -9,7 +9,6 @@ from hfcount.spec.tree.nodes import Block, block
 
 MODEL_TYPES = ("sarashina2_vision",)  # sarashina2_vision.py of sgl-project/sglang 0.5.23
 CLASSES = ("Sarashina2VisionForCausalLM",)
-IGNORED = ("end_image_token_index", "start_image_token_index")
 
 
 def spec(c: Config) -> Spec:

@@ -1,8 +1,8 @@
 """SmallThinker: experts in every layer, chosen before attention, and sliding windows in some (arXiv:2507.20984)."""
 
 from hfcount.architectures import keys
-from hfcount.architectures.layers import decoder, gqa, moe, pre_norm
-from hfcount.architectures.layers.stacks import altered
+from hfcount.architectures.layers import decoder, gqa, pre_norm
+from hfcount.architectures.layers.ffn import experts, router
 from hfcount.mapper import Config
 from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.indices import Indices
@@ -29,7 +29,7 @@ _ABSENT = {
 
 def spec(c: Config) -> Spec:
     c.assuming(_ABSENT)
-    experts = keys.moe(
+    routed = keys.moe(
         c,
         "moe_ffn_hidden_size",
         experts=("moe_num_primary_experts",),
@@ -45,7 +45,7 @@ def spec(c: Config) -> Spec:
     windows = keys.within(near, c.int("sliding_window_size"))
     return keys.decoder_spec(
         c,
-        Layer(mixer=keys.attention(c), ffn=experts),
+        Layer(mixer=keys.attention(c), ffn=routed),
         tied=True,
         windows=windows,
         heads=("ForCausalLM", "Model"),
@@ -58,8 +58,7 @@ def blueprint(s: Spec) -> Block:
     def layer_block(layer: Layer) -> Block:
         m = layer.moe
         expert = block("experts", up=Linear(d, m.width), gate=Linear(d, m.width), down=Linear(m.width, d))
-        routed = moe(d, m, expert)
-        sparse = altered(routed, gate=None, primary_router=routed.children["gate"])
+        sparse = block(primary_router=router(d, m), experts=experts(m, expert))
         return pre_norm(d, self_attn=gqa(d, layer.attention), block_sparse_moe=sparse)
 
     return decoder(s, layer_block)

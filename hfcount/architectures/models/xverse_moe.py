@@ -2,6 +2,7 @@
 
 from hfcount.architectures import keys
 from hfcount.architectures.layers import altered, decoder, gqa, pre_norm, shared_moe
+from hfcount.architectures.layers.ffn import router
 from hfcount.mapper import Config
 from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.nodes import Block
@@ -24,8 +25,7 @@ def blueprint(s: Spec) -> Block:
     d = s.hidden
 
     def layer_block(layer: Layer) -> Block:
-        routed = shared_moe(d, layer.moe)
-        experts = altered(routed, gate=None, router=routed.children["gate"])
+        experts = altered(shared_moe(d, layer.moe), gate=None, router=router(d, layer.moe))
         return pre_norm(d, self_attn=gqa(d, layer.attention), mlp=experts)
 
     return decoder(s, layer_block)
