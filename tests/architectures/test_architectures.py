@@ -138,6 +138,15 @@ def test_a_class_of_its_own_name_is_known(name: str, kind: str, named: str, like
     assert found == (rows(hfcount.blueprint({**values, "architectures": [like]})) if like else RECORDED[name]["rows"])
 
 
+def test_minicpm_has_experts_in_place_of_its_networks_where_its_config_counts_them() -> None:
+    values = {**RECORDED["minicpm"]["config"], "num_experts": 3, "num_experts_per_tok": 2}
+    width, inner = values["hidden_size"], values["intermediate_size"]
+    shapes = {one.name: one.shape for one in hfcount.blueprint(values).tensors() if ".layers.1.mlp." in one.name}
+    assert len(shapes) == 1 + 3 * 3
+    assert shapes["model.layers.1.mlp.gate.weight"] == (3, width)
+    assert shapes["model.layers.1.mlp.experts.2.w2.weight"] == (width, inner)
+
+
 def test_contriever_is_bert_without_a_pooler() -> None:
     built = {
         named: {
