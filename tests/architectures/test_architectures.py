@@ -138,6 +138,13 @@ def test_a_class_of_its_own_name_is_known(name: str, kind: str, named: str, like
     assert found == (rows(hfcount.blueprint({**values, "architectures": [like]})) if like else RECORDED[name]["rows"])
 
 
+@pytest.mark.parametrize(("shared", "rows"), [(2, 2), (0, 8), (None, 8)])
+def test_heads_of_telechat_2_share_keys_and_values(shared: int | None, rows: int) -> None:
+    values = {**RECORDED["telechat"]["config"], "n_head": 8, "hidden_size": 64, "num_key_value_heads": shared}
+    shapes = {one.name: one.shape for one in hfcount.blueprint(values).tensors()}
+    assert shapes["transformer.h.0.self_attention.key_value.weight"] == (2 * rows * 8, 64)
+
+
 def test_minicpm_has_experts_in_place_of_its_networks_where_its_config_counts_them() -> None:
     values = {**RECORDED["minicpm"]["config"], "num_experts": 3, "num_experts_per_tok": 2}
     width, inner = values["hidden_size"], values["intermediate_size"]

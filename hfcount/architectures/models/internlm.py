@@ -11,8 +11,8 @@ from hfcount.spec import Layer, Spec
 # PaddlePaddle/PaddleFormers, which may normalise the head's matrix; models/skywork/model.py of NVIDIA/TensorRT-LLM
 MODEL_TYPES = ("internlm", "aquila", "solar", "TeleFLM", "xverse", "PanguEmbedded", "Emu3", "index", "skywork")
 IGNORED = tuple(
-    "bskcn_1 bskcn_2 bskcn_3 bskcn_4 bskcn_tv image_area input_mult mup_scale_factor norm_head output_mult"
-    " use_mup".split()
+    "bskcn_1 bskcn_2 bskcn_3 bskcn_4 bskcn_tv image_area input_mult max_tokenizer_truncation mup_scale_factor norm_head"
+    " output_mult use_mup".split()
 )
 
 

@@ -14,7 +14,10 @@ from hfcount.spec.tree.nodes import Block, Linear, Node, Tensor, block
 # transformers 5.23: modeling_nomic_bert.py
 # What its own code has besides, such as experts, is in modeling_hf_nomic_bert.py of nomic-ai/nomic-bert-2048.
 MODEL_TYPES = ("nomic_bert",)
-IGNORED = ("max_trained_positions", "n_positions", "num_shared_experts", "ffn_div", "pad_vocab_size_multiple")
+IGNORED = (
+    *("dense_seq_output", "ffn_div", "fused_bias_fc", "max_trained_positions", "n_positions", "num_shared_experts"),
+    "pad_vocab_size_multiple",
+)
 SPELLINGS = {
     r"encoder\.layers\.": "layers.",
     r"emb_ln\.": "embeddings.LayerNorm.",
