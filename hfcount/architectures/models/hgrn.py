@@ -57,6 +57,7 @@ def _inner(c: Config) -> int:
         return c.times("expand_ratio", hidden)
     each = c.int("expand_ratio", default=None)
     heads = c.int("num_heads") if each is None else hidden // each
+    c.without_effect("num_heads")
     if c.family == "lightnet" and each is not None:
         heads = c.int("num_heads", default=heads)
     if not heads or hidden % heads:

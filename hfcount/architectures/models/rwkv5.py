@@ -10,7 +10,7 @@ from hfcount.spec.tree.nodes import Block, Linear, Tensor, block
 # rwkv5_model/modeling_rwkv5.py, rwkv6_model/modeling_rwkv6.py of BBuf/RWKV-World-HF-Tokenizer
 MODEL_TYPES = ("rwkv5", "rwkv6")
 CLASSES = ("Rwkv5ForCausalLM", "Rwkv5Model", "Rwkv6ForCausalLM", "Rwkv6Model")
-IGNORED = ("head_size_divisor", "rescale_every")
+IGNORED = ("context_length", "head_size_divisor", "rescale_every")
 RETYPED = {"rwkv6": ("proj_low_rank_dim", None, "rwkv6_fla")}
 
 _ABSENT = {"vocab_size": 65536, "hidden_size": 768, "num_hidden_layers": 24, "head_size": 64}
