@@ -145,6 +145,15 @@ def test_heads_of_telechat_2_share_keys_and_values(shared: int | None, rows: int
     assert shapes["transformer.h.0.self_attention.key_value.weight"] == (2 * rows * 8, 64)
 
 
+def test_windows_in_a_model_without_layers_limit_nothing() -> None:
+    values = {**RECORDED["transformer"]["config"], "num_hidden_layers": 0, "window_size": 16}
+    assert {one.name for one in hfcount.blueprint(values).tensors()} == {
+        "model.embeddings.weight",
+        "model.norm.weight",
+        "lm_head.weight",
+    }
+
+
 def test_minicpm_has_experts_in_place_of_its_networks_where_its_config_counts_them() -> None:
     values = {**RECORDED["minicpm"]["config"], "num_experts": 3, "num_experts_per_tok": 2}
     width, inner = values["hidden_size"], values["intermediate_size"]

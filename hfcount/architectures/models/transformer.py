@@ -55,8 +55,9 @@ def spec(c: Config) -> Spec[Softmax]:
         return Layer(mixer=softmax(c, d, normed, rotary=c.family == "transformer"))
 
     model = around(c, own, _SPARSE if sparse else _ABSENT, mixed=False, uncounted=STATES if paths or sparse else "")
-    if not paths and not sparse and c.given("window_size"):
-        model = model.replace(windows=keys.within(model.layers[0].indices, c.int("window_size")))
+    window = c.int("window_size") if not paths and not sparse and c.given("window_size") else None
+    if window is not None and model.layers:
+        model = model.replace(windows=keys.within(model.layers[0].indices, window))
     gates = {"forgetting_transformer": "use_output_gate", "path_attn": "use_forget_gate"}
     gate = gates.get(c.family)
     sizes = Softmax.read(
