@@ -154,6 +154,12 @@ def test_windows_in_a_model_without_layers_limit_nothing() -> None:
     }
 
 
+@pytest.mark.parametrize(("kind", "key"), [("cost_wise_gemma", "layer_sep"), ("PaellaVQModel", "levels")])
+def test_a_span_that_has_no_step_and_levels_that_are_none_are_errors(kind: str, key: str) -> None:
+    with pytest.raises(ConfigError, match=rf"{key} is 0, but must be 1 to"):
+        hfcount.blueprint({**RECORDED[kind]["config"], key: 0})
+
+
 def test_minicpm_has_experts_in_place_of_its_networks_where_its_config_counts_them() -> None:
     values = {**RECORDED["minicpm"]["config"], "num_experts": 3, "num_experts_per_tok": 2}
     width, inner = values["hidden_size"], values["intermediate_size"]
