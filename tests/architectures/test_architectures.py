@@ -127,6 +127,7 @@ def test_ace_step_has_one_width_unless_its_encoder_has_its_own() -> None:
         ("layerwise_minicpm", "minicpm", "LayerWiseMiniCPMForCausalLM", None),
         ("llada_moe", "llada", "LLaDAMoEModelLM", None),
         ("mimo_audio", "qwen2", "MiMoAudioForCausalLM", None),
+        ("rwkv6_fla", "rwkv6", "RWKV6ForCausalLM", None),
         ("telechat", "telechat", "TeleChat2ForCausalLM", None),
         ("lfm2", "lfm2", "Lfm2BidirectionalModel", "Lfm2Model"),
     ],
@@ -135,6 +136,48 @@ def test_a_class_of_its_own_name_is_known(name: str, kind: str, named: str, like
     values = RECORDED[name]["config"]
     found = rows(hfcount.blueprint({**values, "model_type": kind, "architectures": [named]}))
     assert found == (rows(hfcount.blueprint({**values, "architectures": [like]})) if like else RECORDED[name]["rows"])
+
+
+@pytest.mark.parametrize(("shared", "rows"), [(2, 2), (0, 8), (None, 8)])
+def test_heads_of_telechat_2_share_keys_and_values(shared: int | None, rows: int) -> None:
+    values = {**RECORDED["telechat"]["config"], "n_head": 8, "hidden_size": 64, "num_key_value_heads": shared}
+    shapes = {one.name: one.shape for one in hfcount.blueprint(values).tensors()}
+    assert shapes["transformer.h.0.self_attention.key_value.weight"] == (2 * rows * 8, 64)
+
+
+def test_windows_in_a_model_without_layers_limit_nothing() -> None:
+    values = {**RECORDED["transformer"]["config"], "num_hidden_layers": 0, "window_size": 16}
+    assert {one.name for one in hfcount.blueprint(values).tensors()} == {
+        "model.embeddings.weight",
+        "model.norm.weight",
+        "lm_head.weight",
+    }
+
+
+@pytest.mark.parametrize(("kind", "key"), [("cost_wise_gemma", "layer_sep"), ("PaellaVQModel", "levels")])
+def test_a_span_that_has_no_step_and_levels_that_are_none_are_errors(kind: str, key: str) -> None:
+    with pytest.raises(ConfigError, match=rf"{key} is 0, but must be 1 to"):
+        hfcount.blueprint({**RECORDED[kind]["config"], key: 0})
+
+
+def test_minicpm_has_experts_in_place_of_its_networks_where_its_config_counts_them() -> None:
+    values = {**RECORDED["minicpm"]["config"], "num_experts": 3, "num_experts_per_tok": 2}
+    width, inner = values["hidden_size"], values["intermediate_size"]
+    shapes = {one.name: one.shape for one in hfcount.blueprint(values).tensors() if ".layers.1.mlp." in one.name}
+    assert len(shapes) == 1 + 3 * 3
+    assert shapes["model.layers.1.mlp.gate.weight"] == (3, width)
+    assert shapes["model.layers.1.mlp.experts.2.w2.weight"] == (width, inner)
+
+
+def test_contriever_is_bert_without_a_pooler() -> None:
+    built = {
+        named: {
+            one.name for one in hfcount.blueprint({**RECORDED["bert"]["config"], "architectures": [named]}).tensors()
+        }
+        for named in ("BertModel", "Contriever")
+    }
+    assert built["BertModel"] - built["Contriever"] == {"pooler.dense.weight", "pooler.dense.bias"}
+    assert not built["Contriever"] - built["BertModel"]
 
 
 @pytest.mark.parametrize(("kind", "named"), [("wav2vec2", "Wav2Vec2"), ("hubert", "Hubert")])
@@ -149,10 +192,25 @@ def test_published_code_classifies_speech_by_two_layers(kind: str, named: str) -
 
 @pytest.mark.parametrize("stable", [True, False])
 @pytest.mark.parametrize("kind", ["wav2vec2", "wavlm"])
-def test_adapters_of_attention_are_only_in_layers_with_norms_before(kind: str, stable: bool) -> None:
-    values = {**RECORDED[kind]["config"], "adapter_attn_dim": 8, "do_stable_layer_norm": stable}
+@pytest.mark.parametrize("width", [8, 0])
+def test_adapters_of_attention_are_only_in_layers_with_norms_before(width: int, kind: str, stable: bool) -> None:
+    values = {**RECORDED[kind]["config"], "adapter_attn_dim": width, "do_stable_layer_norm": stable}
     adapted = any(".adapter_layer." in one.name for one in hfcount.blueprint(values).tensors())
     assert adapted == (stable and kind == "wav2vec2")
+
+
+@pytest.mark.parametrize(("key", "width"), [("n_inner", 512), ("intermediate_size", 300)])
+def test_gated_networks_of_nomic_bert_are_rounded_up_by_its_own_code(key: str, width: int) -> None:
+    sizes = {
+        "hidden_size": 64,
+        "num_attention_heads": 4,
+        "num_hidden_layers": 2,
+        "vocab_size": 96,
+        "type_vocab_size": 2,
+    }
+    values = {"model_type": "nomic_bert", "architectures": ["NomicBertModel"], **sizes, key: 300}
+    shapes = {one.name: one.shape for one in hfcount.blueprint(values).tensors()}
+    assert shapes["encoder.layers.1.mlp.fc11.weight"] == (width, 64)
 
 
 def test_a_model_whose_parts_are_in_folders_says_which() -> None:

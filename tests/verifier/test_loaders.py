@@ -250,6 +250,13 @@ def test_a_config_of_a_billion_layers_costs_no_more_than_what_is_stored() -> Non
     assert (report.verdict, found[NEWEST]) == ("mismatch", "refuses")
 
 
+def test_heads_of_no_codebook_have_no_copies(tmp_path: Path) -> None:
+    config = recorded("musicgen_melody")
+    config["decoder"]["num_codebooks"] = 0
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    assert [found.code for found in hfcount.verify(tmp_path, depth="config").findings] == ["HF103"]
+
+
 @pytest.mark.parametrize(
     ("kind", "changes", "says"),
     [

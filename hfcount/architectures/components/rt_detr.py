@@ -34,7 +34,7 @@ class Hybrid(Sizes):
     )
     levels: int = derived(lambda c: len(c.ints("encoder_in_channels", default=(512, 1024, 2048))))
     attended: int = derived(lambda c: len(c.ints("encode_proj_layers", default=(2,))))
-    num_feature_levels: int = size("n_l")
+    num_feature_levels: int = size("n_l", maximum=64)
     decoder_n_points: int = size("n_s")
 
     @property

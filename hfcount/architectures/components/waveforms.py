@@ -123,7 +123,7 @@ def waveform_layer(d: int, layer: Layer, narrow: int | None = None) -> Block:
     width = layer.dense.width
     wide, back = Linear(d, width, True), Linear(width, d, True)
     adapter = None
-    if narrow:
+    if narrow is not None:
         into, out = Linear(d, narrow, True), Linear(narrow, d, True)
         adapter = block("other", norm=layer_norm(d), linear_1=into, linear_2=out)
     return block(

@@ -8,7 +8,7 @@ from hfcount.spec import Dense, Layer, Spec
 from hfcount.spec.tree.nodes import Block, block
 
 MODEL_TYPES = ("bloom",)  # transformers 5.23: modeling_bloom.py
-IGNORED = ("masked_softmax_fusion",)
+IGNORED = ("masked_softmax_fusion", "offset_alibi", "skip_bias_add")
 
 
 def spec(c: Config) -> Spec:

@@ -41,6 +41,7 @@ def spec(c: Config) -> Spec[Chatglm]:
         out_bias=bias,
     )
     layer = Layer(mixer=mixer, ffn=Dense(width=c.int("ffn_hidden_size"), bias=bias))
+    c.without_effect("num_hidden_layers")  # which GLM-4's configs have besides
     layers = keys.uniform(layer, keys.layer_count(c, "num_layers"))
     sizes = Chatglm.read(c)
     towers = {"vision": families.part(c, "vision_config", "glm4v_9b_vision")} if c.sub("vision_config") else {}

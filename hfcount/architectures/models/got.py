@@ -11,7 +11,10 @@ from hfcount.spec.tree.nodes import Block, Linear, block
 
 MODEL_TYPES = ("GOT",)  # modeling_GOT.py of stepfun-ai/GOT-OCR2_0
 CLASSES = ("GOTQwenForCausalLM",)
-IGNORED = ("freeze_vision_tower", "im_end_token", "im_patch_token", "im_start_token", "image_token_len")
+IGNORED = (
+    *("freeze_vision_tower", "im_end_token", "im_patch_token", "im_start_token", "image_token_len"),
+    *("use_im_start_end", "vision_select_layer"),
+)
 
 
 def spec(c: Config) -> Spec:

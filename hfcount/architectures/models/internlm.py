@@ -7,10 +7,12 @@ from hfcount.spec import Layer, Spec
 
 # modeling_internlm.py of internlm/internlm-chat-7b, xverse.py of sgl-project/sglang 0.5.23, and the registry of models
 # in vLLM 0.2.7, which has the class of Aquila among those of Llama; solar.py, teleflm.py and openpangu.py of
-# vllm-project/vllm 0.33.0; emu3/mllm/modeling_emu3.py of baaivision/Emu3
-MODEL_TYPES = ("internlm", "aquila", "solar", "TeleFLM", "xverse", "PanguEmbedded", "Emu3")
+# vllm-project/vllm 0.33.0; emu3/mllm/modeling_emu3.py of baaivision/Emu3; transformers/index/modeling.py of
+# PaddlePaddle/PaddleFormers, which may normalise the head's matrix; models/skywork/model.py of NVIDIA/TensorRT-LLM
+MODEL_TYPES = ("internlm", "aquila", "solar", "TeleFLM", "xverse", "PanguEmbedded", "Emu3", "index", "skywork")
 IGNORED = tuple(
-    "bskcn_1 bskcn_2 bskcn_3 bskcn_4 bskcn_tv image_area input_mult mup_scale_factor output_mult use_mup".split()
+    "bskcn_1 bskcn_2 bskcn_3 bskcn_4 bskcn_tv image_area input_mult max_tokenizer_truncation mup_scale_factor norm_head"
+    " output_mult use_mup".split()
 )
 
 

@@ -7,13 +7,17 @@ from hfcount.architectures.layers.conversions import qkv
 from hfcount.architectures.layers.encoders import decoder_over, pooler
 from hfcount.mapper import MAX_LAYERS, Config, Sizes, flag, size
 from hfcount.spec import GQA, Dense, Layer, Layers, MoE, Spec
+from hfcount.spec.tree.dims import round_up
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Node, Tensor, block
 
 # transformers 5.23: modeling_nomic_bert.py
 # What its own code has besides, such as experts, is in modeling_hf_nomic_bert.py of nomic-ai/nomic-bert-2048.
 MODEL_TYPES = ("nomic_bert",)
-IGNORED = ("max_trained_positions", "n_positions", "num_shared_experts", "ffn_div", "pad_vocab_size_multiple")
+IGNORED = (
+    *("dense_seq_output", "ffn_div", "fused_bias_fc", "max_trained_positions", "n_positions", "num_shared_experts"),
+    "pad_vocab_size_multiple",
+)
 SPELLINGS = {
     r"encoder\.layers\.": "layers.",
     r"emb_ln\.": "embeddings.LayerNorm.",
@@ -26,6 +30,7 @@ SPELLINGS = {
 }
 MERGED = {f"attn.Wqkv.{end}": qkv("self_attn", end) for end in ("weight", "bias")}
 
+_MULTIPLE = 256  # of the width of gated networks in its own code
 _CLASSES = ("ForSequenceClassification", "ForTokenClassification")
 _HEADS = ("ForMaskedLM", "Model", *_CLASSES)
 
@@ -45,16 +50,21 @@ def spec(c: Config) -> Spec[NomicBert]:
     bias = c.bool("qkv_proj_bias", default=False)
     mixer = GQA(heads=heads, kv_heads=heads, head_dim=width, qkv_bias=bias, out_bias=bias)
     depth, each = c.int("num_hidden_layers", "n_layer", maximum=MAX_LAYERS), c.int("intermediate_size", "n_inner")
+    gated = c.str("activation_function", default="swiglu").endswith("glu")
+    wide = each
+    if gated and not c.given("intermediate_size") and each % _MULTIPLE:  # which its own code does not read
+        rule = f"{{n_inner}}, rounded up to {_MULTIPLE}"
+        wide = keys.derived_dim(c, "d_ff", round_up(int(each), _MULTIPLE), rule)
     step = c.int("moe_every_n_layers", default=0, minimum=0, maximum=MAX_LAYERS)
     routed = Indices.span(1, depth, step) if step > 1 and depth > 1 else Indices.below(0)
-    layers = [Layers(indices=Indices.below(depth).difference(routed), layer=Layer(mixer=mixer, ffn=Dense(width=each)))]
+    layers = [Layers(indices=Indices.below(depth).difference(routed), layer=Layer(mixer=mixer, ffn=Dense(width=wide)))]
     if routed.count:
         experts = c.int("num_experts")
         active = keys.at_most(c, "moe_top_k", c.int("moe_top_k", default=1), experts)
         layers.append(
             Layers(indices=routed, layer=Layer(mixer=mixer, ffn=MoE(experts=experts, active=active, width=each)))
         )
-    sizes = NomicBert.read(c, gated=c.str("activation_function", default="swiglu").endswith("glu"))
+    sizes = NomicBert.read(c, gated=gated)
     return keys.decoder_spec(c, layers, heads=_HEADS, tied=True, hidden=d).replace(causal=False).having(sizes)
 
 

@@ -7,6 +7,7 @@ from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.nodes import Block
 
 MODEL_TYPES = ("orion",)  # orion.py of vllm-project/vllm 0.33.0
+IGNORED = ("max_sequence_length",)
 
 
 def spec(c: Config) -> Spec:

@@ -21,7 +21,7 @@ _LEVELS = 16
 
 def _widths(c: Config) -> tuple[int, ...]:
     """The width of each level: that of the last, halved for each before it."""
-    levels, last = c.int("levels"), c.int("embed_dim")
+    levels, last = c.int("levels", minimum=1), c.int("embed_dim")
     if levels > _LEVELS or last < 2 ** (levels - 1):
         text = f"levels is {int(levels):,}, and embed_dim, {int(last):,}, cannot be halved as often."
         raise c.error("out-of-range", text, "levels", "Correct one of them.", observed=int(levels))

@@ -9,12 +9,17 @@ from hfcount.spec.tree.nodes import Block, Linear, block, buffer
 MODEL_TYPES = ("phi3small",)  # modeling_phi3_small.py of microsoft/Phi-3-small-8k-instruct
 IGNORED = tuple(
     "blocksparse_block_size blocksparse_num_local_blocks blocksparse_triton_kernel_block_size blocksparse_vert_stride "
-    "dense_attention_every_n_layers dummy_token_indices ff_intermediate_size rope_embedding_base".split()
+    "dense_attention_every_n_layers dummy_token_indices ff_intermediate_size mup_use_scaling"
+    " pad_sequence_to_multiple_of_64 rope_embedding_base".split()
 )
 
 
 def spec(c: Config) -> Spec:
-    width = c.int("ff_intermediate_size", default=None) or c.int("intermediate_size")
+    width = c.int("ff_intermediate_size", default=None)
+    if width is None:
+        width = c.int("intermediate_size")
+    else:
+        c.without_effect("gegelu_pad_to_256")  # which rounds what is computed
     layer = Layer(mixer=keys.attention(c, bias=True), ffn=Dense(width=width, bias=True))
     heads = ("ForCausalLM", "Model", "ForSequenceClassification", "ForTokenClassification")
     return keys.decoder_spec(c, layer, tied=True, heads=heads)

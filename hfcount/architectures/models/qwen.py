@@ -9,7 +9,7 @@ from hfcount.spec.tree.nodes import Block, Linear, Tensor, block, buffer
 
 # modeling_qwen.py of Qwen/Qwen-7B, of Qwen/Qwen-VL, with visual.py beside it, and of Qwen/Qwen-Audio, with audio.py
 MODEL_TYPES = ("qwen",)
-IGNORED = ("bf16", "fp16", "fp32", "use_dynamic_ntk", "use_flash_attn", "use_logn_attn")
+IGNORED = ("bf16", "fp16", "fp32", "n_positions", "use_dynamic_ntk", "use_flash_attn", "use_logn_attn")
 
 
 def spec(c: Config) -> Spec:
@@ -29,7 +29,10 @@ def spec(c: Config) -> Spec:
     if c.sub("audio"):
         towers["audio"] = families.part(c, "audio", "qwen_audio_encoder")
     # If a config gives both, the table has as many rows as the padded vocabulary.
-    vocab = c.int("padded_vocab_size", default=None) or c.int("vocab_size")
+    padded = c.int("padded_vocab_size", default=None)
+    if padded is not None:
+        c.without_effect("vocab_size")
+    vocab = padded or c.int("vocab_size")
     return keys.decoder_spec(c, layers, heads=("LMHeadModel", "Model"), vocab=vocab, hidden=hidden, parts=towers)
 
 

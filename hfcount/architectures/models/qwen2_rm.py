@@ -97,13 +97,13 @@ def _heads(c: Config, kind: str, layers: int) -> Heads | None:
         start, step, several = c.int("start_layer", default=8), 1, c.bool("head_multi", default=True)
         form = c.str("head_type", default="simple")
     elif kind == "cost_wise_gemma":
-        start, step = c.int("start_layer", default=28), c.int("layer_sep", default=28)
         several = c.bool("layer_wise", default=False)
+        start, step = c.int("start_layer", default=28), c.int("layer_sep", default=28, minimum=1 if several else None)
         form = "simple" if several else "raw"
     else:
         return None
-    number = Indices.span(start, layers + 1, step).count
-    return Heads(number=number if several else 0, plain=form == "raw", whole=form in ("raw", "complex"))
+    number = Indices.span(start, layers + 1, step).count if several else 0
+    return Heads(number=number, plain=form == "raw", whole=form in ("raw", "complex"))
 
 
 def _inner(c: Config, kind: str) -> Spec:

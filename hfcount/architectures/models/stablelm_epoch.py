@@ -7,6 +7,7 @@ from hfcount.spec import Layer, Spec
 from hfcount.spec.tree.nodes import Block, block
 
 MODEL_TYPES = ("stablelm_epoch",)  # modeling_stablelm_epoch.py of stabilityai/stablelm-3b-4e1t
+IGNORED = ("num_heads",)
 
 
 def spec(c: Config) -> Spec:

@@ -6,10 +6,11 @@ from hfcount.mapper import Config, Sizes
 from hfcount.spec import Dense, Layer, Spec
 from hfcount.spec.tree.nodes import Block, Linear, block
 
-# modeling_telechat.py of Tele-AI/TeleChat-12B, telechat2.py of vllm-project/vllm 0.33
+# modeling_telechat.py of Tele-AI/TeleChat-12B, modeling_telechat2.py of Tele-AI/TeleChat2-7B, telechat2.py of
+# vllm-project/vllm 0.33
 MODEL_TYPES = ("telechat",)
 CLASSES = ("TeleChat2ForCausalLM",)
-IGNORED = ("flash_attn", "masked_softmax_fusion", "offset_alibi", "skip_bias_add", "training_seqlen")
+IGNORED = ("base_seqlen", "flash_attn", "masked_softmax_fusion", "offset_alibi", "skip_bias_add", "training_seqlen")
 
 
 class Telechat(Sizes):
@@ -18,7 +19,10 @@ class Telechat(Sizes):
 
 def spec(c: Config) -> Spec[Telechat]:
     hidden = c.int("hidden_size", "n_embed")
-    mixer = keys.multi_head(c, hidden, c.int("n_head", "num_attention_heads"), qkv_bias=False)
+    heads = c.int("n_head", "num_attention_heads")
+    shared = c.int("num_key_value_heads", default=None, minimum=0) or heads  # which TeleChat 2's code reads
+    keys.grouped(c, heads, shared)
+    mixer = keys.multi_head(c, hidden, heads, qkv_bias=False).replace(kv_heads=shared)
     layer = Layer(mixer=mixer, ffn=Dense(width=c.int("ffn_hidden_size")))
     layers = keys.uniform(layer, keys.layer_count(c, "n_layer", "num_hidden_layers"))
     sizes = Telechat.read(c, embed_layernorm=int(c.bool("embed_layernorm", default=False)))

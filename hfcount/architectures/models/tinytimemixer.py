@@ -109,7 +109,10 @@ def _patches(c: Config, side: int, tuned: bool) -> int:
 
 
 def _stages(c: Config, d: int, patches: int, depth: tuple[str, int], levels: str, decoding: bool) -> list[Layers]:
-    count, number = c.int(depth[0], default=depth[1], maximum=MAX_LAYERS), c.int(levels, default=0, minimum=0)
+    count, number = (
+        c.int(depth[0], default=depth[1], maximum=MAX_LAYERS),
+        c.int(levels, default=0, minimum=0, maximum=64),
+    )
     attended, stages = c.bool("self_attn", default=False), []
     for level in reversed(range(max(number, 1))):
         factor = 2**level if d // 2**level > _FINEST else 1

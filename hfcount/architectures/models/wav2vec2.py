@@ -78,8 +78,11 @@ def spec(c: Config) -> Spec[Wav2Vec2]:
         if c.bool("feature_extractor_cqt", default=False):
             raise UnknownArchitecture(f"{c.where}: MERT is described without a transform of constant Q.")
     d, waveform = c.int("hidden_size"), Waveform.read(c)
-    relative, narrow = c.family == "wavlm", c.int("adapter_attn_dim", default=None)
-    stable = c.bool("do_stable_layer_norm", default=False)  # other layers have no adapter, nor has WavLM
+    relative = c.family == "wavlm"
+    adapted = c.bool("do_stable_layer_norm", default=False) and not relative  # other layers have no adapter
+    if not adapted:
+        c.without_effect("adapter_attn_dim")
+    narrow = c.int("adapter_attn_dim", default=None, minimum=0) if adapted else None
     mixer, ffn = keys.multi_head(c, d, c.int("num_attention_heads")), keys.dense(c, bias=True)
     buckets = keys.dim("b", c.int("num_buckets", default=320)) if relative else None
     count, first = keys.layer_count(c), Layer(mixer=mixer, ffn=ffn, own=Wav2Vec2Layer(buckets=buckets))
@@ -94,7 +97,7 @@ def spec(c: Config) -> Spec[Wav2Vec2]:
         waveform=waveform,
         speech=body.own,
         relative=relative,
-        adapter_attn_dim=keys.dim("d_n", narrow) if narrow and stable and not relative else None,
+        adapter_attn_dim=None if narrow is None else keys.dim("d_n", narrow),
         classes=classes,
     )
     return body.having(sizes)

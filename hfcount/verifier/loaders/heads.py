@@ -11,7 +11,7 @@ from hfcount.verifier.loaders.loader import Checkpoint, Difference
 def over_vocabulary(checkpoint: Checkpoint) -> list[Leaf]:
     """The heads over the vocabulary that the config describes."""
     leaves = checkpoint.blueprint.leaves if checkpoint.blueprint else ()
-    return [leaf for leaf in leaves if leaf.component == "lm_head" and len(leaf.shape) == 2]
+    return [leaf for leaf in leaves if leaf.component == "lm_head" and leaf.count and len(leaf.shape) == 2]
 
 
 def is_tied(recorded: Facts, checkpoint: Checkpoint) -> bool | None:
