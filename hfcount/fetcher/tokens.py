@@ -285,7 +285,7 @@ def _of_model(raw: bytes) -> Iterator[tuple[str, str]]:
 
 
 class Claim(NamedTuple):
-    """A file gives a token the id of a word of the vocabulary: `word` has it, and the token gets another id."""
+    """A file gives a token the id of a `word` of the vocabulary, or of none behind a gap; loading gives it another."""
 
     file: str
     token: str
@@ -305,14 +305,14 @@ def _with_claims(name: str, part: bytes | None, words: Vocabulary) -> bytes | No
         return part
     if _CLAIMS in content:
         return part
-    new = [(token, number) for _, token, number in added({name: document}) if token not in words]
+    new = {token: number for _, token, number in added({name: document}) if token not in words}
     last = max(words.values())
-    claimed = {number for _, number in new if number <= last}
+    claimed = {number for number in new.values() if number <= last}
     taken = {number: word for word, number in words.items() if number in claimed} if claimed else {}
     rows = [
-        [token, number, taken[number], place]
-        for place, (token, number) in enumerate(new, len(words))
-        if number in taken
+        [token, number, taken.get(number, ""), place]
+        for place, (token, number) in enumerate(new.items(), len(words))
+        if number in taken or (name == TOKENIZER and number != place)
     ]
     return json.dumps({**content, _CLAIMS: rows}).encode() if rows else part
 
@@ -324,6 +324,7 @@ _CLAIMS = "claims"
 def claims(documents: Mapping[str, Document]) -> Iterator[Claim]:
     """The added tokens that claim the ids of words, which tokenizers 0.23 gives ids behind the vocabulary.
 
+    In a tokenizer.json it does that with all that are no words, in their order, whatever ids they claim.
     So do transformers 4.57 and 5.23 with the ids of all three files, whether these are in reach or not (run).
     """
     for name in (name for name in TOKENS if name in documents):
@@ -374,15 +375,16 @@ def _entries(text: str, place: int) -> Iterator[Any]:
 
 
 def added(documents: Mapping[str, Document]) -> Iterator[tuple[str, str, int]]:
-    """Added tokens: the file, what the token is, and its id; nothing of a file of another form."""
+    """Added tokens: the file, what the token is, and the id that it gets; nothing of a file of another form."""
     for name in (name for name in TOKENS if name in documents):
         try:
             content = parse_object(documents[name])
         except DocumentError:
             continue
+        given = {claim.token: claim.number for claim in claims({name: documents[name]})}
         for token, number in _TOKENS[name](content):
             if isinstance(token, str) and type(number) is int:
-                yield name, token, number
+                yield name, token, given.get(token, number)
 
 
 def _listed(content: Mapping[str, Any]) -> Iterator[tuple[Any, Any]]:
