@@ -4,13 +4,13 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from hfcount.mapper.accepted_values import ABSENT, AcceptedValues, Limits, Problem, accepted_values, renamed, shared
-from hfcount.mapper.built_values import BuiltValues, built_values, is_numeral
+from hfcount.mapper.built_values import BuiltValues, built_values
 from hfcount.mapper.class_defaults import Declared, declared, declares, knows, version
 from hfcount.mapper.quantization_config import announcements
 from hfcount.mapper.rotary import by_kind, rope
 from hfcount.mapper.rotary_sections import sections
 from hfcount.mapper.value_types import fits, meaning
-from hfcount.text import is_whole_number, shown
+from hfcount.text import is_numeral, is_whole_number, shown
 
 _FLOATS = {"Infinity": float("inf"), "-Infinity": float("-inf"), "NaN": float("nan")}
 _ATTENTION = ("attn_implementation", "_attn_implementation")

@@ -32,7 +32,7 @@ whose type is recorded by itself is noted of the whole, by its path, where model
 
 Values that the type of the key in the newest class rules out (values.json) are tried of older versions alone: `taken`
 has the keys by shape of the value (hfcount/mapper/untyped.py) with which all classes of the type build the model
-that they build without it, and `mixed` those with which one does and another does not.
+that they build without it, and `mixed` those with which one builds it, or another model, and another may build none.
 """
 
 import json
@@ -229,9 +229,11 @@ def _fill(model: Any) -> None:
     """Fills what no checkpoint stores, such as places of tokens, in a model whose weights count as loaded."""
     for tensor in model.state_dict(keep_vars=True).values():
         tensor._is_hf_initialized = True
+    older = transformers_version().startswith("4.")
     for module in model.modules():
         held = [*module.parameters(), *module.buffers()]
-        module._is_hf_initialized = bool(held) and all(getattr(one, "_is_hf_initialized", False) for one in held)
+        filled = bool(held) or older  # which counts a module without any as filled
+        module._is_hf_initialized = filled and all(getattr(one, "_is_hf_initialized", False) for one in held)
     model.initialize_weights()
 
 
@@ -401,7 +403,8 @@ def described(made: Callable[[], Iterator[loading.Case]], known: Cases) -> dict[
 
 
 def _note_taken(found: dict[str, Json], first: loading.Case, cases: list[loading.Case], known: Cases) -> None:
-    """Notes the values that the newest class refuses for their type, and that bear on no tensor of this version."""
+    """Notes the values that the newest class refuses for their type, and that this version builds a model with."""
+    from hfcount.mapper.accepted_values import accepted_values
     from hfcount.mapper.refusals import is_refused_by_type
     from hfcount.mapper.untyped import shape_of, untyped
 
@@ -410,29 +413,32 @@ def _note_taken(found: dict[str, Json], first: loading.Case, cases: list[loading
     used = _ALL if _ALL in read else set[str]().union(*read)
     usual = cache(lambda at, path, like: built(varied[at][0], _having(varied[at][1], path, like)))
 
-    def is_same(at: int, path: Path_, other: Any, likes: tuple[Any, ...]) -> bool:
+    def outcome_of(at: int, path: Path_, other: Any, likes: tuple[Any, ...]) -> str:
         name, config = varied[at]
         result = built(name, changed(config, path, other), _FILLING in path[-1])
-        return bool(result) and all(result == usual(at, path, like) for like in likes)
+        same = bool(result) and all(result == usual(at, path, like) for like in likes)
+        return "refused" if result is None else "same" if same else "other"
 
-    outcomes: dict[tuple[str, str, str], set[bool]] = {}
+    outcomes: dict[tuple[str, str, str], set[str]] = {}
     for path, kind, value in keys(whole(first.name, first.config), first.kind):
         _, at, key = _noted_as(first, path, kind, known)
         if not _is_given(first.config, path) or "." in key:
             continue
+        accepted = accepted_values(kind)
+        is_share = accepted is not None and path[-1] in accepted.dropouts
         for other, likes in untyped(value):
             if not is_refused_by_type(kind, path[-1], other):
                 continue
-            outcome = outcomes.setdefault((at, shape_of(other), key), set())
+            outcome = outcomes.setdefault((at, shape_of(other, is_share), key), set())
             if path[-1] not in used and _FILLING not in path[-1]:
-                outcome.add(_parses(first, path, other))
-            elif True not in outcome and not is_same(0, path, other, likes):
-                outcome.add(False)  # as it is of most sizes
+                outcome.add("same" if _parses(first, path, other) else "refused")
+            elif (once := outcome_of(0, path, other, likes)) != "same" and "same" not in outcome:
+                outcome.add(once)  # as it is of most sizes
             else:
-                outcome.update(is_same(place, path, other, likes) for place in range(len(varied)))
+                outcome.update(outcome_of(place, path, other, likes) for place in range(len(varied)))
     for (at, shape, key), outcome in outcomes.items():
-        if True in outcome:
-            _note(found, at, "taken" if len(outcome) == 1 else "mixed", shape, key)
+        if outcome != {"refused"}:
+            _note(found, at, "taken" if outcome == {"same"} else "mixed", shape, key)
 
 
 def _having(values: Json, path: Path_, like: Any) -> Json:

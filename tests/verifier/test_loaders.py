@@ -321,6 +321,19 @@ def test_errors_of_others_are_notes_and_ones_own_are_errors(tmp_path: Path, comm
     assert both.code == 1
 
 
+def test_a_value_that_only_version_4_takes_is_counted_as_it_takes_it(tmp_path: Path, command: Command) -> None:
+    config = recorded("opt")
+    tensors = stored(config)
+    config["num_attention_heads"] = float(config["num_attention_heads"])
+    Checkpoint(config, {"model.safetensors": tensors}, weight_map={}).write(tmp_path / "m")
+    newest = command("--json", tmp_path / "m")
+    assert (newest.code, [one["code"] for one in newest.report["findings"]]) == (1, ["HF110"])
+    older = command("--json", tmp_path / "m", "--for", "transformers@4.57")
+    assert (older.code, older.report["verdict"]) == (0, "explained")
+    Checkpoint(config, {"model.safetensors": dict([*tensors.items()][1:])}, weight_map={}).write(tmp_path / "less")
+    assert command("--json", tmp_path / "less", "--for", "transformers@4.57").code == 1
+
+
 def test_a_loader_of_which_nothing_is_known_is_named(tmp_path: Path, command: Command) -> None:
     config = recorded("qwen3") | {"architectures": ["Qwen3ForSequenceClassification"]}
     Checkpoint(config, {"model.safetensors": stored(config)}, weight_map={}).write(tmp_path / "m")

@@ -63,18 +63,18 @@ def is_taken(version: str, parts: Iterable[Part], key: str) -> bool | None:
 
 def _takes(version: str, kind: str, name: str, value: Any) -> bool | None:
     before, known = built_values(kind, version), declared(kind)
-    canonical, shape = known.names.get(name, name), shape_of(value)
-    usual, accepted = known.keys.get(canonical, {}), accepted_values(kind)
+    canonical, accepted = known.names.get(name, name), accepted_values(kind)
+    shape = shape_of(value, accepted is not None and canonical in accepted.dropouts)
     if name in _FREE and version.startswith("4."):
         return True
-    share = accepted is not None and canonical in accepted.dropouts and type(value) in (int, float)
-    if before is None or canonical in before.mixed.get(shape, ()) or (share and not 0 <= value <= 1):
+    if before is None or canonical in before.mixed.get(shape, ()):
         return None
     if canonical in before.taken.get(shape, ()):
         return True
-    if name in _UNTRIED | _FREE or (value is None and usual is False):  # null is as good as false
+    if name in _UNTRIED | _FREE:
         return None
-    return False if shape in tried(usual) else None
+    types = accepted.types.get(name, accepted.types.get(f"_{name}", "")) if accepted else ""
+    return False if types and shape in tried(types) else None
 
 
 def _refuses(built: BuiltValues, kind: str, values: Mapping[str, Any], name: str, own: bool) -> bool:

@@ -262,6 +262,8 @@ def _is_taken_by_4(version: str, recorded: Facts, checkpoint: Checkpoint, findin
     if finding.code == "HF110":
         key = finding.key or ""
         of_part = key.endswith(_OF_PART)  # it reads that of the whole alone (4.57.1, modeling_utils.py)
+        if key.rpartition(".")[2] == TIE:  # which is read by its truth
+            return checkpoint.blueprint is not None
         return of_part or _is_new(key) or _is_beside(key) or _is_unread(version, checkpoint, key)
     names = {leaf.name for leaf in heads.over_vocabulary(checkpoint)}
     only_heads = bool(finding.tensors) and names.issuperset(finding.tensors)
