@@ -408,7 +408,7 @@ def _note_taken(found: dict[str, Json], first: loading.Case, cases: list[loading
     from hfcount.mapper.refusals import is_refused_by_type
     from hfcount.mapper.untyped import shape_of, untyped
 
-    varied = variations(_classes(first, cases), first.config)
+    varied = [*variations(_classes(first, cases), first.config), *_further(first, cases)]
     read = [_read(name, config) for name, config in varied]
     used = _ALL if _ALL in read else set[str]().union(*read)
     usual = cache(lambda at, path, like: built(varied[at][0], _having(varied[at][1], path, like)))
@@ -499,6 +499,16 @@ def _usual(case: loading.Case) -> Json:
     usual = {key: case.config[key] for key in ("model_type", "architectures") if key in case.config}
     layers = {name: min(size, LAYERS) for name, size in loading.usual(case.kind).items() if type(size) is int}
     return usual | layers
+
+
+def _further(first: loading.Case, cases: list[loading.Case]) -> Iterator[tuple[str, Json]]:
+    """All other classes of a type that build a model of its config."""
+    from hfcount.verifier.loaders.facts import facts
+
+    known = facts(transformers_version(), first.kind)
+    for name in sorted(known.classes) if known else ():
+        if name not in _classes(first, cases) and has_class(name, first.config) and built(name, first.config):
+            yield name, first.config
 
 
 def _is_refused_absent(case: loading.Case, path: Path_) -> bool:

@@ -334,6 +334,23 @@ def test_a_value_that_only_version_4_takes_is_counted_as_it_takes_it(tmp_path: P
     assert command("--json", tmp_path / "less", "--for", "transformers@4.57").code == 1
 
 
+def test_an_activation_that_version_4_has_not(tmp_path: Path, command: Command) -> None:
+    config = recorded("llama") | {"hidden_act": "hardswish"}
+    Checkpoint(config, {"model.safetensors": stored(config)}, weight_map={}).write(tmp_path / "m")
+    assert command("--json", tmp_path / "m").code == 0
+    older = command("--json", tmp_path / "m", "--for", "transformers@4.57")
+    assert (older.code, "has no activation" in str(older.report["findings"])) == (1, True)
+
+
+def test_a_size_that_version_4_reads_under_another_key_is_that_of_its_saves(tmp_path: Path, command: Command) -> None:
+    config = recorded("vivit") | {"architectures": ["VivitModel"]}
+    read_by_4 = stored(config | {"pooler_output_size": config["hidden_size"]})
+    written = config | {"pooler_output_size": config["hidden_size"] + 4}
+    Checkpoint(written, {"model.safetensors": read_by_4}, weight_map={}).write(tmp_path / "m")
+    assert command("--json", tmp_path / "m").code == 1
+    assert command("--json", tmp_path / "m", "--for", "transformers@4.57").code == 0
+
+
 def test_a_loader_of_which_nothing_is_known_is_named(tmp_path: Path, command: Command) -> None:
     config = recorded("qwen3") | {"architectures": ["Qwen3ForSequenceClassification"]}
     Checkpoint(config, {"model.safetensors": stored(config)}, weight_map={}).write(tmp_path / "m")

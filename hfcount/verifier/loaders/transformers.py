@@ -12,7 +12,7 @@ from hfcount.mapper.rotary_tables import kindless, rotary_tables
 from hfcount.verifier.finding import Finding
 from hfcount.verifier.loaders import built, heads
 from hfcount.verifier.loaders.by_findings import by_findings, errors_of
-from hfcount.verifier.loaders.differences import configs, differences
+from hfcount.verifier.loaders.differences import configs, differences, is_size_that_is_read
 from hfcount.verifier.loaders.facts import LIBRARY, Facts, facts, versions
 from hfcount.verifier.loaders.loader import Basis, Checkpoint, Loader, Reading
 
@@ -233,6 +233,8 @@ def _is_taken(version: str, recorded: Facts, checkpoint: Checkpoint, finding: Fi
         return True
     if finding.code == "HF006":  # no version reads a file that the index does not name, or beside model.safetensors
         return getattr(finding, "kind", "needed") != "needed"
+    if finding.changes and is_size_that_is_read(version, checkpoint, finding.changes):
+        return True
     if finding.code == "HF104" and version != versions()[-1]:
         return _is_unpadded(version, checkpoint, finding)
     if finding.codes == _OF_INDEX and not getattr(finding, "gone", True):
