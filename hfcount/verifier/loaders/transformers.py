@@ -267,6 +267,10 @@ def _is_taken_by_4(version: str, recorded: Facts, checkpoint: Checkpoint, findin
         if key.rpartition(".")[2] == TIE:  # which is read by its truth
             return checkpoint.blueprint is not None
         return of_part or _is_new(key) or _is_beside(key) or _is_unread(version, checkpoint, key)
+    if finding.code == "HF201" and finding.tensors:  # what it ties, and so does not save
+        name = checkpoint.class_name
+        if all(recorded.is_omitted(tensor, name) for tensor in finding.tensors):
+            return True
     names = {leaf.name for leaf in heads.over_vocabulary(checkpoint)}
     only_heads = bool(finding.tensors) and names.issuperset(finding.tensors)
     return finding.code == "HF201" and only_heads and bool(heads.is_tied(recorded, checkpoint))
