@@ -776,3 +776,61 @@ def test_a_tied_table_of_blt_has_its_own_rows() -> None:
     tied = {leaf.name: leaf.shape for leaf in model.leaves if leaf.tied_to}
     rows = _recorded("blt")["encoder_config"]["vocab_size"]
     assert tied["model.local_encoder.embed_tokens.weight"][0] == rows
+
+
+@pytest.mark.parametrize(
+    ("name", "class_name", "key", "refused"),
+    [
+        ("wav2vec2", "Wav2Vec2Model", "feat_extract_norm", True),
+        ("sew", "SEWModel", "feat_extract_norm", True),
+        ("data2vec-audio", "Data2VecAudioModel", "feat_extract_norm", False),
+        ("big_bird", "BigBirdForCausalLM", "attention_type", True),
+        ("bigbird_pegasus", "BigBirdPegasusModel", "attention_type", True),
+        ("bigbird_pegasus", "BigBirdPegasusForCausalLM", "attention_type", False),
+        ("detr", "DetrModel", "position_embedding_type", True),
+        ("grounding-dino", "GroundingDinoModel", "position_embedding_type", True),
+        ("efficientnet", "EfficientNetModel", "pooling_type", True),
+        ("internvl_vision", "InternVLVisionModel", "norm_type", True),
+        ("informer", "InformerForPrediction", "loss", True),
+        ("informer", "InformerModel", "loss", False),
+        ("informer", "InformerModel", "distribution_output", False),
+    ],
+)
+def test_words_with_which_a_class_builds_no_model(name: str, class_name: str, key: str, refused: bool) -> None:
+    values = _recorded(name) | {"architectures": [class_name], key: "none such"}
+    if refused:
+        assert _code(values) == "HF103"
+    else:
+        assert hfcount.blueprint(values).problems == ()
+
+
+@pytest.mark.parametrize(("name", "key"), [("deit", "pooler_act"), ("clap", "projection_hidden_act")])
+def test_activations_of_some_classes_of_a_type_are_doubted(name: str, key: str) -> None:
+    (problem,) = hfcount.blueprint(_recorded(name) | {key: "none such"}).problems
+    assert (problem.code, problem.key, problem.built) == ("HF103", key, True)
+    assert hfcount.blueprint(_recorded(name) | {key: "relu"}).problems == ()
+
+
+def test_sizes_of_parts_that_a_class_does_not_build_are_free() -> None:
+    odd = {"num_conv_pos_embedding_groups": 3}
+    spoken = _recorded("speecht5") | {"architectures": ["SpeechT5ForTextToSpeech"], **odd}
+    assert hfcount.blueprint(spoken).problems == ()
+    assert _code(spoken | {"architectures": ["SpeechT5ForSpeechToText"]}) == "HF103"
+    assert (
+        hfcount.blueprint(_recorded("hiera") | {"architectures": ["HieraModel"], "num_query_pool": -1}).problems == ()
+    )
+
+
+def test_a_share_below_0_masks_nothing() -> None:
+    masked = [{"mask_time_prob": -1.0, "mask_feature_prob": other} for other in (-0.5, 0.1)]
+    found = [_shapes("hubert", changes)[0] for changes in masked]
+    assert [any(one.endswith("masked_spec_embed") for one in shapes) for shapes in found] == [False, True]
+
+
+def test_a_bias_that_is_null_is_there_without_a_norm() -> None:
+    key, head = "use_bias_in_fusion_residual", {"architectures": ["DepthProForDepthEstimation"]}
+    found = [
+        _shapes("depth_pro", {**head, key: None, "use_batch_norm_in_fusion_residual": normed})[0]
+        for normed in (False, True)
+    ]
+    assert [any(one.endswith("convolution1.bias") for one in shapes) for shapes in found] == [True, False]
