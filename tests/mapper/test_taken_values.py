@@ -14,7 +14,8 @@ from hfcount.mapper.untyped import shape_of, tried, untyped
         ("clip_vision_model", "num_attention_heads", 2.0, (int,), 2),
         ("clip_vision_model", "hidden_size", 32.0, (int,), None),  # with which no version builds a model
         ("bert", "max_position_embeddings", "x", (int,), None),
-        ("patchtst", "loss", 3, (str,), "mse"),
+        ("bert", "hidden_act", 3, (str,), "gelu"),  # which it calls only when it runs
+        ("patchtst", "loss", 3, (str,), None),  # with which only some classes build a model
         ("swiftformer", "downsamples", "True,True", (list,), [True, True, True, True]),
         ("bert", "is_decoder", "true", (bool,), False),  # and who asks takes it by its truth
         ("no such type", "hidden_size", 2.0, (int,), None),
