@@ -175,12 +175,19 @@ def keys(values: Json, kind: str, path: Path_ = ()) -> Iterator[tuple[Path_, str
     for key, value in sorted(values.items()):
         if isinstance(value, dict) and isinstance(value.get("model_type"), str):
             yield (*path, key), kind, value
-            yield from keys(value, value["model_type"], (*path, key))
+            yield from keys(value, _kind_of_part(kind, key, value["model_type"]), (*path, key))
         elif key == "rope_parameters" and isinstance(value, dict) and value:
             yield (*path, key), kind, value
             yield (*path, "rope_scaling"), kind, ABSENT
         elif key not in COMMON:
             yield (*path, key), kind, value
+
+
+def _kind_of_part(kind: str, key: str, named: str) -> str:
+    """The type of a nested config, in whose place version 4 names that of the whole in some."""
+    from hfcount.mapper.class_defaults import declared
+
+    return (declared(kind).part(key, None).kind or named) if named == kind else named
 
 
 def changed(values: Json, path: Path_, value: Any) -> Json:
@@ -606,6 +613,8 @@ def record(folder: Path) -> None:
     import torch
     import transformers
 
+    from hfcount.mapper.class_defaults import declared
+
     torch.set_num_threads(1)
     transformers.utils.logging.set_verbosity(60)
     loading.LAID_OUT = False
@@ -613,11 +622,20 @@ def record(folder: Path) -> None:
     recorded = loading.ROOT / "fixtures" / "architectures"
     known = {kind: made for kind, made in cases.items() if (recorded / f"{kind}.json").exists()}
     built("LlamaForCausalLM", tiny.RECORDED["llama"])  # imports what most of them need, once
-    before = {row["type"] for row in built_record.noted(notes)}
-    for kind in sorted(
-        known.keys() - before
-    ):  # by the defaults of its class a type is too large to be built that often
-        row = {"type": kind, **noted(cases[kind], known)}
+    for kind in sorted(known):
+        _note_type(notes, kind, cases[kind], known)
+    # What is no model by itself in this version is recorded of those that it is a part of.
+    parts = {row["type"] for row in built_record.noted(notes) if "skipped" in row}
+    alone = {kind: made for kind, made in known.items() if kind not in parts}
+    for kind in sorted(alone):
+        if parts & {part.kind for part in declared(kind).parts.values()}:
+            _note_type(notes, f"{kind}, its parts", cases[kind], alone)
+
+
+def _note_type(notes: Path, name: str, made: Callable[[], Iterator[loading.Case]], known: Cases) -> None:
+    """Notes a type under a name; by the defaults of its class it is too large to be built that often."""
+    if name not in {row["type"] for row in built_record.noted(notes)}:
+        row = {"type": name, **noted(made, known)}
         with notes.open("a") as file:
             file.write(json.dumps(row) + "\n")
 

@@ -76,7 +76,8 @@ ABSENT = "absent"
         ("bert", {"pad_token_id": 10**6}, "refuses", "refuses"),
         ("pegasus_x", {"num_hidden_layers": 4}, "whole", "whole"),  # as encoder_layers is
         ("pegasus_x", {"num_hidden_layers": 4, "encoder_layers": 3}, "whole", "refuses"),
-        ("vit", {"encoder_stride": None}, "refuses", "whole"),
+        ("vit", {"layer_norm_eps": None}, "refuses", "whole"),
+        ("vit", {"encoder_stride": None}, "refuses", "unknown"),  # which one class builds a layer by
         ("vit", {"pooler_output_size": "16"}, "refuses", "unknown"),  # of which some classes build a layer
         ("t5", {"tie_encoder_decoder": True}, "whole", "unknown"),
         ("llama", {"attn_implementation": "nonsense"}, "refuses", "whole"),
