@@ -794,12 +794,18 @@ def test_a_tied_table_of_blt_has_its_own_rows() -> None:
         ("informer", "InformerForPrediction", "loss", True),
         ("informer", "InformerModel", "loss", False),
         ("informer", "InformerModel", "distribution_output", False),
+        ("longt5", "LongT5Model", "feed_forward_proj", True),
+        ("mt5", "MT5Model", "dense_act_fn", True),
+        ("mobilebert", "MobileBertModel", "normalization_type", True),
+        ("perceiver", "PerceiverModel", "cross_attention_shape_for_attention", True),
+        ("patchtst", "PatchTSTModel", "positional_encoding_type", True),
+        ("llava_next_video", "LlavaNextVideoModel", "spatial_pool_mode", True),
     ],
 )
 def test_words_with_which_a_class_builds_no_model(name: str, class_name: str, key: str, refused: bool) -> None:
     values = _recorded(name) | {"architectures": [class_name], key: "none such"}
     if refused:
-        assert _code(values) == "HF103"
+        assert _code(values | ({"dense_act_fn": None} if key == "feed_forward_proj" else {})) == "HF103"
     else:
         assert hfcount.blueprint(values).problems == ()
 
@@ -834,3 +840,15 @@ def test_a_bias_that_is_null_is_there_without_a_norm() -> None:
         for normed in (False, True)
     ]
     assert [any(one.endswith("convolution1.bias") for one in shapes) for shapes in found] == [True, False]
+
+
+def test_an_activation_of_its_own_goes_before_the_word_for_the_networks() -> None:
+    assert hfcount.blueprint(_recorded("longt5") | {"feed_forward_proj": "none", "dense_act_fn": "relu"}).problems == ()
+
+
+def test_frames_of_a_video_may_be_joined_by_a_convolution() -> None:
+    changes = {"spatial_pool_mode": "conv", "spatial_pool_stride": 3, "spatial_pool_out_channels": 7}
+    shapes, _ = _shapes("llava_next_video", changes)
+    width = _recorded("llava_next_video")["vision_config"]["hidden_size"]
+    (pool,) = (shape for name, shape in shapes.items() if name.endswith("vision_resampler.pool.weight"))
+    assert pool == (7, width, 3, 3)
