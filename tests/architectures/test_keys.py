@@ -80,6 +80,11 @@ def test_sizes_are_whole_positive_numbers(family: str, key: str, value: object, 
     if (key, value) == ("num_hidden_layers", -1):  # counted up to it, there are none
         (problem,) = hfcount.blueprint(config(family, **{key: value})).problems
         assert (problem.code, problem.built) == (code, True)
+    elif (family, key, code) == ("qwen3_moe", "intermediate_size", "HF001") and value is not True:
+        (problem,) = hfcount.blueprint(
+            config(family, **{key: value})
+        ).problems  # no layer has it, and version 4 takes it
+        assert problem.code == "HF110"
     else:
         assert _code(config(family, **{key: value})) == code
 
@@ -371,7 +376,6 @@ def test_heads_that_do_not_divide_the_width_are_rounded_down() -> None:
     ("family", "changes"),
     [
         ("llama", {"attention_bias": 2}),
-        ("llama", {"mlp_bias": "false"}),
         ("llama", {"tie_word_embeddings": "true"}),
         ("llama", {"model_type": 3}),
         ("llama", {"head_dim": "3"}),
@@ -379,13 +383,28 @@ def test_heads_that_do_not_divide_the_width_are_rounded_down() -> None:
         ("qwen3_moe", {"mlp_only_layers": 1}),
         ("qwen3_moe", {"mlp_only_layers": ["1"]}),
         ("qwen3_moe", {"mlp_only_layers": [True]}),
-        ("qwen3_moe", {"decoder_sparse_step": 1.0}),
+        ("qwen3_moe", {"decoder_sparse_step": "every"}),
         ("mixtral", {"num_local_experts": "8"}),
     ],
     ids=lambda value: value if isinstance(value, str) else ",".join(f"{key}={value[key]!r}" for key in value),
 )
 def test_wrong_types(family: str, changes: Json) -> None:
     assert _code(config(family, **changes)) == "HF001"
+
+
+@pytest.mark.parametrize(
+    ("family", "key", "value", "same"),
+    [
+        ("llama", "mlp_bias", "false", True),  # which is no empty text
+        ("qwen3_moe", "decoder_sparse_step", 1.0, 1),
+    ],
+)
+def test_a_value_that_only_version_4_takes_is_counted_as_it_takes_it(
+    family: str, key: str, value: object, same: object
+) -> None:
+    blueprint = hfcount.blueprint(config(family, **{key: value}))
+    assert [(problem.code, problem.key) for problem in blueprint.problems] == [("HF110", key)]
+    assert blueprint.total == hfcount.blueprint(config(family, **{key: same})).total
 
 
 @pytest.mark.parametrize("number", [0, 1])
