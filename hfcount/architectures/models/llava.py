@@ -30,16 +30,16 @@ def spec(c: Config) -> Spec[Llava]:
     heads = keys.named(("ForConditionalGeneration", "Model"))
     keys.head_of(c, heads)  # other classes have this type, too, and other keys
     text = families.part(c, "text_config")
-    towers = {"vision": families.part(c, "vision_config")}
+    vision = families.part(c, "vision_config")
     stride = channels = 0
     if (
         c.family == "llava_next_video"
         and c.choice("spatial_pool_mode", ("average", "max", "conv"), "average") == "conv"
     ):
         stride = c.int("spatial_pool_stride", default=2)
-        channels = c.int("spatial_pool_out_channels", default=towers["vision"].hidden)
+        channels = c.int("spatial_pool_out_channels", default=vision.hidden)
     sizes = Llava.read(c, pool_stride=stride, pool_channels=channels)
-    model = keys.composite(c, text, towers, heads=heads).having(sizes)
+    model = keys.composite(c, text, {"vision": vision}, heads=heads).having(sizes)
     if c.family == "llava_next":  # the only one whose class does not take over what text_config says
         return model
     return model.replace(tied=keys.tied_anywhere(c, c.part("text_config")))
