@@ -61,6 +61,11 @@ def is_whole_number(text: str) -> bool:
     return True
 
 
+def is_numeral(text: str) -> bool:
+    """Whether a text is a number as JSON writes it, of usual length."""
+    return re.fullmatch(r"-?\d{1,15}(\.\d{1,40})?([eE][-+]?\d{1,3})?", text) is not None
+
+
 def binary(size: int) -> str:
     """Bytes in the largest binary unit of which there is at least one: `61.02 GiB`."""
     amount, unit = float(size), "B"

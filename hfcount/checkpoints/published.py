@@ -7,7 +7,7 @@ from typing import Any
 from hfcount.checkpoints.inspection import Inspection
 from hfcount.errors import DocumentError
 from hfcount.fetcher import tokens
-from hfcount.fetcher.interface import Documents
+from hfcount.fetcher.interface import TOKENIZER_SETTINGS, Documents
 from hfcount.fetcher.unread_files import ABSENT_TOKENIZER, CODE, ORIGINALS, beside, code, originals
 from hfcount.fetcher.weights import Weights
 from hfcount.formats.json import parse_object
@@ -115,7 +115,7 @@ def _lacks_tokenizer(inspection: Inspection, names: Collection[str]) -> bool:
     spec = inspection.blueprint.spec if inspection.blueprint else None
     if spec is None or not spec.vocab or spec.family in _WORDLESS:
         return False
-    if tokens.SETTINGS in names or tokens.has_words(names):
+    if TOKENIZER_SETTINGS in names or tokens.has_words(names):
         return False
     from hfcount.architectures.components.drafts import Draft  # most have a tokenizer
 

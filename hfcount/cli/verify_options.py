@@ -94,7 +94,8 @@ _READ = (
         "--base",
         metavar="MODEL",
         shell_complete=read.some_file,
-        help="The base model of an adapter or a GGUF file: a folder, a config.json or a repo.",
+        help="The base model of an adapter or a GGUF file: a folder, a config.json, a repo, or a GGUF model for a LoRA"
+        " in GGUF.",
     ),
     click.option(
         "--target",

@@ -35,8 +35,11 @@ if TYPE_CHECKING:
 Pickles = Mapping[str, "Pickle | Broken"]
 """Pickled weight files that were read, by name."""
 
-TOKENIZER = "tokenizer.json"
-TOKENS = ("added_tokens.json", "tokenizer_config.json", TOKENIZER)
+TOKENIZER, TOKENIZER_SETTINGS = "tokenizer.json", "tokenizer_config.json"
+SPECIAL_TOKENS, ADDED_TOKENS = "special_tokens_map.json", "added_tokens.json"
+TOKENS = (ADDED_TOKENS, TOKENIZER_SETTINGS, TOKENIZER)
+"""The files that give tokens their ids."""
+
 CHAT = (CHAT_TEMPLATE, *vocabularies.FILES)
 """What else is read of how a model is spoken to, where that needs no request."""
 

@@ -6,9 +6,9 @@ Recorded by running: transformers 5.24 loaded tokenizers of two classes with 24 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from hfcount.fetcher.interface import ADDED_TOKENS, SPECIAL_TOKENS, TOKENIZER_SETTINGS
 from hfcount.text import is_whole_number, printable, shown
 
-_SETTINGS, _SPECIAL, _ADDED = "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"
 _TOKENS = ("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token")
 _CLAIMS = ("claims", list)
 """What an excerpt has besides, see tokens.py."""
@@ -19,17 +19,17 @@ _SIDES = ("padding_side", "truncation_side")
 
 def refused_values(name: str, values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """The keys whose values are refused in a file of this name, each with what it has, as a sentence goes on."""
-    if name == _ADDED:
+    if name == ADDED_TOKENS:
         for token, number in values.items():
             if not isinstance(number, int | float) and (token, type(number)) != _CLAIMS:
                 yield token, f"gives {printable(token, 60)} the id {shown(number)}, which is no number"
         return
-    if name not in (_SETTINGS, _SPECIAL):
+    if name not in (TOKENIZER_SETTINGS, SPECIAL_TOKENS):
         return
     for key in _TOKENS:
         if not isinstance(values.get(key), str | dict | None):
             yield key, f"has {key} {shown(values[key])}, which is no token"
-    if name == _SETTINGS and "auto_map" not in values:
+    if name == TOKENIZER_SETTINGS and "auto_map" not in values:
         yield from _of_settings(values)
 
 

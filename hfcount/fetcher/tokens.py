@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from hfcount.errors import DocumentError, FetchError
 from hfcount.fetcher import files
-from hfcount.fetcher.interface import SHORT, TOKENIZER, TOKENS
+from hfcount.fetcher.interface import ADDED_TOKENS, SHORT, SPECIAL_TOKENS, TOKENIZER, TOKENIZER_SETTINGS, TOKENS
 from hfcount.fetcher.layout import CHAT_TEMPLATE, GENERATION, HEADERS
 from hfcount.fetcher.token_settings import refused_model, refused_values
 from hfcount.formats import vocabularies
@@ -23,7 +23,6 @@ BEGINNING = 524_288
 
 _WHOLE = 64_000_000  # bytes of a file that has the vocabulary
 _DECODER = json.JSONDecoder()
-SETTINGS, SPECIAL, ADDED = "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"
 WORDLESS = "wordless"
 """Where an excerpt of the settings says that no file in the folder may have the tokenizer's words."""
 
@@ -54,7 +53,7 @@ WITHOUT_WORDS = r"(Byt5|ByT5|Canine|Perceiver)Tokenizer(Fast)?"
 """Classes that have no file with words (transformers 5.23, vocab_files_names)."""
 
 _KEYS = {
-    SETTINGS: (
+    TOKENIZER_SETTINGS: (
         "added_tokens_decoder",
         "eos_token",
         "chat_template",
@@ -65,7 +64,7 @@ _KEYS = {
         ABSENT,
         REFUSED,
     ),
-    SPECIAL: (REFUSED,),
+    SPECIAL_TOKENS: (REFUSED,),
     TOKENIZER: ("added_tokens",),
 }
 
@@ -83,10 +82,10 @@ def read(folder: Path, names: Collection[str], label: str | None) -> dict[str, D
     vocabulary = TOKENIZER if TOKENIZER in top else vocabularies.file_of(top)
     if vocabulary is not None:
         known, parts[vocabulary] = _of_words(folder, vocabulary, recorded=HEADERS in top)
-    for name in (name for name in (*TOKENS, SPECIAL) if name in top and name != TOKENIZER):
+    for name in (name for name in (*TOKENS, SPECIAL_TOKENS) if name in top and name != TOKENIZER):
         raw, cut = _beginning(folder / name, _MOST)
         parts[name] = None if raw is None else _with_claims(name, excerpt(name, raw, cut), known)
-    parts[SETTINGS] = marked(SETTINGS, parts.get(SETTINGS), top)
+    parts[TOKENIZER_SETTINGS] = marked(TOKENIZER_SETTINGS, parts.get(TOKENIZER_SETTINGS), top)
     parts |= {name: _of_companion(folder, name) for name in (*PROCESSORS, GENERATION, CHAT_TEMPLATE) if name in top}
     wanted = dict.fromkeys((*TOKENS, *parts))
     return {
@@ -195,7 +194,7 @@ def _of_empty(raw: bytes) -> bytes | None:
 def unreadable(documents: Mapping[str, Document]) -> Iterator[tuple[str, str]]:
     """The files about tokens and generation that cannot be parsed: each name, and why in a sentence."""
     for name in (
-        name for name in (*TOKENS, SPECIAL, *vocabularies.FILES, *PROCESSORS, GENERATION) if name in documents
+        name for name in (*TOKENS, SPECIAL_TOKENS, *vocabularies.FILES, *PROCESSORS, GENERATION) if name in documents
     ):
         if name == GENERATION:
             if problem := _problem(name, documents[name].raw, False):
@@ -208,10 +207,10 @@ def unreadable(documents: Mapping[str, Document]) -> Iterator[tuple[str, str]]:
 
 def refused(documents: Mapping[str, Document]) -> Iterator[tuple[str, str, str]]:
     """What transformers refuses in the files of a tokenizer: the file, the key, and what it has."""
-    for name in (name for name in (ADDED, SETTINGS, SPECIAL, TOKENIZER) if name in documents):
+    for name in (name for name in (ADDED_TOKENS, TOKENIZER_SETTINGS, SPECIAL_TOKENS, TOKENIZER) if name in documents):
         with suppress(DocumentError):
             content = parse_object(documents[name])
-            told = dict(refused_values(name, content)) if name == ADDED else content.get(REFUSED)
+            told = dict(refused_values(name, content)) if name == ADDED_TOKENS else content.get(REFUSED)
             for key, problem in told.items() if isinstance(told, dict) else ():
                 if isinstance(problem, str):
                     yield name, key, problem
@@ -228,7 +227,7 @@ def marked(name: str, part: bytes | None, names: Collection[str]) -> bytes | Non
     Args:
         names: of all files beside it; those of a recording are not all that there were.
     """
-    if name != SETTINGS or part is None or HEADERS in names:
+    if name != TOKENIZER_SETTINGS or part is None or HEADERS in names:
         return part
     values = json.loads(part)
     missing = [*_modules_missing(values.get("auto_map"), names), *half_missing(names)]
@@ -286,7 +285,7 @@ def _of_model(raw: bytes) -> Iterator[tuple[str, str]]:
 
 
 class Claim(NamedTuple):
-    """A file gives a token the id of a word of the vocabulary: `word` has it, and the token gets another id."""
+    """A file gives a token the id of a `word` of the vocabulary, or of none behind a gap; loading gives it another."""
 
     file: str
     token: str
@@ -306,14 +305,14 @@ def _with_claims(name: str, part: bytes | None, words: Vocabulary) -> bytes | No
         return part
     if _CLAIMS in content:
         return part
-    new = [(token, number) for _, token, number in added({name: document}) if token not in words]
+    new = {token: number for _, token, number in added({name: document}) if token not in words}
     last = max(words.values())
-    claimed = {number for _, number in new if number <= last}
+    claimed = {number for number in new.values() if number <= last}
     taken = {number: word for word, number in words.items() if number in claimed} if claimed else {}
     rows = [
-        [token, number, taken[number], place]
-        for place, (token, number) in enumerate(new, len(words))
-        if number in taken
+        [token, number, taken.get(number, ""), place]
+        for place, (token, number) in enumerate(new.items(), len(words))
+        if number in taken or (name == TOKENIZER and number != place)
     ]
     return json.dumps({**content, _CLAIMS: rows}).encode() if rows else part
 
@@ -325,6 +324,7 @@ _CLAIMS = "claims"
 def claims(documents: Mapping[str, Document]) -> Iterator[Claim]:
     """The added tokens that claim the ids of words, which tokenizers 0.23 gives ids behind the vocabulary.
 
+    In a tokenizer.json it does that with all that are no words, in their order, whatever ids they claim.
     So do transformers 4.57 and 5.23 with the ids of all three files, whether these are in reach or not (run).
     """
     for name in (name for name in TOKENS if name in documents):
@@ -348,7 +348,7 @@ def highest(documents: Mapping[str, Document]) -> Iterator[tuple[str, str, int]]
 def settings(documents: Mapping[str, Document]) -> Mapping[str, Any]:
     """What tokenizer_config.json says; empty where there is none of its form."""
     with suppress(DocumentError):
-        return parse_object(documents[SETTINGS]) if SETTINGS in documents else {}
+        return parse_object(documents[TOKENIZER_SETTINGS]) if TOKENIZER_SETTINGS in documents else {}
     return {}
 
 
@@ -375,15 +375,16 @@ def _entries(text: str, place: int) -> Iterator[Any]:
 
 
 def added(documents: Mapping[str, Document]) -> Iterator[tuple[str, str, int]]:
-    """Added tokens: the file, what the token is, and its id; nothing of a file of another form."""
+    """Added tokens: the file, what the token is, and the id that it gets; nothing of a file of another form."""
     for name in (name for name in TOKENS if name in documents):
         try:
             content = parse_object(documents[name])
         except DocumentError:
             continue
+        given = {claim.token: claim.number for claim in claims({name: documents[name]})}
         for token, number in _TOKENS[name](content):
             if isinstance(token, str) and type(number) is int:
-                yield name, token, number
+                yield name, token, given.get(token, number)
 
 
 def _listed(content: Mapping[str, Any]) -> Iterator[tuple[Any, Any]]:
@@ -403,8 +404,8 @@ def _by_id(content: Mapping[str, Any]) -> Iterator[tuple[Any, Any]]:
 
 
 _TOKENS: Mapping[str, Callable[[Mapping[str, Any]], Iterable[tuple[Any, Any]]]] = {
-    "added_tokens.json": lambda content: content.items(),
-    "tokenizer_config.json": _by_id,
+    ADDED_TOKENS: lambda content: content.items(),
+    TOKENIZER_SETTINGS: _by_id,
     TOKENIZER: _listed,
 }
 """Tokens with their ids, by the file that has them; no other file has any."""

@@ -25,6 +25,7 @@ class AcceptedValues(NamedTuple):
         limits: bounds of numbers.
         rope: whether it has rotary positions of its own.
         activations: keys that name an activation.
+        headed: keys that name one of some of the type's classes alone.
         dropouts: keys that hold the share of a dropout.
         fixed: keys that the class alone sets, and that no config may have.
         within: the key of a nested config that the class reads in place of the whole, if it is there.
@@ -51,6 +52,7 @@ class AcceptedValues(NamedTuple):
     limits: Mapping[str, Limits] = {}
     rope: bool = False
     activations: frozenset[str] = frozenset()
+    headed: frozenset[str] = frozenset()
     dropouts: frozenset[str] = frozenset()
     fixed: frozenset[str] = frozenset()
     within: str = ""
@@ -88,6 +90,7 @@ def accepted_values(kind: str) -> AcceptedValues | None:
         limits,
         rope=row.get("rope", False),
         activations=names("activations"),
+        headed=names("headed"),
         dropouts=names("dropouts"),
         fixed=names("fixed"),
         within=row.get("within", ""),

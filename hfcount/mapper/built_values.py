@@ -1,12 +1,12 @@
 """Values with which transformers builds no model (built.json, recorded by tests/tools/built_values.py)."""
 
-import re
 from collections.abc import Collection, Iterator, Mapping
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from hfcount.mapper import json_lines
+from hfcount.text import is_numeral
 
 _NEEDED = {
     "null": "given, and not null",
@@ -139,11 +139,6 @@ def _of_list(items: list[Any]) -> Iterator[str]:
         yield "below"
 
 
-def is_numeral(text: str) -> bool:
-    """Whether a text is a number in quotes."""
-    return re.fullmatch(r"-?\d{1,15}(\.\d+)?", text) is not None
-
-
 @lru_cache(64)
 def built_values(kind: str, version: str) -> BuiltValues | None:
     """What a version makes of values of a type's keys; None where that is not recorded."""
@@ -160,6 +155,12 @@ def built_values(kind: str, version: str) -> BuiltValues | None:
     taken, mixed = (_by_shape(own.get(name, {})) for name in ("taken", "mixed"))
     uneven = {key: size for key, size in {**newest.get("uneven", {}), **own.get("uneven", {})}.items() if size}
     return BuiltValues(refused, same, uneven, frozenset().union(*refused.values()), taken, mixed)
+
+
+def taken_by_older(kind: str, key: str, shape: str) -> bool:
+    """Whether an older version builds the same model with a value of a shape that the newest refuses."""
+    older = (built_values(kind, version) for version in _versions()[1:])
+    return any(known and key in known.taken.get(shape, ()) and key not in known.mixed.get(shape, ()) for known in older)
 
 
 def _by_shape(rows: Mapping[str, str]) -> Mapping[str, frozenset[str]]:

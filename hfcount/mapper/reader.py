@@ -67,7 +67,7 @@ class Config(Tracked):
             unknown = names and isinstance(value, int) and not isinstance(value, Dim)
             return cast(Int, Dim.named(names[0], value, f"{self._path}{names[0]}, by default") if unknown else value)
         if type(value) is not int:
-            raise self._misfit(name, value, "a whole number", "HF001")
+            value = self._as_taken(name, value, "a whole number", int)
         least = 1 if minimum is None else minimum
         if not least <= value <= maximum:
             if value < 0 and minimum is None and self._bears_on_nothing(name, value):
@@ -101,12 +101,12 @@ class Config(Tracked):
             raise self._misfit(name, value, "above 0 and at most 1", "HF001")
         return cast(float, value)
 
-    def number(self, *names: Str, default: Any = REQUIRED, zero: Bool = False) -> float:
-        """A number above 0, or with `zero` not below, whole or not."""
+    def number(self, *names: Str, default: Any = REQUIRED, zero: Bool = False, below: Bool = False) -> float:
+        """A number above 0, whole or not; with `zero` it may be 0, and with `below` any number."""
         value, name = self._find(names, default)
         if name is not None and type(value) not in (int, float):
-            raise self._misfit(name, value, "a number", "HF001")
-        if name is not None and not (0 < value <= MAX_SIZE or (zero and value == 0)):
+            value = self._as_taken(name, value, "a number", int, float)
+        if name is not None and not (0 < value <= MAX_SIZE or (zero and value == 0) or (below and isfinite(value))):
             raise self._misfit(name, value, f"above 0, to {shown(MAX_SIZE)}", built=isfinite(value))
         return cast(float, value)
 
@@ -124,9 +124,12 @@ class Config(Tracked):
         if name is not None and type(value) is not bool:
             if value in (0, 1) and self._is_refused(name, value):
                 return bool(value)  # that it is refused is told of each such key (HF110)
-            if not self._takes_anything(name):
+            if isinstance(value, int | float) and not self._takes_anything(name):
                 raise self._misfit(name, value, "true or false", "HF001")
-            self._note_truth(name, value)
+            if not self._takes_anything(name):
+                self._as_taken(name, value, "true or false", bool)  # who takes it takes it by its truth
+            else:
+                self._note_truth(name, value)
             return bool(value)
         return cast(Bool, value)
 
@@ -134,7 +137,7 @@ class Config(Tracked):
         """A string."""
         value, name = self._find(names, default)
         if name is not None and type(value) is not str:
-            raise self._misfit(name, value, "a text", "HF001")
+            value = self._as_taken(name, value, "a text", str)
         return cast(Str, value)
 
     def strs(self, *names: Str, parted: Str = "") -> list[Str]:
@@ -180,7 +183,7 @@ class Config(Tracked):
         """A list of anything, empty if absent."""
         value, name = self._find(names, UNSAID)
         if name is not None and not isinstance(value, list):
-            raise self._misfit(name, value, "a list", "HF001")
+            value = self._as_taken(name, value, "a list", list)
         return value if isinstance(value, list) else []
 
     def sub(self, *names: Str) -> Self | None:
@@ -354,11 +357,19 @@ class Config(Tracked):
         types = accepted.types.get(name) if accepted else None
         return types is not None and not fits(value, types)
 
+    def _as_taken(self, name: Str, value: Any, needed: Str, *types: type, observed: Str | None = None) -> Any:
+        """What stands for a value of another type, where an older version of transformers takes that; else HF001."""
+        from hfcount.mapper.taken_values import as_taken  # few configs have one
+
+        if (taken := as_taken(self.kind, name, value, types)) is None:
+            raise self._misfit(name, value, needed, "HF001", observed)
+        return taken
+
     def _list(self, names: Iterable[Str], kind: type[T], noun: Str) -> list[T]:
         value, name = self._find(tuple(names), UNSAID)
         if name is None:
             return []
         if not isinstance(value, list) or any(type(item) is not kind for item in value):
             observed = "a list of other things" if isinstance(value, list) else shown(value)
-            raise self._misfit(name, value, f"a list of {noun}", "HF001", observed)
-        return value
+            value = self._as_taken(name, value, f"a list of {noun}", list, observed=observed)
+        return cast("list[T]", value)

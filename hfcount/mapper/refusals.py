@@ -4,13 +4,13 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from hfcount.mapper.accepted_values import ABSENT, AcceptedValues, Limits, Problem, accepted_values, renamed, shared
-from hfcount.mapper.built_values import BuiltValues, built_values, is_numeral
+from hfcount.mapper.built_values import BuiltValues, built_values
 from hfcount.mapper.class_defaults import Declared, declared, declares, knows, version
 from hfcount.mapper.quantization_config import announcements
 from hfcount.mapper.rotary import by_kind, rope
 from hfcount.mapper.rotary_sections import sections
 from hfcount.mapper.value_types import fits, meaning
-from hfcount.text import is_whole_number, shown
+from hfcount.text import is_numeral, is_whole_number, shown
 
 _FLOATS = {"Infinity": float("inf"), "-Infinity": float("-inf"), "NaN": float("nan")}
 _ATTENTION = ("attn_implementation", "_attn_implementation")
@@ -73,7 +73,11 @@ def refusals(
     if accepted is None or (not path and _has_own_code(values)):
         return
     known, built = declared(kind), None if parsed else built_values(kind, version())
-    accepted = accepted._replace(activations=frozenset(), filled=frozenset(), sides=frozenset()) if parsed else accepted
+    accepted = (
+        accepted._replace(activations=frozenset(), headed=frozenset(), filled=frozenset(), sides=frozenset())
+        if parsed
+        else accepted
+    )
     alone = set[str]()  # what is refused whatever the other keys are
     for refusal in _alone(accepted, values, known, built, (path, replaced)):
         if refusal.sure:
@@ -118,7 +122,7 @@ def _alone(
     built: BuiltValues | None,
     place: tuple[str, Collection[str]],
 ) -> Iterator[Refusal]:
-    """Values that are refused whatever the other keys are, and lists that are too short for some models.
+    """Values that are refused whatever the other keys are, and words and lists with which some models are not built.
 
     Args:
         place: the keys that lead to the config, and those of which nothing is built there.
@@ -130,6 +134,8 @@ def _alone(
         recorded = None if name in replaced or _is_replaced(name, values) else built
         if needed := _of_key(accepted, recorded, name, known.names.get(name, name), values):
             yield Refusal(f"{path}{name}", value, needed)
+        elif isinstance(value, str) and name in accepted.headed and value not in shared("activations"):
+            yield Refusal(f"{path}{name}", value, f"one of {_listed(shared('activations'))}", sure=False)
         elif isinstance(value, list) and (needed := _short(accepted, name, values, _depth(values, known))):
             yield Refusal(f"{path}{name}", value, needed, sure=False)
 

@@ -30,7 +30,7 @@ def fits(value: Any, types: str) -> bool:
 
     As in transformers, true is not an int, and an int is not a float.
     """
-    return any(_fits(value, alternative) for alternative in _alternatives(types))
+    return any(_fits(value, alternative) for alternative in alternatives(types))
 
 
 def _fits(value: Any, alternative: str) -> bool:
@@ -50,7 +50,7 @@ def _fits(value: Any, alternative: str) -> bool:
 
 def meaning(types: str) -> str:
     """A type in words."""
-    parts = list(_alternatives(types))
+    parts = list(alternatives(types))
     if {"int", "float"} <= {*parts}:
         parts = ["a number", *(alternative for alternative in parts if alternative not in ("int", "float"))]
     words = list(dict.fromkeys(_word(alternative) for alternative in parts))
@@ -68,7 +68,8 @@ def _word(alternative: str) -> str:
 
 
 @lru_cache(512)
-def _alternatives(types: str) -> tuple[str, ...]:
+def alternatives(types: str) -> tuple[str, ...]:
+    """The types of which a value has one."""
     return tuple(_parted(types))
 
 

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from hfcount.errors import DocumentError
 from hfcount.fetcher import tokens
+from hfcount.fetcher.interface import TOKENIZER_SETTINGS
 from hfcount.fetcher.layout import CHAT_TEMPLATE, CONFIG, GENERATION, MODULES
 from hfcount.formats.json import Document, parse_object
 from hfcount.text import printable, shown
@@ -32,7 +33,7 @@ class Ends(NamedTuple):
         rows = [
             (CONFIG, "eos_token_id", self.config),
             (GENERATION, "eos_token_id", self.generation),
-            (tokens.SETTINGS, f"eos_token {printable(self.word, 60)}", self.tokenizer),
+            (TOKENIZER_SETTINGS, f"eos_token {printable(self.word, 60)}", self.tokenizer),
         ]
         return ", ".join(
             f"{file} has {key} {', '.join(map(str, ids[:_NAMED]))}{' ...' if ids[_NAMED:] else ''}"
@@ -172,7 +173,7 @@ def _templates(documents: Mapping[str, Document], settings: Mapping[str, Any]) -
         several = (
             [row.get("template") for row in value if isinstance(row, dict)] if isinstance(value, list) else [value]
         )
-        templates = [(tokens.SETTINGS, template) for template in several if template]
+        templates = [(TOKENIZER_SETTINGS, template) for template in several if template]
     for file, template in templates:
         if not isinstance(template, str) or len(template) <= _LONGEST:
             yield file, template
@@ -187,4 +188,4 @@ def _check_words(c: Comparison, settings: Mapping[str, Any], outcome: Outcome) -
         return
     from hfcount.verifier.rules.hf128_vocabulary_missing import VocabularyMissing
 
-    outcome.report(VocabularyMissing(file=tokens.SETTINGS, kind=kind))
+    outcome.report(VocabularyMissing(file=TOKENIZER_SETTINGS, kind=kind))

@@ -68,12 +68,10 @@ def _is_beyond(token_id: TokenId, rows: int) -> bool:
 def check_tokenizer(c: Comparison, outcome: Outcome) -> None:
     """HF105: words and added tokens without a row; a note where they only pad, or another input takes their place.
 
-    HF127: added tokens of other files than the vocabulary's with the ids of words.
+    HF127: added tokens behind a gap, or of other files than the vocabulary's with the ids of words.
     """
-    claims = list(tokens.claims(c.weights.companions))
-    added = [*tokens.added(c.weights.companions), *((claim.file, claim.token, claim.number) for claim in claims)]
-    added += tokens.highest(c.weights.companions)
-    claims = [claim for claim in claims if claim.file != TOKENIZER]
+    added = [*tokens.added(c.weights.companions), *tokens.highest(c.weights.companions)]
+    claims = [claim for claim in tokens.claims(c.weights.companions) if claim.file != TOKENIZER or not claim.word]
     if claims:
         from hfcount.verifier.rules.hf127_token_renumbered import TokenRenumbered
 

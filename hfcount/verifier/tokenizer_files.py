@@ -7,6 +7,7 @@ from importlib.resources import files
 from typing import Any
 
 from hfcount.fetcher import tokens
+from hfcount.fetcher.interface import TOKENIZER_SETTINGS
 from hfcount.text import printable, shown
 from hfcount.verifier.rules.hf129_tokenizer_refused import TokenizerRefused
 
@@ -29,13 +30,13 @@ def refused(settings: Mapping[str, Any], model_type: str) -> Iterator[TokenizerR
     kind, mapped, absent = settings.get("tokenizer_class"), settings.get("auto_map"), settings.get(tokens.ABSENT) or []
     if mapped is not None:
         if problem := _mapped_wrong(mapped):
-            yield TokenizerRefused(file=tokens.SETTINGS, problem=problem, key="auto_map")
+            yield TokenizerRefused(file=TOKENIZER_SETTINGS, problem=problem, key="auto_map")
         for name in (name for name in absent if name.endswith(".py")):
             problem = f"names code in {printable(name, 60)}, which is missing"
-            yield TokenizerRefused(file=tokens.SETTINGS, problem=problem, follows=_CODE, key="auto_map")
+            yield TokenizerRefused(file=TOKENIZER_SETTINGS, problem=problem, follows=_CODE, key="auto_map")
     elif kind and not isinstance(kind, str):
         problem = f"has tokenizer_class {shown(kind)}, which is no name"
-        yield TokenizerRefused(file=tokens.SETTINGS, problem=problem, key="tokenizer_class")
+        yield TokenizerRefused(file=TOKENIZER_SETTINGS, problem=problem, key="tokenizer_class")
     elif isinstance(kind, str) and model_type not in _recorded()["typed"]:
         yield from _of_class(kind, absent)
 
@@ -63,10 +64,10 @@ def _of_class(kind: str, absent: list[str]) -> Iterator[TokenizerRefused]:
     if half is not None and plain in known["paired"]:
         other = "merges.txt" if half == "vocab.json" else "vocab.json"
         problem = f"names {printable(kind, 60)}, and the folder has {other} without {half}"
-        yield TokenizerRefused(file=tokens.SETTINGS, problem=problem, key="tokenizer_class")
+        yield TokenizerRefused(file=TOKENIZER_SETTINGS, problem=problem, key="tokenizer_class")
     elif "Tokenizer" in plain and plain not in known["names"] and plain != "PreTrainedTokenizer":
         yield TokenizerRefused(
-            file=tokens.SETTINGS,
+            file=TOKENIZER_SETTINGS,
             problem=f"names {printable(kind, 60)}",
             follows="has no such class, and loads tokenizer.json without it, where that is there",
             key="tokenizer_class",

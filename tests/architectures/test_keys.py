@@ -80,6 +80,11 @@ def test_sizes_are_whole_positive_numbers(family: str, key: str, value: object, 
     if (key, value) == ("num_hidden_layers", -1):  # counted up to it, there are none
         (problem,) = hfcount.blueprint(config(family, **{key: value})).problems
         assert (problem.code, problem.built) == (code, True)
+    elif (family, key, code) == ("qwen3_moe", "intermediate_size", "HF001") and value is not True:
+        (problem,) = hfcount.blueprint(
+            config(family, **{key: value})
+        ).problems  # no layer has it, and version 4 takes it
+        assert problem.code == "HF110"
     else:
         assert _code(config(family, **{key: value})) == code
 
@@ -371,7 +376,6 @@ def test_heads_that_do_not_divide_the_width_are_rounded_down() -> None:
     ("family", "changes"),
     [
         ("llama", {"attention_bias": 2}),
-        ("llama", {"mlp_bias": "false"}),
         ("llama", {"tie_word_embeddings": "true"}),
         ("llama", {"model_type": 3}),
         ("llama", {"head_dim": "3"}),
@@ -379,13 +383,28 @@ def test_heads_that_do_not_divide_the_width_are_rounded_down() -> None:
         ("qwen3_moe", {"mlp_only_layers": 1}),
         ("qwen3_moe", {"mlp_only_layers": ["1"]}),
         ("qwen3_moe", {"mlp_only_layers": [True]}),
-        ("qwen3_moe", {"decoder_sparse_step": 1.0}),
+        ("qwen3_moe", {"decoder_sparse_step": "every"}),
         ("mixtral", {"num_local_experts": "8"}),
     ],
     ids=lambda value: value if isinstance(value, str) else ",".join(f"{key}={value[key]!r}" for key in value),
 )
 def test_wrong_types(family: str, changes: Json) -> None:
     assert _code(config(family, **changes)) == "HF001"
+
+
+@pytest.mark.parametrize(
+    ("family", "key", "value", "same"),
+    [
+        ("llama", "mlp_bias", "false", True),  # which is no empty text
+        ("qwen3_moe", "decoder_sparse_step", 1.0, 1),
+    ],
+)
+def test_a_value_that_only_version_4_takes_is_counted_as_it_takes_it(
+    family: str, key: str, value: object, same: object
+) -> None:
+    blueprint = hfcount.blueprint(config(family, **{key: value}))
+    assert [(problem.code, problem.key) for problem in blueprint.problems] == [("HF110", key)]
+    assert blueprint.total == hfcount.blueprint(config(family, **{key: same})).total
 
 
 @pytest.mark.parametrize("number", [0, 1])
@@ -776,3 +795,79 @@ def test_a_tied_table_of_blt_has_its_own_rows() -> None:
     tied = {leaf.name: leaf.shape for leaf in model.leaves if leaf.tied_to}
     rows = _recorded("blt")["encoder_config"]["vocab_size"]
     assert tied["model.local_encoder.embed_tokens.weight"][0] == rows
+
+
+@pytest.mark.parametrize(
+    ("name", "class_name", "key", "refused"),
+    [
+        ("wav2vec2", "Wav2Vec2Model", "feat_extract_norm", True),
+        ("sew", "SEWModel", "feat_extract_norm", True),
+        ("data2vec-audio", "Data2VecAudioModel", "feat_extract_norm", False),
+        ("big_bird", "BigBirdForCausalLM", "attention_type", True),
+        ("bigbird_pegasus", "BigBirdPegasusModel", "attention_type", True),
+        ("bigbird_pegasus", "BigBirdPegasusForCausalLM", "attention_type", False),
+        ("detr", "DetrModel", "position_embedding_type", True),
+        ("grounding-dino", "GroundingDinoModel", "position_embedding_type", True),
+        ("efficientnet", "EfficientNetModel", "pooling_type", True),
+        ("internvl_vision", "InternVLVisionModel", "norm_type", True),
+        ("informer", "InformerForPrediction", "loss", True),
+        ("informer", "InformerModel", "loss", False),
+        ("informer", "InformerModel", "distribution_output", False),
+        ("longt5", "LongT5Model", "feed_forward_proj", True),
+        ("mt5", "MT5Model", "dense_act_fn", True),
+        ("mobilebert", "MobileBertModel", "normalization_type", True),
+        ("perceiver", "PerceiverModel", "cross_attention_shape_for_attention", True),
+        ("patchtst", "PatchTSTModel", "positional_encoding_type", True),
+        ("llava_next_video", "LlavaNextVideoModel", "spatial_pool_mode", True),
+    ],
+)
+def test_words_with_which_a_class_builds_no_model(name: str, class_name: str, key: str, refused: bool) -> None:
+    values = _recorded(name) | {"architectures": [class_name], key: "none such"}
+    if refused:
+        assert _code(values | ({"dense_act_fn": None} if key == "feed_forward_proj" else {})) == "HF103"
+    else:
+        assert hfcount.blueprint(values).problems == ()
+
+
+@pytest.mark.parametrize(("name", "key"), [("deit", "pooler_act"), ("clap", "projection_hidden_act")])
+def test_activations_of_some_classes_of_a_type_are_doubted(name: str, key: str) -> None:
+    (problem,) = hfcount.blueprint(_recorded(name) | {key: "none such"}).problems
+    assert (problem.code, problem.key, problem.built) == ("HF103", key, True)
+    assert hfcount.blueprint(_recorded(name) | {key: "relu"}).problems == ()
+
+
+def test_sizes_of_parts_that_a_class_does_not_build_are_free() -> None:
+    odd = {"num_conv_pos_embedding_groups": 3}
+    spoken = _recorded("speecht5") | {"architectures": ["SpeechT5ForTextToSpeech"], **odd}
+    assert hfcount.blueprint(spoken).problems == ()
+    assert _code(spoken | {"architectures": ["SpeechT5ForSpeechToText"]}) == "HF103"
+    assert (
+        hfcount.blueprint(_recorded("hiera") | {"architectures": ["HieraModel"], "num_query_pool": -1}).problems == ()
+    )
+
+
+def test_a_share_below_0_masks_nothing() -> None:
+    masked = [{"mask_time_prob": -1.0, "mask_feature_prob": other} for other in (-0.5, 0.1)]
+    found = [_shapes("hubert", changes)[0] for changes in masked]
+    assert [any(one.endswith("masked_spec_embed") for one in shapes) for shapes in found] == [False, True]
+
+
+def test_a_bias_that_is_null_is_there_without_a_norm() -> None:
+    key, head = "use_bias_in_fusion_residual", {"architectures": ["DepthProForDepthEstimation"]}
+    found = [
+        _shapes("depth_pro", {**head, key: None, "use_batch_norm_in_fusion_residual": normed})[0]
+        for normed in (False, True)
+    ]
+    assert [any(one.endswith("convolution1.bias") for one in shapes) for shapes in found] == [True, False]
+
+
+def test_an_activation_of_its_own_goes_before_the_word_for_the_networks() -> None:
+    assert hfcount.blueprint(_recorded("longt5") | {"feed_forward_proj": "none", "dense_act_fn": "relu"}).problems == ()
+
+
+def test_frames_of_a_video_may_be_joined_by_a_convolution() -> None:
+    changes = {"spatial_pool_mode": "conv", "spatial_pool_stride": 3, "spatial_pool_out_channels": 7}
+    shapes, _ = _shapes("llava_next_video", changes)
+    width = _recorded("llava_next_video")["vision_config"]["hidden_size"]
+    (pool,) = (shape for name, shape in shapes.items() if name.endswith("vision_resampler.pool.weight"))
+    assert pool == (7, width, 3, 3)

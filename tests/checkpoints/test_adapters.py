@@ -420,6 +420,9 @@ REFUSED = {
     "look-ahead that leaves nothing": {"target_modules": "(?!model|lm_head).*"},
     "no regular expression": {"target_modules": r".*(q_proj"},
     "no regular expression for ranks": {"rank_pattern": {"(": 3}},
+    "what LoRA puts in, to be saved": {"modules_to_save": ["A"]},
+    "what LoRA has and does not use, to be saved": {"modules_to_save": ["lora_embedding_B"]},
+    "what LoRA wraps, to be saved": {"modules_to_save": ["layer"]},
 }
 
 

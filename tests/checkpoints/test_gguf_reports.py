@@ -99,6 +99,16 @@ def test_roles_are_told_apart(tmp_path: Path) -> None:
     assert (alone.verdict, alone.error and "importance matrix" in alone.error.message) == ("unverified", True)
 
 
+def test_the_tensors_of_a_projector_of_a_type_that_is_not_recorded_are_not_known(tmp_path: Path) -> None:
+    files = {"m.gguf": whole(*model()), "mmproj.gguf": projector(**{"clip.projector_type": "mlp"})}
+    report = hfcount.verify(folder(tmp_path / "m", files))
+    assert {one.file: one.verdict for one in report.variants or ()} == {
+        "m.gguf": "verified",
+        "mmproj.gguf": "unverified",
+    }
+    assert (report.verdict, report.error and "clip:mlp" in report.error.message) == ("unverified", True)
+
+
 def test_raw_cuts_are_to_be_joined(tmp_path: Path, run: Run) -> None:
     raw = whole(*model())
     path = folder(tmp_path / "m", {"m.gguf.part1of2": raw[:1_000], "m.gguf.part2of2": raw[1_000:]})

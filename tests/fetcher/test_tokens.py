@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -28,9 +29,16 @@ NAMED: dict[str, Any] = {
     "tokenizer.json": lambda **ids: {
         "version": "1.0",
         "added_tokens": [{"id": number, "content": token} for token, number in ids.items()],
-        "model": {"vocab": {"x": 0, "y": 1}, "merges": []},
+        "model": {"vocab": words_below(ids), "merges": []},
     },
 }
+
+
+def words_below(ids: Mapping[str, int]) -> dict[str, int]:
+    """A vocabulary of all ids below the last of the tokens', which alone is added to it."""
+    words = {number: f"w{number}" for number in range(max(ids.values()))}
+    words |= {number: token for token, number in ids.items() if number in words}
+    return {word: number for number, word in words.items()}
 
 
 def found(folder: Path) -> list[tuple[str, str, int]]:
@@ -41,7 +49,7 @@ def found(folder: Path) -> list[tuple[str, str, int]]:
 @pytest.mark.parametrize("file", NAMED)
 def test_tokens_of_each_file(tmp_path: Path, file: str, indent: int | None) -> None:
     (tmp_path / file).write_text(json.dumps(NAMED[file](a=3, b=70), indent=indent))
-    last = [(file, "y", 1)] if file == "tokenizer.json" else []
+    last = [(file, "w69", 69)] if file == "tokenizer.json" else []
     assert found(tmp_path) == [(file, "a", 3), (file, "b", 70), *last]
 
 
@@ -88,7 +96,7 @@ def test_a_file_of_another_form_says_nothing(tmp_path: Path, file: str, text: st
 def test_what_comes_after_is_not_kept(tmp_path: Path) -> None:
     whole = json.dumps(NAMED["tokenizer.json"](a=3))
     (tmp_path / "tokenizer.json").write_text(whole[:-1] + ', "rest": "' + "é" * 4_000_000 + '"}')
-    assert found(tmp_path) == [("tokenizer.json", "a", 3), ("tokenizer.json", "y", 1)]
+    assert found(tmp_path) == [("tokenizer.json", "a", 3), ("tokenizer.json", "w2", 2)]
     (document,) = tokens.read(tmp_path, os.listdir(tmp_path), "org/name").values()
     assert (document.where, len(document.raw) < 150) == ("org/name tokenizer.json", True)
 
@@ -130,7 +138,7 @@ def test_a_token_needs_a_row(tmp_path: Path, file: str, token: str, number: int,
 def test_several_tokens_are_one_finding_of_each_kind(tmp_path: Path) -> None:
     place = save_tiny(tmp_path / "fixtures" / MODEL)
     (place / "added_tokens.json").write_text(json.dumps({"c": 53, "a": 51, "b": 52, "<pad>": 54}))
-    (place / "tokenizer.json").write_text(json.dumps(NAMED["tokenizer.json"](a=51)))
+    (place / "tokenizer_config.json").write_text(json.dumps(NAMED["tokenizer_config.json"](a=51)))
     said = {one.severity: one.message for one in hfcount.verify(MODEL, fixtures=tmp_path / "fixtures").findings}
     assert "added_tokens.json: a has the id 51 (2 more tokens have such an id), but" in said["error"]
     assert "added_tokens.json: <pad> has the id 54, but" in said["note"]
@@ -220,7 +228,7 @@ def test_a_folder_and_its_recording_say_the_same(tmp_path: Path) -> None:
     assert [(one.code, one.file) for one in online.findings] == [("HF105", "added_tokens.json")]
     assert [one.message for one in replay.findings] == [one.message for one in online.findings]
     kept = json.loads((tmp_path / "saved" / "m" / "tokenizer.json").read_text())
-    assert kept == {"added_tokens": [{"id": 50, "content": "a"}, {"id": 1, "content": "y"}]}
+    assert kept == {"added_tokens": [{"id": 50, "content": "a"}, {"id": 49, "content": "w49"}]}
 
 
 @pytest.mark.parametrize("name", ["quantize_config.json", "quant_config.json", "hf_quant_config.json", "modules.json"])

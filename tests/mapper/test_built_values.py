@@ -93,7 +93,7 @@ def test_sections_of_rotary_positions(kind: str, settings: Json | None, key: str
         ("use_cache", None, OLDEST, True),
         ("use_cache", None, "5.23.0", None),  # whose class refuses it, too
         ("attention_dropout", "0.1", OLDEST, True),
-        ("attention_dropout", "0.1", "5.23.0", None),
+        ("attention_dropout", "0.1", "5.23.0", False),
         ("attention_dropout", [0.1], OLDEST, True),
         ("attention_dropout", 2.0, OLDEST, None),  # a share, and what is made of such a one was not tried
         ("hidden_size", "32", OLDEST, False),

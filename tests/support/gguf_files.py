@@ -174,7 +174,7 @@ def projector(width: int = 64, **changed: Any) -> bytes:
         "general.architecture": "clip",
         "general.type": "mmproj",
         "clip.has_vision_encoder": True,
-        "clip.projector_type": "mlp",
+        "clip.projector_type": "gemma3",
         "clip.vision.projection_dim": width,
         "clip.vision.embedding_length": 8,
         "clip.vision.attention.head_count": 2,

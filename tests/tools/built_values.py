@@ -32,7 +32,7 @@ whose type is recorded by itself is noted of the whole, by its path, where model
 
 Values that the type of the key in the newest class rules out (values.json) are tried of older versions alone: `taken`
 has the keys by shape of the value (hfcount/mapper/untyped.py) with which all classes of the type build the model
-that they build without it, and `mixed` those with which one does and another does not.
+that they build without it, and `mixed` those with which one builds it, or another model, and another may build none.
 """
 
 import json
@@ -175,12 +175,19 @@ def keys(values: Json, kind: str, path: Path_ = ()) -> Iterator[tuple[Path_, str
     for key, value in sorted(values.items()):
         if isinstance(value, dict) and isinstance(value.get("model_type"), str):
             yield (*path, key), kind, value
-            yield from keys(value, value["model_type"], (*path, key))
+            yield from keys(value, _kind_of_part(kind, key, value["model_type"]), (*path, key))
         elif key == "rope_parameters" and isinstance(value, dict) and value:
             yield (*path, key), kind, value
             yield (*path, "rope_scaling"), kind, ABSENT
         elif key not in COMMON:
             yield (*path, key), kind, value
+
+
+def _kind_of_part(kind: str, key: str, named: str) -> str:
+    """The type of a nested config, in whose place version 4 names that of the whole in some."""
+    from hfcount.mapper.class_defaults import declared
+
+    return (declared(kind).part(key, None).kind or named) if named == kind else named
 
 
 def changed(values: Json, path: Path_, value: Any) -> Json:
@@ -229,9 +236,11 @@ def _fill(model: Any) -> None:
     """Fills what no checkpoint stores, such as places of tokens, in a model whose weights count as loaded."""
     for tensor in model.state_dict(keep_vars=True).values():
         tensor._is_hf_initialized = True
+    older = transformers_version().startswith("4.")
     for module in model.modules():
         held = [*module.parameters(), *module.buffers()]
-        module._is_hf_initialized = bool(held) and all(getattr(one, "_is_hf_initialized", False) for one in held)
+        filled = bool(held) or older  # which counts a module without any as filled
+        module._is_hf_initialized = filled and all(getattr(one, "_is_hf_initialized", False) for one in held)
     model.initialize_weights()
 
 
@@ -401,38 +410,42 @@ def described(made: Callable[[], Iterator[loading.Case]], known: Cases) -> dict[
 
 
 def _note_taken(found: dict[str, Json], first: loading.Case, cases: list[loading.Case], known: Cases) -> None:
-    """Notes the values that the newest class refuses for their type, and that bear on no tensor of this version."""
+    """Notes the values that the newest class refuses for their type, and that this version builds a model with."""
+    from hfcount.mapper.accepted_values import accepted_values
     from hfcount.mapper.refusals import is_refused_by_type
     from hfcount.mapper.untyped import shape_of, untyped
 
-    varied = variations(_classes(first, cases), first.config)
+    varied = [*variations(_classes(first, cases), first.config), *_further(first, cases)]
     read = [_read(name, config) for name, config in varied]
     used = _ALL if _ALL in read else set[str]().union(*read)
     usual = cache(lambda at, path, like: built(varied[at][0], _having(varied[at][1], path, like)))
 
-    def is_same(at: int, path: Path_, other: Any, likes: tuple[Any, ...]) -> bool:
+    def outcome_of(at: int, path: Path_, other: Any, likes: tuple[Any, ...]) -> str:
         name, config = varied[at]
         result = built(name, changed(config, path, other), _FILLING in path[-1])
-        return bool(result) and all(result == usual(at, path, like) for like in likes)
+        same = bool(result) and all(result == usual(at, path, like) for like in likes)
+        return "refused" if result is None else "same" if same else "other"
 
-    outcomes: dict[tuple[str, str, str], set[bool]] = {}
+    outcomes: dict[tuple[str, str, str], set[str]] = {}
     for path, kind, value in keys(whole(first.name, first.config), first.kind):
         _, at, key = _noted_as(first, path, kind, known)
         if not _is_given(first.config, path) or "." in key:
             continue
+        accepted = accepted_values(kind)
+        is_share = accepted is not None and path[-1] in accepted.dropouts
         for other, likes in untyped(value):
             if not is_refused_by_type(kind, path[-1], other):
                 continue
-            outcome = outcomes.setdefault((at, shape_of(other), key), set())
+            outcome = outcomes.setdefault((at, shape_of(other, is_share), key), set())
             if path[-1] not in used and _FILLING not in path[-1]:
-                outcome.add(_parses(first, path, other))
-            elif True not in outcome and not is_same(0, path, other, likes):
-                outcome.add(False)  # as it is of most sizes
+                outcome.add("same" if _parses(first, path, other) else "refused")
+            elif (once := outcome_of(0, path, other, likes)) != "same" and "same" not in outcome:
+                outcome.add(once)  # as it is of most sizes
             else:
-                outcome.update(is_same(place, path, other, likes) for place in range(len(varied)))
+                outcome.update(outcome_of(place, path, other, likes) for place in range(len(varied)))
     for (at, shape, key), outcome in outcomes.items():
-        if True in outcome:
-            _note(found, at, "taken" if len(outcome) == 1 else "mixed", shape, key)
+        if outcome != {"refused"}:
+            _note(found, at, "taken" if outcome == {"same"} else "mixed", shape, key)
 
 
 def _having(values: Json, path: Path_, like: Any) -> Json:
@@ -493,6 +506,16 @@ def _usual(case: loading.Case) -> Json:
     usual = {key: case.config[key] for key in ("model_type", "architectures") if key in case.config}
     layers = {name: min(size, LAYERS) for name, size in loading.usual(case.kind).items() if type(size) is int}
     return usual | layers
+
+
+def _further(first: loading.Case, cases: list[loading.Case]) -> Iterator[tuple[str, Json]]:
+    """All other classes of a type that build a model of its config."""
+    from hfcount.verifier.loaders.facts import facts
+
+    known = facts(transformers_version(), first.kind)
+    for name in sorted(known.classes) if known else ():
+        if name not in _classes(first, cases) and has_class(name, first.config) and built(name, first.config):
+            yield name, first.config
 
 
 def _is_refused_absent(case: loading.Case, path: Path_) -> bool:
@@ -590,6 +613,8 @@ def record(folder: Path) -> None:
     import torch
     import transformers
 
+    from hfcount.mapper.class_defaults import declared
+
     torch.set_num_threads(1)
     transformers.utils.logging.set_verbosity(60)
     loading.LAID_OUT = False
@@ -597,11 +622,20 @@ def record(folder: Path) -> None:
     recorded = loading.ROOT / "fixtures" / "architectures"
     known = {kind: made for kind, made in cases.items() if (recorded / f"{kind}.json").exists()}
     built("LlamaForCausalLM", tiny.RECORDED["llama"])  # imports what most of them need, once
-    before = {row["type"] for row in built_record.noted(notes)}
-    for kind in sorted(
-        known.keys() - before
-    ):  # by the defaults of its class a type is too large to be built that often
-        row = {"type": kind, **noted(cases[kind], known)}
+    for kind in sorted(known):
+        _note_type(notes, kind, cases[kind], known)
+    # What is no model by itself in this version is recorded of those that it is a part of.
+    parts = {row["type"] for row in built_record.noted(notes) if "skipped" in row}
+    alone = {kind: made for kind, made in known.items() if kind not in parts}
+    for kind in sorted(alone):
+        if parts & {part.kind for part in declared(kind).parts.values()}:
+            _note_type(notes, f"{kind}, its parts", cases[kind], alone)
+
+
+def _note_type(notes: Path, name: str, made: Callable[[], Iterator[loading.Case]], known: Cases) -> None:
+    """Notes a type under a name; by the defaults of its class it is too large to be built that often."""
+    if name not in {row["type"] for row in built_record.noted(notes)}:
+        row = {"type": name, **noted(made, known)}
         with notes.open("a") as file:
             file.write(json.dumps(row) + "\n")
 

@@ -2,7 +2,8 @@
 
 Run with each version, it writes the line of that in hfcount/verifier/loaders/config_keys.json: names of methods and
 properties of all config classes that a key of config.json takes the place of, so that models of two types are not
-loaded, whichever of some values it has; the types whose
+loaded, whichever of some values it has; the activations that the newest version has and this one has not
+(`no_activation`); the types whose
 classes have experts of a chosen implementation, and those that prune heads; and, by kind of
 kernel of attention, the types whose classes, or those of models within them, refuse it (`no_sdpa`,
 `no_flash`, `no_flex`).
@@ -155,11 +156,15 @@ def main() -> None:
     os.environ |= {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_VERBOSITY": "critical", "TQDM_DISABLE": "1"}
     warnings.simplefilter("ignore")
     import transformers
+    from transformers.activations import ACT2FN
+
+    from hfcount.mapper.accepted_values import shared
 
     transformers.utils.logging.set_verbosity(60)
     rows: dict[str, Any] = json.loads(FILE.read_text())["versions"] if FILE.exists() else {}
     rows[transformers.__version__] = {
         "refused": " ".join(refused()),
+        "no_activation": " ".join(sorted({*shared("activations")} - {*ACT2FN})),
         "experts": " ".join(having(EXPERTS)),
         "prune": " ".join(having(PRUNE)),
         **attention(),

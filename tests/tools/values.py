@@ -2,7 +2,8 @@
 
 It writes hfcount/mapper/values.json, one line per class, named as in reference.json: its keys by the type that they
 must have (`types`), bounds of numbers (`limits`: least, most, and whether each is itself excluded), keys that name an
-activation (`activations`) or hold the share of a dropout (`dropouts`), keys that only the class itself sets (`fixed`),
+activation (`activations`; `headed` those of some of a type's classes alone) or hold the share of a dropout
+(`dropouts`), keys that only the class itself sets (`fixed`),
 lists of kinds of layers that it checks (`kinds`), whether it has rotary positions of its own (`rope`), and, where its
 models look up how to make them, kinds of these beside those of all classes (`rotates`). Where the models look up
 rotary positions by the kind of layer, `turning` says which kinds the class itself brings entries for: where the
@@ -100,6 +101,7 @@ def described(kind: Any) -> Json:
         "types": {said: " ".join(sorted(keys)) for said, keys in sorted(types.items())},
         "limits": limits,
         "activations": " ".join(sorted({*words, *_activations(kind), *_looked_up(kind)})),
+        "headed": " ".join(sorted(_headed(kind))),
         "dropouts": " ".join(sorted(_dropouts(kind))),
         "within": kind.base_config_key if isinstance(kind.base_config_key, str) else "",
         "replaced": " ".join(sorted(_replaced(kind))),
@@ -116,6 +118,7 @@ def described(kind: Any) -> Json:
         "counted": " ".join(name for name in ("layer_types", "mlp_layer_types") if _is_counted(kind, name)),
         **_stages(kind),
     }
+    whole["headed"] = " ".join(name for name in whole["headed"].split() if name not in whole["activations"].split())
     return {name: value for name, value in whole.items() if value}
 
 
@@ -203,6 +206,16 @@ def _activations(kind: Any) -> Iterator[str]:
             continue
         word = field.default if isinstance(field.default, str) and not isinstance(field.type, str) else ""
         if word in ACT2FN and not OF_HEADS.search(field.name) and re.search(rf"\.{field.name}\b", source(kind)):
+            yield field.name
+
+
+def _headed(kind: Any) -> Iterator[str]:
+    """Keys that name an activation by default, and that a class of the type looks up as one."""
+    from transformers.activations import ACT2FN
+
+    for field in fields(kind):
+        word = field.default if isinstance(field.default, str) else ""
+        if word in ACT2FN and re.search(rf"ACT2FN\[[\w.]*config\.{field.name}\]", source(kind)):
             yield field.name
 
 

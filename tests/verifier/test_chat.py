@@ -104,6 +104,8 @@ FULL = {f"w{number}": number for number in range(50)}
         ({"vocab.json": {"a": 0, "b": 5}, "added_tokens.json": {"<x>": 3}}, []),
         ({"vocab.json": FULL, "added_tokens.json": {"<x>": 3}}, ["HF105", "HF127"]),  # which gets the next free id
         ({"tokenizer.json": {"model": {"vocab": FULL}, "added_tokens": [{"id": 3, "content": "<x>"}]}}, ["HF105"]),
+        # Behind a gap it gets the next free id, too.
+        ({"tokenizer.json": {"model": {"vocab": {"a": 0}}, "added_tokens": [{"id": 90, "content": "<x>"}]}}, ["HF127"]),
         (
             {"vocab.txt": b"a\nb\n", "tokenizer_config.json": {"added_tokens_decoder": {"0": {"content": "x"}}}},
             ["HF127"],

@@ -76,7 +76,8 @@ ABSENT = "absent"
         ("bert", {"pad_token_id": 10**6}, "refuses", "refuses"),
         ("pegasus_x", {"num_hidden_layers": 4}, "whole", "whole"),  # as encoder_layers is
         ("pegasus_x", {"num_hidden_layers": 4, "encoder_layers": 3}, "whole", "refuses"),
-        ("vit", {"encoder_stride": None}, "refuses", "whole"),
+        ("vit", {"layer_norm_eps": None}, "refuses", "whole"),
+        ("vit", {"encoder_stride": None}, "refuses", "unknown"),  # which one class builds a layer by
         ("vit", {"pooler_output_size": "16"}, "refuses", "unknown"),  # of which some classes build a layer
         ("t5", {"tie_encoder_decoder": True}, "whole", "unknown"),
         ("llama", {"attn_implementation": "nonsense"}, "refuses", "whole"),
@@ -326,6 +327,36 @@ def test_errors_of_others_are_notes_and_ones_own_are_errors(tmp_path: Path, comm
     assert "num_experts" in finding["message"]
     both = command("--json", tmp_path / "m", "--for", "transformers", "--for", "transformers@4.57")
     assert both.code == 1
+
+
+def test_a_value_that_only_version_4_takes_is_counted_as_it_takes_it(tmp_path: Path, command: Command) -> None:
+    config = recorded("opt")
+    tensors = stored(config)
+    config["num_attention_heads"] = float(config["num_attention_heads"])
+    Checkpoint(config, {"model.safetensors": tensors}, weight_map={}).write(tmp_path / "m")
+    newest = command("--json", tmp_path / "m")
+    assert (newest.code, [one["code"] for one in newest.report["findings"]]) == (1, ["HF110"])
+    older = command("--json", tmp_path / "m", "--for", "transformers@4.57")
+    assert (older.code, older.report["verdict"]) == (0, "explained")
+    Checkpoint(config, {"model.safetensors": dict([*tensors.items()][1:])}, weight_map={}).write(tmp_path / "less")
+    assert command("--json", tmp_path / "less", "--for", "transformers@4.57").code == 1
+
+
+def test_an_activation_that_version_4_has_not(tmp_path: Path, command: Command) -> None:
+    config = recorded("llama") | {"hidden_act": "hardswish"}
+    Checkpoint(config, {"model.safetensors": stored(config)}, weight_map={}).write(tmp_path / "m")
+    assert command("--json", tmp_path / "m").code == 0
+    older = command("--json", tmp_path / "m", "--for", "transformers@4.57")
+    assert (older.code, "has no activation" in str(older.report["findings"])) == (1, True)
+
+
+def test_a_size_that_version_4_reads_under_another_key_is_that_of_its_saves(tmp_path: Path, command: Command) -> None:
+    config = recorded("vivit") | {"architectures": ["VivitModel"]}
+    read_by_4 = stored(config | {"pooler_output_size": config["hidden_size"]})
+    written = config | {"pooler_output_size": config["hidden_size"] + 4}
+    Checkpoint(written, {"model.safetensors": read_by_4}, weight_map={}).write(tmp_path / "m")
+    assert command("--json", tmp_path / "m").code == 1
+    assert command("--json", tmp_path / "m", "--for", "transformers@4.57").code == 0
 
 
 def test_a_loader_of_which_nothing_is_known_is_named(tmp_path: Path, command: Command) -> None:

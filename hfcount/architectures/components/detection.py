@@ -174,7 +174,7 @@ class Levels(Record):
 
 def learned_places(c: Config) -> bool:
     """Whether the places in an image are learned, and not computed."""
-    return c.str("position_embedding_type", default="sine") == "learned"
+    return c.choice("position_embedding_type", ("sine", "learned"), "sine") == "learned"
 
 
 class LearnedQueries(Sizes):

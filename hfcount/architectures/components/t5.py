@@ -2,9 +2,12 @@
 
 from hfcount.architectures import keys
 from hfcount.architectures.layers import rms_norm
+from hfcount.mapper import Config
+from hfcount.mapper.accepted_values import shared
 from hfcount.spec import FeedForward, Layer, Layers, Mixer, Record
 from hfcount.spec.tree.indices import Indices
 from hfcount.spec.tree.nodes import Block, Linear, Tensor, block, obsolete
+from hfcount.text import shown
 
 
 class T5Layer(Record):
@@ -22,6 +25,27 @@ def t5_layers(count: int, mixer: Mixer, ffn: FeedForward, buckets: int, tables: 
     first = Indices.below(min(tables, count))
     later = Indices.below(count).difference(first)
     return tuple(keys.split((first, lambda: kind(buckets)), (later, lambda: kind(None))))
+
+
+def t5_gated(c: Config, usual: str) -> bool:
+    """Whether the networks are gated: feed_forward_proj is an activation, `usual` if absent, after `gated-` or alone.
+
+    Raises:
+        ConfigError: it, or dense_act_fn in its place, is none.
+    """
+    word = c.str("feed_forward_proj", default=usual)
+    *before, last = word.split("-")
+    named = c.str("dense_act_fn", default=None)
+    for key, given, right in (
+        ("feed_forward_proj", word, before in ([], ["gated"]) and (named or last in shared("activations"))),
+        ("dense_act_fn", named, named is None or named in shared("activations")),
+    ):
+        if not right:
+            text = f"{key} is {shown(given)}, but must be an activation" + (
+                ", alone or after gated-." if not named else "."
+            )
+            raise c.error("unknown-kind", text, key, observed=given)
+    return c.bool("is_gated_act", default=bool(before))
 
 
 def t5_layer(

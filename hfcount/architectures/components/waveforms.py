@@ -35,12 +35,18 @@ class Waveform(Record):
     num_conv_pos_embedding_groups: int
 
     @classmethod
-    def read(cls, c: Config) -> Self:
+    def read(cls, c: Config, each_normed: bool | None = None) -> Self:
         """Its sizes.
 
+        Args:
+            each_normed: what the class has, where it reads no feat_extract_norm.
+
         Raises:
-            ConfigError: conv_dim and conv_kernel do not agree, or the groups do not divide hidden_size.
+            ConfigError: conv_dim and conv_kernel do not agree, the groups do not divide hidden_size, or the norm is
+                of no known kind.
         """
+        if each_normed is None:
+            each_normed = c.choice("feat_extract_norm", ("group", "layer"), default="group") == "layer"
         widths, kernels = c.ints("conv_dim"), c.ints("conv_kernel")
         if not widths or len(widths) != len(kernels):
             text = f"conv_dim has {len(widths):,} entries and conv_kernel {len(kernels):,}."
@@ -55,7 +61,7 @@ class Waveform(Record):
             ),
             conv_bias=bias,
             masked=masks,
-            each_normed=c.str("feat_extract_norm", default="group") == "layer",
+            each_normed=each_normed,
             feat_proj_layer_norm=c.bool("feat_proj_layer_norm", default=True),
             num_conv_pos_embeddings=dim("w_p", c.int("num_conv_pos_embeddings")),
             num_conv_pos_embedding_groups=dim("g", groups),
@@ -110,8 +116,10 @@ class Waveform(Record):
 def masking(c: Config) -> bool:
     """Whether frames or features are masked in training."""
     usual = (("time", 0.05), ("feature", 0))
-    shares = [c.number(f"mask_{what}_prob", default=share, zero=True) for what, share in usual]
-    return any(shares) or c.family == "unispeech-sat"  # whose class has what stands for them in any case
+    shares = [c.number(f"mask_{what}_prob", default=share, below=True) for what, share in usual]
+    return (
+        any(share > 0 for share in shares) or c.family == "unispeech-sat"
+    )  # whose class has what stands for them in any case
 
 
 def waveform_layer(d: int, layer: Layer, narrow: int | None = None) -> Block:

@@ -14,7 +14,8 @@ _HEADS = ("ForCausalLM", *keys.ENCODER_HEADS, "ForPreTraining")
 
 def spec(c: Config) -> Spec:
     known = keys.encoder(c, heads=_HEADS, bias=c.bool("use_bias", default=True))
-    if known.causal or c.str("attention_type", default="block_sparse") != "block_sparse":
+    kind = c.choice("attention_type", ("block_sparse", "original_full"), "block_sparse")
+    if known.causal or kind != "block_sparse":
         return known
     # A token sees its own block of them, one on each side, the first, the last, and some at random.
     blocks = 5 + c.int("num_random_blocks", default=3, minimum=0)

@@ -19,6 +19,8 @@ class BigbirdPegasus(Sizes):
 
 def spec(c: Config) -> Spec[BigbirdPegasus]:
     known = keys.sequence_to_sequence(c, heads=_HEADS)
+    if known.head != "causal_lm":
+        c.choice("attention_type", ("block_sparse", "original_full"), "block_sparse")  # of the encoder
     return known.replace(tied=known.tied and known.head != "causal_lm").having(BigbirdPegasus.read(c))
 
 

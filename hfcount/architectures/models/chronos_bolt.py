@@ -2,7 +2,7 @@
 
 from hfcount.architectures import keys
 from hfcount.architectures.components.forecasts import Forecast, forecasts, residual
-from hfcount.architectures.components.t5 import t5_layer, t5_layers
+from hfcount.architectures.components.t5 import t5_gated, t5_layer, t5_layers
 from hfcount.architectures.layers import embedding, rms_norm, stack
 from hfcount.mapper import MAX_LAYERS, Config, Sizes, derived
 from hfcount.spec import GQA, Dense, Layers, Spec
@@ -23,8 +23,7 @@ def spec(c: Config) -> Spec[ChronosBolt]:
     d, heads = c.int("d_model", "hidden_size"), c.int("num_heads", "num_attention_heads")
     mixer = GQA(heads=heads, kv_heads=heads, head_dim=c.int("d_kv", "head_dim"))
     ffn, buckets = Dense(width=c.int("d_ff")), keys.dim("b", c.int("relative_attention_num_buckets"))
-    activation = c.str("feed_forward_proj", default="relu")
-    gated = c.bool("is_gated_act", default=activation.split("-")[0] == "gated")
+    gated = t5_gated(c, "relu")
     count = keys.layer_count(c, "num_layers", "num_hidden_layers")
 
     def layers(count: int) -> tuple[Layers, ...]:

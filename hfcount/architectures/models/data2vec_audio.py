@@ -28,7 +28,7 @@ def spec(c: Config) -> Spec[Data2VecAudio]:
     positions = keys.dim("N_p", c.int("num_conv_pos_embeddings", maximum=MAX_LAYERS))
     kernel = keys.dim("w_p", c.int("conv_pos_kernel_size"))
     layer = Layer(mixer=mixer, ffn=keys.dense(c, bias=True))
-    waveform = Waveform.read(c).replace(each_normed=True, num_conv_pos_embeddings=positions)
+    waveform = Waveform.read(c, each_normed=True).replace(num_conv_pos_embeddings=positions)
     body = speech(c, layer)
     sizes = Data2VecAudio(waveform=waveform, speech=body.own, positions=positions, conv_pos_kernel_size=kernel)
     return body.having(sizes)

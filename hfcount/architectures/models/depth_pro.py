@@ -39,7 +39,8 @@ def spec(c: Config) -> Spec[DepthPro]:
     between = c.ints("intermediate_feature_dims", default=(256, 256), least=1)
     counts = [c.length("scaled_images_ratios") or 3, c.length("intermediate_hook_ids") or 2]
     normed = c.bool("use_batch_norm_in_fusion_residual", default=False)
-    biased = c.bool("use_bias_in_fusion_residual", default=not normed)
+    key = "use_bias_in_fusion_residual"
+    biased = not normed if c.has(key) and not c.given(key) else c.bool(key, default=not normed)
     d = keys.dim("d_f", c.int("fusion_hidden_size"))
     steps, image = c.int("num_fov_head_layers", minimum=0, maximum=30), c.part("image_model_config")
     size = side // image.int("patch_size") if viewed else 1

@@ -41,6 +41,7 @@ class Efficientnet(Sizes):
 
 
 def spec(c: Config) -> Spec[Efficientnet]:
+    c.choice("pooling_type", ("mean", "max"), "mean")
     factor, step, least = c.number("width_coefficient"), c.int("depth_divisor"), 1
     deeper, squeezed = c.number("depth_coefficient"), c.number("squeeze_expansion_ratio")
 

@@ -59,11 +59,12 @@ def spec(c: Config) -> Spec[Hiera]:
     ratio, heads = c.number("mlp_ratio"), keys.each(c, "num_heads", count)
     layers = keys.stages(c, widths, [c.times("mlp_ratio", d) for d in widths], heads, indivisible="built", own=shown)
     places = [tree // step for tree, step in zip(image, stride, strict=False)]
-    pools = c.int("num_query_pool", minimum=0, maximum=count)
+    c.without_effect("num_query_pool")  # on what the encoder holds
     channels = keys.dim("C", c.int("num_channels"))
     d, known, decoder = widths[-1], dict(_HEADS), None
     if c.given("decoder_hidden_size"):
         known["ForPreTraining"] = "pretraining"
+        pools = c.int("num_query_pool", minimum=0, maximum=count)
         depth, narrow = c.int("decoder_depth", maximum=MAX_LAYERS), c.int("decoder_hidden_size")
         last = [side // step**pools for side, step in zip(places, query, strict=False)]
         final = [max(1, side // step**pools) for side, step in zip(unit, query, strict=False)]

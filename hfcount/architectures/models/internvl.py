@@ -50,7 +50,7 @@ class InternvlVision(Sizes):
 
 def vision_spec(c: Config) -> Spec[InternvlVision]:
     """InternVL's vision tower as transformers names it: a class token, a scale on each branch (arXiv:2504.10479)."""
-    sizes = InternvlVision.read(c, rms_norm=c.str("norm_type") == "rms_norm")
+    sizes = InternvlVision.read(c, rms_norm=c.choice("norm_type", ("layer_norm", "rms_norm")) == "rms_norm")
     return keys.tower(c, patches=keys.patches(c), positions=keys.squares(c) + 1).having(sizes)
 
 

@@ -3,6 +3,7 @@
 from hfcount.architectures import families, keys
 from hfcount.architectures.layers.composite import llava
 from hfcount.architectures.layers.conversions import LLAVA
+from hfcount.architectures.layers.convolution import conv
 from hfcount.mapper import Config, Sizes, derived, flag
 from hfcount.spec import Spec
 from hfcount.spec.tree.nodes import Block, Linear, Node, Tensor, block
@@ -14,9 +15,14 @@ SPELLINGS = {**LLAVA, r"^image_newline$": "model.image_newline"}
 
 
 class Llava(Sizes):
-    """Sizes specific to LLaVA; the outputs of `feature_layers` layers of its tower are taken together."""
+    """Sizes specific to LLaVA; the outputs of `feature_layers` layers of its tower are taken together.
+
+    Frames of a video are joined by a convolution of `pool_stride`, if that is not 0, to `pool_channels`.
+    """
 
     multimodal_projector_bias: bool = flag(absent=True)
+    pool_stride: int
+    pool_channels: int
     feature_layers: int = derived(lambda c: len(c.ints("vision_feature_layer", alone=True)) or 1)
 
 
@@ -24,9 +30,16 @@ def spec(c: Config) -> Spec[Llava]:
     heads = keys.named(("ForConditionalGeneration", "Model"))
     keys.head_of(c, heads)  # other classes have this type, too, and other keys
     text = families.part(c, "text_config")
-    towers = {"vision": families.part(c, "vision_config")}
-    sizes = Llava.read(c)
-    model = keys.composite(c, text, towers, heads=heads).having(sizes)
+    vision = families.part(c, "vision_config")
+    stride = channels = 0
+    if (
+        c.family == "llava_next_video"
+        and c.choice("spatial_pool_mode", ("average", "max", "conv"), "average") == "conv"
+    ):
+        stride = c.int("spatial_pool_stride", default=2)
+        channels = c.int("spatial_pool_out_channels", default=vision.hidden)
+    sizes = Llava.read(c, pool_stride=stride, pool_channels=channels)
+    model = keys.composite(c, text, {"vision": vision}, heads=heads).having(sizes)
     if c.family == "llava_next":  # the only one whose class does not take over what text_config says
         return model
     return model.replace(tied=keys.tied_anywhere(c, c.part("text_config")))
@@ -42,4 +55,7 @@ def blueprint(s: Spec[Llava]) -> Block:
     senses: dict[str, Node] = {"vision_tower": families.tower(s, "vision"), "multi_modal_projector": projector}
     if s.family != "llava":  # marks the end of a row of patches
         senses["image_newline"] = Tensor((s.hidden,), component="projector")
+    if stride := s.own.pool_stride:
+        pool = conv(s.part("vision").hidden, s.own.pool_channels, stride, bias=True)
+        senses["vision_resampler"] = block("projector", pool=pool)
     return llava(s, families.base(s), **senses)

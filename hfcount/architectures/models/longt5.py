@@ -1,7 +1,7 @@
 """LongT5: T5 whose encoder attends to what is near, and perhaps to means of the rest (arXiv:2112.07916)."""
 
 from hfcount.architectures import keys
-from hfcount.architectures.components.t5 import T5Layer, t5_layer, t5_layers
+from hfcount.architectures.components.t5 import T5Layer, t5_gated, t5_layer, t5_layers
 from hfcount.architectures.layers import embedding, lm_head, rms_norm, stack
 from hfcount.mapper import MAX_LAYERS, Config, Sizes
 from hfcount.spec import GQA, Dense, Layer, Layers, Spec
@@ -36,10 +36,9 @@ def spec(c: Config) -> Spec[LongT5]:
     layers = t5_layers(decoding, mixer, ffn, buckets)
     model = keys.decoder_spec(c, layers, heads=_HEADS, layer_count=decoding, hidden=d, parts=parts)
     alone = model.head == "encoder"
-    activation = c.str("feed_forward_proj", default="relu")
     sizes = LongT5.read(
         c,
-        gated=c.bool("is_gated_act", default=activation.split("-")[0] == "gated"),
+        gated=t5_gated(c, "relu"),
         far=kind == "transient-global",
         crossed=alone and c.bool("is_decoder", default=False),
     )

@@ -45,6 +45,7 @@ class Mobilebert(Sizes):
 
 def spec(c: Config) -> Spec[Mobilebert]:
     d, rows = c.int("hidden_size"), c.int("max_position_embeddings")
+    c.choice("normalization_type", ("layer_norm", "no_norm"), "no_norm")
     sizes = Mobilebert.read(c)
     mixer = keys.multi_head(c, sizes.inner, c.int("num_attention_heads"), indivisible="built")
     layer, heads = Layer(mixer=mixer, ffn=keys.dense(c, bias=True)), (*_HEADS, *_MORE)

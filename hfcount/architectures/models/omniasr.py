@@ -26,7 +26,7 @@ def blueprint(s: Spec) -> Block:
 
 def audio_spec(c: Config) -> Spec[Waveform]:
     """Omnilingual ASR's encoder: wav2vec 2.0's with a norm behind each convolution and behind the layers."""
-    d, waveform = c.int("hidden_size"), Waveform.read(c).replace(each_normed=True)
+    d, waveform = c.int("hidden_size"), Waveform.read(c, each_normed=True)
     mixer = keys.multi_head(c, d, c.int("num_attention_heads"))
     layers = keys.uniform(Layer(mixer=mixer, ffn=keys.dense(c, bias=True)), keys.layer_count(c))
     return keys.encoding(c, layers, hidden=d).having(waveform)

@@ -42,6 +42,7 @@ def spec(c: Config) -> Spec[Patchtst]:
         c.bool("bias", default=True),
         c.choice("norm_type", _NORMS, "batchnorm"),
     )
+    c.choice("positional_encoding_type", ("random", "sincos"), "sincos")
     side = keys.dim("P", c.int("patch_length", default=1))
     sizes = Patchtst.read(
         c,

@@ -50,7 +50,7 @@ def spec(c: Config) -> Spec[Perceiver]:
         d_model=vision_width,
         qk_channels=query,
         v_channels=value,
-        by_query=c.str("cross_attention_shape_for_attention", default="kv") == "q",
+        by_query=not query and c.choice("cross_attention_shape_for_attention", ("q", "kv"), "kv") == "q",
         way=next((number for number, way in enumerate(_IMAGES) if architecture.endswith(way)), 0),
         dimensions=c.length("train_size") or 0,
     )

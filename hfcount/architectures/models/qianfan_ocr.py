@@ -76,7 +76,9 @@ class QianfanOcrVision(Sizes):
 
 def vision_spec(c: Config) -> Spec[QianfanOcrVision]:
     """Qianfan-OCR's vision tower: InternViT, under its own names within the whole model (arXiv:2603.13398)."""
-    sizes = QianfanOcrVision.read(c, rms_norm=c.str("norm_type") == "rms_norm", within=c.nested)
+    sizes = QianfanOcrVision.read(
+        c, rms_norm=c.choice("norm_type", ("layer_norm", "rms_norm")) == "rms_norm", within=c.nested
+    )
     return keys.tower(c, patches=keys.patches(c), positions=keys.squares(c) + 1).having(sizes)
 
 

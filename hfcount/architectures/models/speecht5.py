@@ -29,7 +29,7 @@ _HEADS = keys.named(
 
 
 class SpeechT5(Sizes):
-    waveform: Waveform = part(Waveform)
+    waveform: Waveform | None
     distances: int = size("n_r", "encoder_max_relative_position")
     num_mel_bins: int = count("b")
     prenet_units: int = count("d_p", "speech_decoder_prenet_units")
@@ -40,8 +40,9 @@ class SpeechT5(Sizes):
 
 
 def spec(c: Config) -> Spec[SpeechT5]:
-    sizes = SpeechT5.read(c)
-    return keys.sequence_to_sequence(c, heads=_HEADS, positions=None).having(sizes)
+    model = keys.sequence_to_sequence(c, heads=_HEADS, positions=None)
+    heard = Waveform.read(c) if model.head.startswith("speech_to") else None
+    return model.having(SpeechT5.read(c, waveform=heard))
 
 
 def blueprint(s: Spec[SpeechT5]) -> Block:
@@ -60,7 +61,7 @@ def blueprint(s: Spec[SpeechT5]) -> Block:
     words = block(embed_tokens=embedding(s.vocab, d))
     if s.head == "base":
         return block(encoder=encoder, decoder=decoder)
-    heard = _heard(d, s.own.waveform) if s.head.startswith("speech_to") else altered(words, encode_positions=scale)
+    heard = _heard(d, s.own.waveform) if s.own.waveform else altered(words, encode_positions=scale)
     message = words if s.head == "speech_to_text" else altered(_said(d, s.own), encode_positions=scale)
     body = block(encoder=altered(encoder, prenet=heard), decoder=altered(decoder, prenet=message))
     head = block(lm_head=lm_head(s, f"{prefix}decoder.prenet.embed_tokens.weight"))

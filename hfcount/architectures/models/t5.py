@@ -1,7 +1,7 @@
 """T5, its version 1.1 with gated networks, mT5, and umT5, whose layers have a table each (arXiv:1910.10683)."""
 
 from hfcount.architectures import keys
-from hfcount.architectures.components.t5 import t5_layer, t5_layers
+from hfcount.architectures.components.t5 import t5_gated, t5_layer, t5_layers
 from hfcount.architectures.layers import embedding, layer_norm, lm_head, stack
 from hfcount.architectures.layers.classic import classifier
 from hfcount.architectures.layers.encoders import dense_classifier
@@ -31,8 +31,7 @@ def spec(c: Config) -> Spec[T5]:
     d, heads = c.int("d_model", "hidden_size"), c.int("num_heads", "num_attention_heads")
     mixer = GQA(heads=heads, kv_heads=heads, head_dim=c.int("d_kv", "head_dim"))
     ffn, buckets = Dense(width=c.int("d_ff")), keys.dim("b", c.int("relative_attention_num_buckets"))
-    activation = c.str("feed_forward_proj", default="relu" if c.family == "t5" else "gated-gelu")
-    gated = c.bool("is_gated_act", default=activation.split("-")[0] == "gated")
+    gated = t5_gated(c, "relu" if c.family == "t5" else "gated-gelu")
     count = keys.layer_count(c, "num_layers", "num_hidden_layers")
     tables = MAX_LAYERS if c.family == "umt5" else 1
 

@@ -54,19 +54,21 @@ def spec(c: Config) -> Spec[TimeSeriesTransformer]:
     ahead = c.int("prediction_length")
     lags = c.length("lags_sequence")
     features += numbers * (7 if lags is None else lags)
+    places = c.int("context_length", default=ahead) + ahead
+    model = keys.sequence_to_sequence(c, heads=_HEADS, vocab=0, positions=places)
+    if predicts := model.head != "base":
+        c.choice("loss", ("nll",), "nll")
     sizes = TimeSeriesTransformer.read(
         c,
         input_size=keys.dim("n_i", numbers),
         features=keys.dim("d_i", c.int("feature_size", default=features)),
-        parameters=distribution_parameters(c),
+        parameters=distribution_parameters(c) if predicts else 0,
         distil=c.family == "informer" and c.bool("distil", default=True),
         categories=tuple(
             Category(rows=keys.dim(f"n_{place}", rows), width=keys.dim(f"d_{place}", width))
             for place, (rows, width) in enumerate(zip(cardinality, widths, strict=True))
         ),
     )
-    places = c.int("context_length", default=ahead) + ahead
-    model = keys.sequence_to_sequence(c, heads=_HEADS, vocab=0, positions=places)
     return model.replace(causal=False, tied=False).having(sizes)
 
 

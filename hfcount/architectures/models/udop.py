@@ -1,7 +1,7 @@
 """UDOP: T5 that reads a page's words, places and patches (arXiv:2212.02623)."""
 
 from hfcount.architectures import keys
-from hfcount.architectures.components.t5 import t5_layer, t5_layers
+from hfcount.architectures.components.t5 import t5_gated, t5_layer, t5_layers
 from hfcount.architectures.layers import embedding, layer_norm, lm_head, stack
 from hfcount.architectures.layers.vision import patch_convolution
 from hfcount.mapper import MAX_LAYERS, Config, Sizes, derived, size
@@ -18,15 +18,11 @@ _KINDS = {"1d", "horizontal", "vertical"}
 class Udop(Sizes):
     """Sizes specific to UDOP; `places` are those on a page, and `biases` how many tables of distances there are."""
 
-    gated: bool = derived(lambda c: c.bool("is_gated_act", default=_activation(c).split("-")[0] == "gated"))
+    gated: bool = derived(lambda c: t5_gated(c, "relu"))
     places: int = size("n_2", "max_2d_position_embeddings")
     heads: int
     buckets: int
     biases: int
-
-
-def _activation(c: Config) -> str:
-    return c.str("feed_forward_proj", default="relu")
 
 
 def spec(c: Config) -> Spec[Udop]:

@@ -26,6 +26,20 @@ from hfcount.verifier.loaders.labels import PEFT
 _MANY = 1_000_000  # tensors of an adapter
 _EMBEDDINGS = ("embed_tokens", "lm_head")
 _TOKENS = "token_adapter.trainable_tokens_delta"
+# What each method puts into every module besides what it stores there (peft 0.21, tuners/*/layer.py).
+_FURTHER = {
+    "LORA": "lora_dropout lora_embedding_A lora_embedding_B lora_magnitude_vector",
+    "ADALORA": "lora_dropout lora_embedding_A lora_embedding_B lora_magnitude_vector ranknum",
+    "LOHA": "hada_t1 hada_t2",
+    "LOKR": "lokr_w1 lokr_w1_a lokr_w1_b lokr_w2 lokr_w2_a lokr_w2_b lokr_t2",
+    "VERA": "vera_dropout",
+    "OFT": "oft_dropout oft_embedding_R",
+    "VBLORA": "vblora_dropout",
+    "BOFT": "boft_dropout",
+    "MISS": "miss_dropout",
+    "HIRA": "hira_dropout hira_embedding_A hira_embedding_B",
+    "DELORA": "delora_dropout",
+}
 _HEADS = {"SEQ_CLS": ("classifier", "score"), "TOKEN_CLS": ("classifier", "score"), "QUESTION_ANS": ("qa_outputs",)}
 
 
@@ -84,6 +98,7 @@ def expect(settings: Settings, modules: Sequence[ModuleSet], rewrite: Rewrite | 
     work = _Work(settings, method, modules, everything, patterns, Ranks(settings, patterns))
     work.adapt(chosen)
     if method.saves:
+        work.check_saved()
         saved(settings, modules, work.expected)
     work.tokens(vocab)
     work.ties(chosen)
@@ -115,6 +130,7 @@ class _Work:
     patterns: Patterns
     ranks: Ranks
     expected: ExpectedAdapter = field(default_factory=ExpectedAdapter)
+    within: set[str] = field(default_factory=set)  # the paths of what the method puts into modules
 
     def adapt(self, chosen: ChosenModules) -> None:
         """The tensors of the method itself."""
@@ -132,6 +148,7 @@ class _Work:
         if self.method.shared:
             shared = self.method.shared(adapted, self.settings)
             self.expected.shared.update({f"base_model.{name}": shape for name, shape in shared.items()})
+            self.within.update(name.partition(".")[0] for name in shared)
         if not self.expected.adapted:
             raise Refused(_nothing(self.settings))
 
@@ -154,10 +171,27 @@ class _Work:
         self.expected.adapted += 1
         self.expected.ranks[path] = rank
         self.expected.at_rank[path] = at_rank
+        inside = {end.partition(".")[0] for end in shapes} | {
+            "base_layer",
+            *_FURTHER.get(self.settings.method, "").split(),
+        }
+        self.within.update(f"{path}.{name}" for name in inside)
         self.expected.tensors.update({f"{path}.{end}": shape for end, shape in shapes.items()})
         if len(self.expected.tensors) > _MANY:
             raise Unread(f"the settings name more than {_MANY:,} tensors")
         return shapes
+
+    def check_saved(self) -> None:
+        """Refuses names of modules to store that end what the method itself has put into modules.
+
+        PEFT looks for them when these are there (peft 0.21, utils/other.py: _set_trainable).
+        """
+        for name in self.settings.saved:
+            if own := min((path for path in self.within if path.endswith(name)), default=""):
+                raise Refused(
+                    f"modules_to_save names {printable(name, 60)}, which {printable(own)} ends with, and that is of the"
+                    f" adapter itself: {PEFT} refuses that"
+                )
 
     def _add_parameter(self, parameter: Parameter) -> None:
         shape, path = parameter.shape, f"{parameter.path}.{parameter.inside}".removesuffix(".")

@@ -72,10 +72,13 @@ def check(header: GgufHeader, size: int | None = None) -> list[Remark]:
 
 
 def _check_projector(header: GgufHeader) -> Iterator[Remark]:
-    """Keys without which llama.cpp loads no projector, whatever its type.
+    """A type whose tensors are not known, and keys without which llama.cpp loads no projector, whatever its type.
 
     Source: llama.cpp, tools/mtmd/clip.cpp (`clip_model_loader`, `load_hparams`).
     """
+    known = table().layers.get(architecture(header))
+    if known is None or not known.known:
+        yield Remark("architecture-unknown", "unverified", {"architecture": architecture(header)})
     kinds = [kind for kind in ("vision", "audio") if header.metadata.get(f"clip.has_{kind}_encoder") is True]
     if not kinds:
         says = (

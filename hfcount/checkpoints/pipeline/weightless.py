@@ -8,6 +8,7 @@ from hfcount.checkpoints.pipeline.schedulers import refused_values
 from hfcount.checkpoints.pipeline.signatures import padding
 from hfcount.errors import DocumentError, FetchError
 from hfcount.fetcher import tokens
+from hfcount.fetcher.interface import TOKENIZER_SETTINGS
 from hfcount.fetcher.location import Place
 from hfcount.formats.json import Document, parse_object
 from hfcount.formats.model_index import Entry
@@ -85,9 +86,13 @@ def endless(words: Words, pipeline: str) -> Iterator[Finding]:
     if words.entry.name in padding(pipeline) and readable and lacks:
         from hfcount.verifier.rules.hf823_tokenizer_length_missing import TokenizerLengthMissing
 
-        file = f"{words.entry.name}/{tokens.SETTINGS}"
+        file = f"{words.entry.name}/{TOKENIZER_SETTINGS}"
         yield TokenizerLengthMissing(
-            kind=pipeline, part=words.entry.name, key=tokens.LENGTHS[0], file=file, there=tokens.SETTINGS in words.names
+            kind=pipeline,
+            part=words.entry.name,
+            key=tokens.LENGTHS[0],
+            file=file,
+            there=TOKENIZER_SETTINGS in words.names,
         )
 
 

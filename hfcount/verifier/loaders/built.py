@@ -9,6 +9,7 @@ from hfcount.mapper.class_defaults import declared
 from hfcount.mapper.refusals import is_refused_by_type
 from hfcount.mapper.untyped import shape_of, tried
 from hfcount.text import shown
+from hfcount.verifier.loaders.config_values import without_activations
 
 Part = tuple[str, Mapping[str, Any], str]
 """A config or one nested in it: its path, what it says, and its model_type."""
@@ -63,18 +64,20 @@ def is_taken(version: str, parts: Iterable[Part], key: str) -> bool | None:
 
 def _takes(version: str, kind: str, name: str, value: Any) -> bool | None:
     before, known = built_values(kind, version), declared(kind)
-    canonical, shape = known.names.get(name, name), shape_of(value)
-    usual, accepted = known.keys.get(canonical, {}), accepted_values(kind)
+    canonical, accepted = known.names.get(name, name), accepted_values(kind)
+    shape = shape_of(value, accepted is not None and canonical in accepted.dropouts)
     if name in _FREE and version.startswith("4."):
         return True
-    share = accepted is not None and canonical in accepted.dropouts and type(value) in (int, float)
-    if before is None or canonical in before.mixed.get(shape, ()) or (share and not 0 <= value <= 1):
+    if before is None or canonical in before.mixed.get(shape, ()):
         return None
     if canonical in before.taken.get(shape, ()):
         return True
-    if name in _UNTRIED | _FREE or (value is None and usual is False):  # null is as good as false
+    if name in _UNTRIED | _FREE:
         return None
-    return False if shape in tried(usual) else None
+    if accepted and name in accepted.activations and shape == "word":
+        return before.takes("word", canonical)
+    types = accepted.types.get(name, accepted.types.get(f"_{name}", "")) if accepted else ""
+    return False if types and shape in tried(types) else None
 
 
 def _refuses(built: BuiltValues, kind: str, values: Mapping[str, Any], name: str, own: bool) -> bool:
@@ -94,6 +97,18 @@ def refusals(version: str, newest: str, parts: Iterable[Part]) -> Iterator[str]:
         known = declared(kind)
         for key, other, size in before.undivided(values, known.keys):
             yield f"refuses {at}{key}, which does not divide {at}{other}, {size:,}"
+        yield from _without_activation(version, before, (at, values, kind))
         for name, value in values.items():
             if now and _refuses(before, kind, values, name, False) and not _refuses(now, kind, values, name, False):
                 yield f"refuses {at}{name}, which is {shown(value)}"
+
+
+def _without_activation(version: str, before: BuiltValues, part: Part) -> Iterator[str]:
+    """Activations that a version does not have, and a model is built with."""
+    at, values, kind = part
+    accepted, known = accepted_values(kind), declared(kind)
+    for name in sorted(accepted.activations & values.keys()) if accepted else ():
+        word = values[name]
+        named = isinstance(word, str) and word in without_activations(version)
+        if named and not before.takes("word", known.names.get(name, name)):
+            yield f"has no activation {shown(word)}, which {at}{name} names"

@@ -36,6 +36,11 @@ def with_pruning(version: str) -> frozenset[str]:
     return _recorded(version, "prune")
 
 
+def without_activations(version: str) -> frozenset[str]:
+    """The activations that the newest version has, and this one has not."""
+    return _recorded(version, "no_activation")
+
+
 def without_kernel(version: str, kernel: str) -> frozenset[str]:
     """The types that refuse a kind of kernel of attention in a version: `no_sdpa`, `no_flash` or `no_flex`."""
     return _recorded(version, kernel)

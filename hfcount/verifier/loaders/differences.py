@@ -156,9 +156,23 @@ def _of_config(recorded: Facts, values: Mapping[str, Any], at: str, checkpoint: 
             yield "refuses", f"refuses {at}{key}: null", ()
     for size in recorded.sizes:
         other = _other_size(values, size)
-        # A class that does without that part takes either size.
-        if other is not None and lays_out_another(checkpoint, f"{at}{size.written}", other):
+        # A class that does without that part takes either size, and who saved the weights may have read it so.
+        place, stored = f"{at}{size.written}", (finding.changes for finding in checkpoint.findings)
+        if other is None or any(changes == {place: other} for changes in stored):
+            continue
+        if lays_out_another(checkpoint, place, other):
             yield "refuses", f"does not read {at}{size.written}, and takes {other} for {at}{size.read}", ()
+
+
+def is_size_that_is_read(version: str, checkpoint: Checkpoint, changes: Mapping[str, Any]) -> bool:
+    """Whether a version takes a size for another than the config says, with which all that is stored agrees."""
+    for at, part, kind in configs(checkpoint.values, checkpoint.kind) if len(changes) == 1 else ():
+        recorded = facts(version, kind)
+        for size in recorded.sizes if recorded else ():
+            other = _other_size(part, size)
+            if other is not None and changes == {f"{at}{size.written}": other}:
+                return True
+    return False
 
 
 def _of_named_weights(checkpoint: Checkpoint) -> str:

@@ -12,7 +12,7 @@ from hfcount.mapper.rotary_tables import kindless, rotary_tables
 from hfcount.verifier.finding import Finding
 from hfcount.verifier.loaders import built, heads
 from hfcount.verifier.loaders.by_findings import by_findings, errors_of
-from hfcount.verifier.loaders.differences import configs, differences
+from hfcount.verifier.loaders.differences import configs, differences, is_size_that_is_read
 from hfcount.verifier.loaders.facts import LIBRARY, Facts, facts, versions
 from hfcount.verifier.loaders.loader import Basis, Checkpoint, Loader, Reading
 
@@ -233,6 +233,8 @@ def _is_taken(version: str, recorded: Facts, checkpoint: Checkpoint, finding: Fi
         return True
     if finding.code == "HF006":  # no version reads a file that the index does not name, or beside model.safetensors
         return getattr(finding, "kind", "needed") != "needed"
+    if finding.changes and is_size_that_is_read(version, checkpoint, finding.changes):
+        return True
     if finding.code == "HF104" and version != versions()[-1]:
         return _is_unpadded(version, checkpoint, finding)
     if finding.codes == _OF_INDEX and not getattr(finding, "gone", True):
@@ -262,7 +264,13 @@ def _is_taken_by_4(version: str, recorded: Facts, checkpoint: Checkpoint, findin
     if finding.code == "HF110":
         key = finding.key or ""
         of_part = key.endswith(_OF_PART)  # it reads that of the whole alone (4.57.1, modeling_utils.py)
+        if key.rpartition(".")[2] == TIE:  # which is read by its truth
+            return checkpoint.blueprint is not None
         return of_part or _is_new(key) or _is_beside(key) or _is_unread(version, checkpoint, key)
+    if finding.code == "HF201" and finding.tensors:  # what it ties, and so does not save
+        name = checkpoint.class_name
+        if all(recorded.is_omitted(tensor, name) for tensor in finding.tensors):
+            return True
     names = {leaf.name for leaf in heads.over_vocabulary(checkpoint)}
     only_heads = bool(finding.tensors) and names.issuperset(finding.tensors)
     return finding.code == "HF201" and only_heads and bool(heads.is_tied(recorded, checkpoint))

@@ -132,7 +132,7 @@ def _other(value: Any, taken: Any, usual: Any) -> bool:
             return False
     if isinstance(value, list) and isinstance(taken, list):
         return bool(taken) and any(word != taken[at % len(taken)] for at, word in enumerate(value))
-    if isinstance(value, str) and any({value, taken} <= words for words in _SYNONYMS):
+    if isinstance(value, str) and isinstance(taken, str) and any({value, taken} <= words for words in _SYNONYMS):
         return False
     return bool(value != taken and (value or taken))
 
