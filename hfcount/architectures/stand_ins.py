@@ -14,7 +14,7 @@ that stands at the number of the first brace.
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from math import prod
@@ -60,6 +60,7 @@ class StandIn(Record):
         names: further names of keys, by path.
         defaults: what an absent key means, by path, of the keys that bear on tensors.
         unprobed: the paths of keys that mean something else where the nested config that lacks them is given.
+        nulls: the paths of those that are then as if they were null.
         declared: the paths of all further keys that the class has, between blanks.
         spans: the least and the greatest number that was probed, by path.
         states: all states that were probed, by path; of keys that bear on no tensor, too.
@@ -76,6 +77,7 @@ class StandIn(Record):
     names: Mapping[str, str]
     defaults: Mapping[str, Any]
     unprobed: Sequence[str] = ()
+    nulls: Sequence[str] = ()
     declared: str
     spans: Mapping[str, Sequence[float]]
     states: Mapping[str, str]
@@ -473,12 +475,13 @@ def read(known: StandIn, values: Mapping[str, Any]) -> Reading:
                 f"{name} stands there twice, {json.dumps(given[name])} and {json.dumps(value)}: that was not probed"
             )
         given[name] = value
+    given = {**dict.fromkeys(absent(known.nulls, values)), **given}
     for key, value in given.items():
         states = known.states.get(key)
         if states is not None and not _was_probed(value, states.split("|")):
             raise Unprobed(f"{key} = {json.dumps(value)} was not probed")
-    for path in known.unprobed:
-        if path not in given and _is_given(values, path.split(".")[:-1]):
+    for path in absent(known.unprobed, values):
+        if path not in given:
             raise Unprobed(f"{path} is absent from a nested config, which was not probed")
     reading = Reading(known, {**known.defaults, **given})
     for path, number in known.lengths.items():
@@ -490,8 +493,12 @@ def read(known: StandIn, values: Mapping[str, Any]) -> Reading:
     return reading
 
 
-def _is_given(values: Any, keys: Sequence[str]) -> bool:
-    """Whether a config holds another one at these keys."""
-    for key in keys:
-        values = values.get(key) if isinstance(values, Mapping) else None
-    return isinstance(values, Mapping)
+def absent(paths: Iterable[str], values: Any) -> list[str]:
+    """The paths of keys that a config lacks whose nested config it has."""
+    return [path for path in paths if _is_without(values, *path.rpartition(".")[::2])]
+
+
+def _is_without(values: Any, part: str, key: str) -> bool:
+    for name in part.split("."):
+        values = values.get(name) if isinstance(values, Mapping) else None
+    return isinstance(values, Mapping) and key not in values

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from distinct import LAYERS
 from standin_fits import number
 
-from hfcount.architectures.stand_ins import flattened
+from hfcount.architectures.stand_ins import absent, flattened
 from hfcount.blueprints.derive_transformers import module_limit, saved_nodes
 from hfcount.spec.tree.nodes import Tensor, Tied
 
@@ -61,6 +61,7 @@ class Builder:
     Attributes:
         defaults: what the class declares, and what it makes of nested configs.
         unprobed: the paths of keys that mean something else where the nested config that lacks them is given.
+        nulls: those of keys that are then as if they were null.
         set_beside: the paths of undeclared attributes that a configuration object sets of itself; a config that has one
             overrides it.
     """
@@ -90,6 +91,8 @@ class Builder:
         usual = self._usual_config(example)
         self.defaults = {**self._declared(usual, self.config_class, ""), "num_labels": 2}
         self._settle_names()
+        self._settle_parts()
+        self.nulls: list[str] = []
         self.unprobed = sorted(self._unprobed())
 
     def _usual_config(self, example: Mapping[str, Any] | None) -> Any:
@@ -109,7 +112,8 @@ class Builder:
             given = self.settings(with_value({}, part, {"model_type": model_type} if model_type else {}))
             for path, value in given.taken.items() if given and usual else ():
                 if path.startswith(f"{part}.") and path in self.types and usual.taken.get(path) != value:
-                    found.add(path)
+                    as_null = self.settings(with_value(given.values, path, None)) if given else None
+                    (found.add if not as_null or not given or as_null.taken != given.taken else self.nulls.append)(path)
         return found
 
     def _declared(self, config: Any, kind: Any, path: str) -> Json:
@@ -136,6 +140,13 @@ class Builder:
             self.types[f"{path}{name}"] = type(getattr(config, name)).__name__
         return json.loads(json.dumps(found, default=str))  # type: ignore[no-any-return]  # an object stays one
 
+    def _settle_parts(self) -> None:
+        """Takes as defaults of nested configs what the class around them sets, where they would make something else."""
+        usual, alone = self.settings({}), self.settings(self.defaults)
+        for path, value in list(flattened(self.defaults, self.parts)) if usual and alone else ():
+            if usual and alone and "." in path and value is None and usual.taken.get(path) != alone.taken.get(path):
+                self.defaults = with_value(self.defaults, path, usual.taken[path])
+
     def _settle_names(self) -> None:
         """Keeps of further names of keys that the class declares as well those that do set the key, and them alone."""
         for path, key in list(self.names.items()):
@@ -158,7 +169,8 @@ class Builder:
 
     def given(self, values: Json) -> Json:
         """The keys of a config by path, with defaults where they are absent."""
-        return {**dict(flattened(self.defaults, self.parts)), **dict(flattened(values, self.parts))}
+        nulls = dict.fromkeys(absent(self.nulls, values))
+        return {**dict(flattened(self.defaults, self.parts)), **nulls, **dict(flattened(values, self.parts))}
 
     def probe(self, values: Json) -> Probe | None:
         """What is built of a config; None if that is refused."""
@@ -433,6 +445,8 @@ class Variants:
         for path, value in list(flattened(values, self.builder.parts)):
             tried = _FEW_EXPERTS if _EXPERTS.search(path) else _FEW_LAYERS if LAYERS.search(path) else ()
             tried = _FEW_IN_STAGES if _STAGES.search(path) else tried
+            if isinstance(value_at(values, f"{path.rpartition('.')[0]}.out_features"), list):
+                continue  # these name layers
             for few in tried if type(value) is int and value > min(tried, default=value) else ():
                 smaller = with_value(values, path, few)
                 if few < value and takes(smaller):
@@ -478,6 +492,8 @@ class Variants:
         """What a key may hold in place of what it holds."""
         now = value_at(self.base, path)
         kind = self.builder.types.get(path, "")
+        if path in self.builder.nulls and now is not None:
+            return [None, *self._lists(path, now)] if isinstance(now, list) else [None]
         if isinstance(now, bool):
             return [not now]
         if isinstance(now, int | float):

@@ -552,6 +552,7 @@ class Recorder:
                 used,
             ),
             unprobed=[path for path in self.builder.unprobed if path in used],
+            nulls=[path for path in self.builder.nulls if path in used],
             computed=computed,
             lengths={path: number for path, number in self.variants.lengths.items() if path in used},
             rows=made,
