@@ -52,6 +52,23 @@ def test_no_expression_is_made_up() -> None:
     assert expression_of(columns, [17, 3, 99, 41, 5, 60, 7, 81, 23, 12, 350, 2]) is None
 
 
+@pytest.mark.parametrize(
+    ("formula", "expression"), [("width * rank", "width*rank"), ("width // heads", "width//heads")]
+)
+def test_an_expression_holds_for_sizes_of_0_too(formula: str, expression: str) -> None:
+    probes = [*_RANDOM, (0, 4, 3, 16)]
+    columns = {key: np.array(values, dtype=float) for key, values in zip(KEYS, zip(*probes, strict=True), strict=True)}
+    targets = [eval(formula, dict(zip(KEYS, values, strict=True))) for values in probes]
+    assert expression_of(columns, targets) == expression
+
+
+def test_no_expression_takes_a_fraction_of_what_was_rounded_down() -> None:
+    widths = [9, 13, 22, 35, 47, 61]
+    columns = {"width": np.array(widths, dtype=float)}
+    assert expression_of(columns, [width // 2 * 2 for width in widths]) == "2*width//2"
+    assert expression_of({"width": np.array([8.0, 24, 40, 56])}, [3, 9, 15, 21]) == "3*width/8"
+
+
 @pytest.mark.parametrize("factor", [4_000_000, 12_345])
 def test_a_number_that_no_code_has_is_before_no_key(factor: int) -> None:
     columns = {"epsilon": np.array([1e-5, 2e-5, 4e-5, 8e-5, 16e-5])}
@@ -158,6 +175,33 @@ def test_the_end_of_a_range_is_that_of_names_that_begin_alike() -> None:
     few = [sample(("|#:#", (0, layers)), act="prelu", decoder=layers, encoder=layers) for layers in (2, 3, 5, 8)]
     assert learner.decide(few, ("encoder.{}.act.weight", "parameter")).decision == "|0:encoder"
     assert learner.decide(few, ("other.{}.act.weight", "parameter")).decision == "|0:decoder"
+
+
+def test_a_rule_ends_at_the_number_from_which_on_none_holds() -> None:
+    """Of the greater of two sizes the rule for the usual ones is known."""
+    odd = itertools.cycle((101, 77, 303, 59, 211))
+    samples = [
+        sample(("#|", (2 * width if least < 40 else next(odd),)), width=width, least=least, mode=mode)
+        for width, mode, least in itertools.product((3, 5, 8, 21, 22, 30, 41), "xy", (1, 4, 8, 24, 40))
+        if mode == "y" or least < 24
+    ]
+    decision = ["least<=>24", {"<": "2*width|", "=": "2*width|", ">": "?"}]
+    assert Learner(["width", "least"], ["mode"]).decide(samples, "x").decision == decision
+
+
+@pytest.mark.parametrize(
+    ("probed", "decision"),
+    [
+        ((1, 2, 3, 4, 5, 6, 7), ["many<=>4", {"<": None, "=": "width|", ">": "width|"}]),
+        ((1, 2, 3, 5, 6, 7, 8), ["many<=>5", {"<": "?", "=": "width|", ">": "width|"}]),  # of 4 nothing is known
+    ],
+)
+def test_there_is_nothing_up_to_a_number_that_was_probed(probed: Any, decision: Any) -> None:
+    samples = [
+        sample(("#|", (width,)) if many > 3 else None, width=width, many=many)
+        for width, many in itertools.product((3, 5, 8, 21), probed)
+    ]
+    assert Learner(["width", "many"], []).decide(samples, "x").decision == decision
 
 
 def test_too_few_probes_tell_nothing() -> None:

@@ -445,6 +445,8 @@ def _ruled(name: str, kind: str, rule: str, values: Any) -> RecordedRow:
     shape = tuple(evaluated(extent, values.get) for extent in filter(None, extents.split(",")))
     if any(size < 0 for size in shape):
         raise Unprobed(f"{name} would have a size below 0")
+    if kind.startswith("tied") and 0 in shape:  # it may be saved beside what it is tied to: it shares no bytes
+        raise Unprobed(f"{name} is tied and has no elements, which was not probed")
     return RecordedRow(name, kind, shape, tuple(_numbers(place, values) for place in filter(None, ends.split(";"))))
 
 

@@ -120,6 +120,51 @@ def test_a_key_that_means_something_else_within_a_nested_config_is_not_answered_
         read(nested, {"inner": {}})
 
 
+def test_a_key_that_is_null_within_a_nested_config_that_lacks_it_is_answered_so() -> None:
+    nested = KNOWN.replace(
+        parts=("inner",),
+        defaults={"inner.width": 8},
+        nulls=["inner.width"],
+        states={"inner.width": "+|null"},
+        rows=[("table.weight", "parameter", ["inner.width", {"+": "inner.width|", "null": "2|"}])],
+    )
+    widths: list[Json] = [{}, {"inner": {"width": 4}}, {"inner": {}}]
+    assert [[row.shape for row in rows(read(nested, values))] for values in widths] == [[(8,)], [(4,)], [(2,)]]
+
+
+def test_a_list_of_another_length_than_its_number_is_not_answered() -> None:
+    known = KNOWN.replace(lengths={"kinds": "depth"})
+    assert list(rows(read(known, {"kinds": ["a", "b", "b"]})))
+    for values in ({"kinds": ["a", "b"]}, {"kinds": ["a", "b", "b"], "n_layer": 2}):
+        with pytest.raises(Unprobed, match=r"kinds has \d entries beside depth = \d: that was not probed"):
+            read(known, values)
+
+
+def test_what_is_tied_and_has_no_elements_is_not_answered() -> None:
+    """It shares no bytes with what it is tied to, and may be saved beside it."""
+    known = KNOWN.replace(rows=[("head.weight", "tied table.weight", "width|")], states={})
+    assert [row.shape for row in rows(read(known, {"width": 4}))] == [(4,)]
+    with pytest.raises(Unprobed, match=r"head\.weight is tied and has no elements"):
+        list(rows(read(known, {"width": 0})))
+
+
+def test_the_product_with_a_fraction_is_answered_where_it_is_whole_as_a_machine_multiplies() -> None:
+    assert evaluated("width*ratio", {"width": 1536, "ratio": 5.833333333333333}.get) == 8960
+    with pytest.raises(Unprobed, match="no whole number"):
+        evaluated("width*ratio", {"width": 1537, "ratio": 5.833333333333333}.get)
+
+
+def test_what_is_derived_of_numbers_and_of_lists_that_are_gone_through_again() -> None:
+    values = {"share": 0.3, "factor": 8, "kernels": [3, 7, 11]}
+    assert [stand_ins.derived(name, values.get, (), ()) for name in ("share!inv", "factor!log", "factor!inv")] == [
+        3,
+        3,
+        None,
+    ]
+    at = At(values, (4,), (6,))
+    assert [at.get(name) for name in ("kernels!0c", "kernels!0h", "!0e", "!0f", "!0z")] == [7, 4, 16, 32, 1]
+
+
 def test_a_list_that_a_class_makes_by_itself_is_not_written_out_for_any_number_of_layers() -> None:
     with pytest.raises(Unprobed, match="kinds would have 1,000,000,000,000 entries, more than 100,000"):
         list(rows(read(KNOWN, {"n_layer": 10**12})))

@@ -18,11 +18,12 @@ from pathlib import Path
 from typing import Any
 
 from record import usual_class
+from standin_draws import Draws
 from standin_effects import SMALL, Effects
 from standin_fits import Values, number
 from standin_keys import about_keys, folded, one_of_each, shortened, used_keys
 from standin_lessons import Lessons
-from standin_probes import Builder, Observed, Probe, Variants, is_words, value_at, with_value, with_values
+from standin_probes import Builder, Observed, Probe, Variants, value_at, with_value, with_values
 from standin_replaced import Replaced
 from standin_rows import rows
 
@@ -84,6 +85,7 @@ class Recorder:
     ) -> None:
         self.builder = Builder(model_type, architecture, example)
         self.variants = Variants(self.builder, seed, example)
+        self.draws = Draws(self.variants, self._tries)
         self.random, self.log = self.variants.random, log
         self.probes: dict[str, Probe] = {}
         self.switches: list[tuple[str, Any]] = []
@@ -142,9 +144,9 @@ class Recorder:
             least = values if self._is_odd(self.variants.base) else self._reduced(values)
             changed = self._changed_numbers(least)
             for turn in range(_IN_CONTEXT):  # what makes it odd stays, half of the time
-                self.add(self.joint(least, left=changed if turn % 2 else ()))
+                self.add(self.draws.joint(least, left=changed if turn % 2 else ()))
             for path in changed:
-                self.add(with_value(least, path, self.variants.sized(path, self._usual(least, path))))
+                self.add(with_value(least, path, self.variants.sized(path, self.draws.usual(least, path))))
         self.say(f"{len(self.puzzles)} probes follow no rule, {len(contexts)} contexts of them probed further")
 
     def _is_odd(self, values: Json) -> bool:
@@ -260,7 +262,7 @@ class Recorder:
             self._at_once(probe, [other for other in idle if other[0] != item[0]])
             self._at_once(probe, [other for other in doubled if number(value_at(context, other[0]))])
             for _ in range(many):
-                self.add(self.joint(context))
+                self.add(self.draws.joint(context))
         self.say(f"{len(contexts)} switches in pairs")
 
     def _at_once(self, context: Probe, items: Sequence[tuple[str, Any]]) -> None:
@@ -303,7 +305,7 @@ class Recorder:
                 if item[0] not in _paths(needed):
                     self.add(with_value(context, *item))
             for _ in range(_IN_CONTEXT):
-                self.add(self.joint(context))
+                self.add(self.draws.joint(context))
         if self.needed:
             self.say(f"{len(self.needed)} that have an effect together: {[sorted(_paths(one)) for one in self.needed]}")
 
@@ -312,6 +314,10 @@ class Recorder:
         seconds = _TRIES * max(contexts, 1) * self._each()
         return max(_LEAST_IN_CONTEXT, min(_IN_CONTEXT, int(_SECONDS_IN_CONTEXTS / seconds)))
 
+    def _tries(self) -> int:
+        """How many configs there is time for until one is built."""
+        return max(_LEAST_HALVED, min(_MOST_HALVED, int(_SECONDS_HALVED / self._each())))
+
     def _each(self) -> float:
         """How long a config takes, in seconds of the processor."""
         return (time.process_time() - self.spent) / max(self.builder.built, 1)
@@ -319,24 +325,24 @@ class Recorder:
     def _together(self) -> None:
         """Probes all numbers together, and configs as the class saves them."""
         for _ in range(_JOINT):
-            self.add(self.joint(self.variants.base))
+            self.add(self.draws.joint(self.variants.base))
         self._equals()
         full = json.loads(json.dumps(self.builder.defaults))
-        for values in (full, self.saved(full), *(self.joint(full) for _ in range(_FULL))):
+        for values in (full, self.draws.saved(full), *(self.draws.joint(full) for _ in range(_FULL))):
             self.add(values)
-        for context in [self.joint(self.variants.base) for _ in range(_ZEROS)]:
+        for context in [self.draws.joint(self.variants.base) for _ in range(_ZEROS)]:
             for path in self.variants.numbers():
                 if value_at(context, path):
                     self.add(with_value(context, path, 0))
         for _ in range(4):
-            self.add(self.joint(self.variants.base, large=True))
+            self.add(self.draws.joint(self.variants.base, large=True))
         for _ in range(_SIZES_ALONE):
-            self.add(self.joint(self.variants.base, above=SMALL))
+            self.add(self.draws.joint(self.variants.base, above=SMALL))
         for _ in range(_IN_CONTEXT):
-            self.add(self.saved(self.joint(self.variants.base)))
-            self.add(self._with_lists(self.joint(self.variants.base)))
-        written = self.saved(self.variants.base)
-        for path in self._nulls():
+            self.add(self.draws.saved(self.draws.joint(self.variants.base)))
+            self.add(self.draws.with_lists(self.draws.joint(self.variants.base)))
+        written = self.draws.saved(self.variants.base)
+        for path in self.draws.nulls():
             if (value := value_at(written, path)) is not None:
                 self.add(with_value(self.variants.base, path, value))
                 self.add(with_value(written, path, None))
@@ -358,13 +364,6 @@ class Recorder:
             unusual = [item for item in items if item[0] == path and number(item[1]) and item[1] not in (0, *usual)]
             chosen += unusual[:_UNUSUAL]
         return chosen
-
-    def _nulls(self) -> list[str]:
-        """The paths of declared keys that are null by default."""
-        beside = self.builder.set_beside
-        return [
-            path for path in self.variants.paths if value_at(self.variants.base, path) is None and path not in beside
-        ]
 
     def _idle(self) -> list[str]:
         """The paths of numbers that change nothing if they alone are doubled."""
@@ -389,111 +388,12 @@ class Recorder:
         probe = self.builder.probe(with_value(values, *item))
         return probe is not None and probe.tensors != base.tensors
 
-    def joint(self, context: Json, large: bool = False, above: int = -1, left: Sequence[str] = ()) -> Json:
-        """A config with all numbers changed that are above one, but for some, or as many as can be built."""
-        paths = [
-            path
-            for path in self.variants.numbers()
-            if number(now := value_at(context, path)) and now > above and path not in left
-        ]
-        paths += [
-            f"{path}.{place}"
-            for path in self.variants.paths
-            if isinstance(value_at(context, path), list) and not isinstance(value_at(self.variants.base, path), list)
-            for place, item in enumerate(value_at(context, path))
-            if number(item)
-        ]
-        same: dict[tuple[Any, ...], list[str]] = {}
-        apart = self.random.random() < 0.5
-        for path in paths:  # sizes of parts that have to be the same ones stay so, half of the time
-            *_, above, key = ("", *path.split("."))
-            last = f"{above}.{key}" if key.isdecimal() else key
-            same.setdefault((last, value_at(context, path), path if apart else ""), []).append(path)
-        chosen = []
-        for alike in self.random.sample(list(same.values()), len(same)):
-            value = self.variants.sized(alike[0], self._usual(context, alike[0]), large)
-            chosen += [(path, value) for path in alike]
-        tries = int(_SECONDS_HALVED / self._each())
-        return self._as_many(context, chosen, max(_LEAST_HALVED, min(_MOST_HALVED, tries)))[0]
-
-    def _as_many(self, values: Json, chosen: Sequence[tuple[str, Any]], tries: int) -> tuple[Json, int]:
-        """A config with as many of these changes as are built, found by halving; and how many tries are left."""
-        changed = values
-        for path, value in chosen:
-            if value_at(changed, path) is not None:
-                changed = with_value(changed, path, value)
-        if self.builder.probe(changed) is not None:
-            return changed, tries
-        if len(chosen) < 2 or tries <= 0:
-            return values, tries
-        half = len(chosen) // 2
-        values, tries = self._as_many(values, chosen[:half], tries - 1)
-        return self._as_many(values, chosen[half:], tries - 1)
-
-    def _usual(self, context: Json, path: str) -> Any:
-        """The number of a key in the usual config, or in this one, if that has none."""
-        usual = value_at(self.variants.base, path)
-        return usual if number(usual) else value_at(context, path)
-
-    def drawn(self) -> Json:
-        """A random config."""
-        values: Json = json.loads(json.dumps(self.variants.base))
-        for path, value in self.random.sample(
-            self.switches, min(self.random.choice((0, 0, 1, 1, 2, 3)), len(self.switches))
-        ):
-            changed = with_value(values, path, value)
-            values = changed if self.builder.probe(changed) else values
-        values = self.joint(values) if self.random.random() < 0.8 else values
-        if self.random.random() < 0.5:
-            values = self._with_lists(values)
-        if self.random.random() < 0.2:
-            values = self._partly_saved(values)
-        if self.random.random() < 0.3:
-            values = self._without_some(values)
-        return values
-
-    def saved(self, values: Json) -> Json:
-        """A config as its class saves it."""
-        config = self.builder.config_class.from_dict(json.loads(json.dumps(values)))
-        text = json.dumps(
-            {key: value for key, value in config.to_dict().items() if key not in self.builder.common}, default=str
-        )
-        written: Json = json.loads(text)
-        return written if self.builder.probe(written) else values
-
-    def _partly_saved(self, values: Json) -> Json:
-        """A config as its class saves it, or with some of what the class made, or without some of it."""
-        written, share = self.saved(values), self.random.choice((0, 0.3, 0.7))
-        for path in self._nulls():
-            if self.random.random() < share:
-                changed = with_value(written, path, value_at(values, path))
-                written = changed if self.builder.probe(changed) else written
-        return written
-
-    def _with_lists(self, values: Json) -> Json:
-        """With the lists that the class would make, their words in any order."""
-        made = self.builder.settings(values)
-        for path in self.variants.paths if made else ():
-            now = made.taken.get(path) if made else None
-            if is_words(now):
-                words = [self.random.choice(now) for _ in now]
-                changed = with_value(values, path, words)
-                values = changed if self.builder.probe(changed) else values
-        return values
-
-    def _without_some(self, values: Json) -> Json:
-        changed: Json = json.loads(json.dumps(values))
-        for key in list(changed):
-            if self.random.random() < 0.2:
-                del changed[key]
-        return changed
-
     def draw(self) -> tuple[int, int, int]:
         """Draws configs; keeps those that are answered wrongly or not at all, and returns how many are: and rightly."""
         wrong = unknown = right = 0
         self.wrongly = []
         for _ in range(_DRAWN):
-            values = self.drawn()
+            values = self.draws.drawn(self.switches)
             probe = self.builder.probe(values)
             if probe is None:
                 continue
