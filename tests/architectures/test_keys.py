@@ -819,6 +819,9 @@ def test_a_tied_table_of_blt_has_its_own_rows() -> None:
         ("perceiver", "PerceiverModel", "cross_attention_shape_for_attention", True),
         ("patchtst", "PatchTSTModel", "positional_encoding_type", True),
         ("llava_next_video", "LlavaNextVideoModel", "spatial_pool_mode", True),
+        ("tvp", "TvpModel", "visual_prompter_apply", True),
+        ("uvdoc", "UVDocModel", "padding_mode", True),
+        ("zoedepth", "ZoeDepthForDepthEstimation", "bin_centers_type", True),
     ],
 )
 def test_words_with_which_a_class_builds_no_model(name: str, class_name: str, key: str, refused: bool) -> None:

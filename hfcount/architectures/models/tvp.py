@@ -28,6 +28,7 @@ class Tvp(Sizes):
 def spec(c: Config) -> Spec[Tvp]:
     d, rows = c.int("hidden_size"), c.int("max_position_embeddings")
     kind = c.choice("visual_prompter_type", ("framepad", "framedownpad"), "framepad")
+    c.choice("visual_prompter_apply", ("add", "replace", "remove"), "replace")
     sizes = Tvp.read(
         c,
         frames=keys.dim("f", c.int("num_frames" if kind == "framepad" else "frame_num", maximum=MAX_LAYERS)),

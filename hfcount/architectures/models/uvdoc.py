@@ -53,6 +53,7 @@ def spec(c: Config) -> Spec[Uvdoc | UvdocBackbone]:
     if c.family == "uvdoc_backbone":
         sizes = UvdocBackbone.read(c)
         return keys.imaging(c, (), heads, hidden=sizes.head[-1].outputs, uncounted=why).having(sizes)
+    c.choice("padding_mode", ("zeros", "reflect", "replicate", "circular"), "reflect")
     side = keys.dim("w", c.int("kernel_size"))
     vision = families.part(c, "backbone_config", "uvdoc_backbone").replace(head="backbone")
     inputs, outputs = keys.each(c, "bridge_connector", 2, "C")

@@ -38,7 +38,7 @@ def spec(c: Config) -> Spec[ZoeDepth]:
         raise c.error(
             "list-length", "bin_configurations must give n_bins, and num_attractors four numbers.", "bin_configurations"
         )
-    normed = c.str("bin_centers_type", default="softplus") == "normed"
+    normed = c.choice("bin_centers_type", ("normed", "softplus"), "softplus") == "normed"
     backbone = families.backbone(c)
     sizes = ZoeDepth.read(
         c,
