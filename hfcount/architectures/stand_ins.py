@@ -110,7 +110,10 @@ def types() -> list[str]:
 
 
 def state(value: Any) -> str:
-    """What of a value decides between tensors: null, switches, a word, a list's length or words, or a sign."""
+    """What of a value decides between tensors: null, switches, a word, a list's length or words, or a sign.
+
+    Of an object, and a list of lists or of objects, all that it holds: nothing of it is varied apart.
+    """
     if value is None or isinstance(value, bool):
         return json.dumps(value)
     if isinstance(value, int):
@@ -119,8 +122,8 @@ def state(value: Any) -> str:
         return "." if value else "0."
     if isinstance(value, str):
         return f"'{value}"
-    if isinstance(value, dict):
-        return "{}"
+    if isinstance(value, dict) or any(isinstance(item, dict | list) for item in value):
+        return json.dumps(value, sort_keys=True)
     if value and all(isinstance(item, str) for item in value):
         return "[" + " ".join(sorted(set(value))) + "]"
     if value and all(isinstance(item, bool) for item in value):

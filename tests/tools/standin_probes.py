@@ -87,12 +87,12 @@ class Builder:
         self.parts: list[str] = []
         self.set_beside: list[str] = []
         self.unprobed: list[str] = []
+        self.nulls: list[str] = []
         self.source = ""
         usual = self._usual_config(example)
         self.defaults = {**self._declared(usual, self.config_class, ""), "num_labels": 2}
         self._settle_names()
         self._settle_parts()
-        self.nulls: list[str] = []
         self.unprobed = sorted(self._unprobed())
 
     def _usual_config(self, example: Mapping[str, Any] | None) -> Any:
@@ -400,6 +400,7 @@ class Variants:
         ]
         self.words = {path: self._words(path) for path in self.paths}
         self.lengths = self._lengths()
+        self.lengths = {} if not self.has_length(self.base) else self.lengths
 
     def _lengths(self) -> dict[str, str]:
         found: dict[str, str] = {}
