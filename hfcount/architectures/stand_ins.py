@@ -62,7 +62,7 @@ class StandIn(Record):
         unprobed: the paths of keys that mean something else where the nested config that lacks them is given.
         nulls: the paths of those that are then as if they were null.
         declared: the paths of all further keys that the class has, between blanks.
-        spans: the least and the greatest number that was probed, by path.
+        spans: the least and the greatest number that was probed, by path; one that was not varied is not answered.
         states: all states that were probed, by path; of keys that bear on no tensor, too.
         computed: how the class replaces what a key holds, by path.
         lengths: the path of the number that a list has to be as long as, by the list's.
@@ -485,6 +485,9 @@ def read(known: StandIn, values: Mapping[str, Any]) -> Reading:
         states = known.states.get(key)
         if states is not None and not _was_probed(value, states.split("|")):
             raise Unprobed(f"{key} = {json.dumps(value)} was not probed")
+        least, most = known.spans.get(key, (None, None))
+        if least is not None and least == most and _is_number(value) and value != least:
+            raise Unprobed(f"{key} = {json.dumps(value)}: nothing but {json.dumps(least)} was probed")
     for path in absent(known.unprobed, values):
         if path not in given:
             raise Unprobed(f"{path} is absent from a nested config, which was not probed")

@@ -140,6 +140,22 @@ def test_a_list_of_another_length_than_its_number_is_not_answered() -> None:
             read(known, values)
 
 
+def test_a_number_that_could_not_be_varied_is_answered_as_it_was_alone() -> None:
+    known = KNOWN.replace(spans={"heads": [2, 2]})
+    assert list(rows(read(known, {"heads": 2})))
+    with pytest.raises(Unprobed, match="heads = 4: nothing but 2 was probed"):
+        read(known, {"heads": 4})
+
+
+def test_lists_of_lists_and_objects_are_answered_as_they_were_probed() -> None:
+    known = KNOWN.replace(states={"kernels": "[[3, 3], [3, 1]]|{}"})
+    for kernels in ([[3, 3], [3, 1]], {}):
+        assert list(rows(read(known, {"kernels": kernels})))
+    for kernels in ([[3, 3], [3, 0]], {"a": 1}):
+        with pytest.raises(Unprobed, match="kernels = .* was not probed"):
+            read(known, {"kernels": kernels})
+
+
 def test_what_is_tied_and_has_no_elements_is_not_answered() -> None:
     """It shares no bytes with what it is tied to, and may be saved beside it."""
     known = KNOWN.replace(rows=[("head.weight", "tied table.weight", "width|")], states={})

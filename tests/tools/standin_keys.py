@@ -113,9 +113,11 @@ def about_keys(defaults: Json, beside: Sequence[str], probes: Sequence[Probe], u
         "defaults": {key: value for key, value in defaults.items() if key in used},
         "declared": " ".join(dict.fromkeys([*(key for key in defaults if key not in used), *beside])),
         "spans": {
-            key: span
-            for key, span in _spans(probes).items()
-            if key in used or (key[-1].isdecimal() and key.rpartition(".")[0] in used)
+            key: [low, high]
+            for key, (low, high) in _spans(probes).items()
+            if key in used
+            or (key[-1].isdecimal() and key.rpartition(".")[0] in used)
+            or (low == high and key in states)
         },
         "states": states,
     }
