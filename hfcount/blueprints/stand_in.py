@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from hfcount.architectures.stand_ins import Reading, RecordedRow, StandIn, Unprobed, read, rows, stand_ins
+from hfcount.architectures.recorded_rules import Unprobed
+from hfcount.architectures.stand_ins import Reading, RecordedRow, StandIn, read, rows, stand_ins
 from hfcount.blueprints.derive_transformers import Derived, component_of
 from hfcount.errors import UnknownArchitecture
 from hfcount.mapper import Config

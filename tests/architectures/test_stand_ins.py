@@ -11,8 +11,9 @@ from pipeline_repos import safetensors
 
 import hfcount
 from hfcount.architectures import families, stand_ins
+from hfcount.architectures.recorded_rules import At, Unprobed, decided, derived, evaluated
 from hfcount.architectures.registry import is_recorded
-from hfcount.architectures.stand_ins import At, Reading, StandIn, Unprobed, decided, evaluated, read, rows
+from hfcount.architectures.stand_ins import Reading, StandIn, read, rows
 from hfcount.cli.main import main
 
 Json = dict[str, Any]
@@ -152,7 +153,7 @@ def test_lists_of_lists_and_objects_are_answered_as_they_were_probed() -> None:
     for kernels in ([[3, 3], [3, 1]], {}):
         assert list(rows(read(known, {"kernels": kernels})))
     for kernels in ([[3, 3], [3, 0]], {"a": 1}):
-        with pytest.raises(Unprobed, match="kernels = .* was not probed"):
+        with pytest.raises(Unprobed, match=r"kernels = .* was not probed"):
             read(known, {"kernels": kernels})
 
 
@@ -172,7 +173,7 @@ def test_the_product_with_a_fraction_is_answered_where_it_is_whole_as_a_machine_
 
 def test_what_is_derived_of_numbers_and_of_lists_that_are_gone_through_again() -> None:
     values = {"share": 0.3, "factor": 8, "kernels": [3, 7, 11]}
-    assert [stand_ins.derived(name, values.get, (), ()) for name in ("share!inv", "factor!log", "factor!inv")] == [
+    assert [derived(name, values.get, (), ()) for name in ("share!inv", "factor!log", "factor!inv")] == [
         3,
         3,
         None,

@@ -6,9 +6,9 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from standin_fits import FEWEST, Fitter, Sample, Values, number
+from standin_fits import FEWEST, Fitter, Sample, Values
 
-from hfcount.architectures.stand_ins import UNRESOLVED
+from hfcount.architectures.recorded_rules import UNRESOLVED, is_number
 
 _DEEPEST = 6
 _MOST_ALIKE = 4
@@ -32,7 +32,7 @@ def _usual(samples: Sequence[Sample]) -> list[Sample]:
     found = [
         sample
         for sample in samples
-        if not any(number(value) and value > 64 and value % 2 for value in sample.values.values())
+        if not any(is_number(value) and value > 64 and value % 2 for value in sample.values.values())
     ]
     return found if len(found) >= FEWEST else list(samples)
 

@@ -4,8 +4,9 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from standin_fits import number
 from standin_probes import Variants, is_words, value_at, with_value
+
+from hfcount.architectures.recorded_rules import is_number
 
 Json = dict[str, Any]
 
@@ -25,14 +26,14 @@ class Draws:
         paths = [
             path
             for path in self.variants.numbers()
-            if number(now := value_at(context, path)) and now > above and path not in left
+            if is_number(now := value_at(context, path)) and now > above and path not in left
         ]
         paths += [
             f"{path}.{place}"
             for path in self.variants.paths
             if isinstance(value_at(context, path), list) and not isinstance(value_at(self.variants.base, path), list)
             for place, item in enumerate(value_at(context, path))
-            if number(item)
+            if is_number(item)
         ]
         same: dict[tuple[Any, ...], list[str]] = {}
         apart = self.random.random() < 0.5
@@ -63,7 +64,7 @@ class Draws:
     def usual(self, context: Json, path: str) -> Any:
         """The number of a key in the usual config, or in this one, if that has none."""
         usual = value_at(self.variants.base, path)
-        return usual if number(usual) else value_at(context, path)
+        return usual if is_number(usual) else value_at(context, path)
 
     def drawn(self, switches: Sequence[tuple[str, Any]]) -> Json:
         """A random config, with a few of the switches set."""

@@ -4,11 +4,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from standin_decisions import Learner
-from standin_fits import Values, number
+from standin_fits import Values
 from standin_keys import folded
 from standin_probes import Builder, Probe
 
-from hfcount.architectures.stand_ins import state
+from hfcount.architectures.recorded_rules import is_number, state
 
 _MOST_KEYS = 40
 """With more of them, rules are sought over those alone that bear on a row."""
@@ -46,7 +46,7 @@ class Effects:
         self.probes, self.values = probes, values
         self.groups = {key: found for key in paths if (found := list(_groups(probes, builder, key)))}
         self._coupled = frozenset(key for key in paths if key not in self.groups and _is_coupled(probes, builder, key))
-        self._numbers = sorted({key for probe in probes for key, value in probe.taken.items() if number(value)})
+        self._numbers = sorted({key for probe in probes for key, value in probe.taken.items() if is_number(value)})
         self._several = self._in_several_states()
         self._deciding = self._comparable(base)
         self._lists = _lists(probes)
@@ -175,7 +175,7 @@ def _groups(probes: Sequence[Probe], builder: Builder, key: str) -> Iterable[Gro
 
 def _is_coupled(probes: Sequence[Probe], builder: Builder, key: str) -> bool:
     """Whether a number is varied, and never alone, as one that a class refuses without another one."""
-    numbers = {probe.given.get(key) for probe in probes if number(probe.given.get(key))}
+    numbers = {probe.given.get(key) for probe in probes if is_number(probe.given.get(key))}
     rests = {_rest(builder.hashes(probe), key) for probe in probes}
     return len(numbers) > 1 and len(rests) == len(probes)
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hfcount.architectures.stand_ins import Unprobed, evaluated, feature_state
+from hfcount.architectures.recorded_rules import Unprobed, evaluated, feature_state, is_number
 
 Json = dict[str, Any]
 Vector = tuple[int, ...]
@@ -75,17 +75,12 @@ class Values:
         return self._states[key]
 
 
-def number(value: Any) -> bool:
-    """Whether a value is a number."""
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
 def numeric(samples: Sequence[Sample], keys: Iterable[str]) -> dict[str, Any]:
     """The keys that hold finite numbers in all samples, with an array of those."""
     found = {}
     for key in keys:
         values = [sample.values.get(key) for sample in samples]
-        if all(number(value) and isfinite(value) for value in values):
+        if all(is_number(value) and isfinite(value) for value in values):
             found[key] = np.array(values, dtype=float)
     return found
 

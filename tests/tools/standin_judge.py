@@ -19,7 +19,8 @@ from record import FOLDER
 from standin_probes import Builder
 from standins import Recorder, predicted, text
 
-from hfcount.architectures.stand_ins import StandIn, Unprobed
+from hfcount.architectures.recorded_rules import Unprobed
+from hfcount.architectures.stand_ins import StandIn
 
 Json = dict[str, Any]
 _EDITS = 20

@@ -6,11 +6,10 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from reference import NO_SHAPE
-from standin_fits import number
 from standin_probes import IDS, NOT_VARIED, Probe
 from standin_rows import Label
 
-from hfcount.architectures.stand_ins import OTHERS, state
+from hfcount.architectures.recorded_rules import OTHERS, is_number, state
 from hfcount.mapper.keys_without_shape import is_shapeless
 
 Json = dict[str, Any]
@@ -128,7 +127,7 @@ def _spans(probes: Sequence[Probe]) -> dict[str, list[float]]:
     found: dict[str, list[float]] = {}
     for probe in probes:
         for key, value in probe.given.items():
-            if number(value):
+            if is_number(value):
                 low, high = found.get(key, [value, value])
                 found[key] = [min(low, value), max(high, value)]
     return found

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from distinct import LAYERS
-from standin_fits import number
 
+from hfcount.architectures.recorded_rules import is_number
 from hfcount.architectures.stand_ins import absent, flattened
 from hfcount.blueprints.derive_transformers import module_limit, saved_nodes
 from hfcount.spec.tree.nodes import Tensor, Tied
@@ -487,7 +487,7 @@ class Variants:
 
     def numbers(self) -> list[str]:
         """The paths of numbers."""
-        return [path for path in self.paths if number(value_at(self.base, path))]
+        return [path for path in self.paths if is_number(value_at(self.base, path))]
 
     def singles(self, path: str) -> list[Any]:
         """What a key may hold in place of what it holds."""

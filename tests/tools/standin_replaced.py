@@ -7,11 +7,11 @@ from typing import Any
 
 from standin_decisions import Learner
 from standin_effects import SMALL
-from standin_fits import Sample, Values, number
+from standin_fits import Sample, Values
 from standin_keys import is_short, shortened, taken_label
 from standin_probes import Probe, Variants, value_at, with_value
 
-from hfcount.architectures.stand_ins import state
+from hfcount.architectures.recorded_rules import is_number, state
 
 _MOST_COMPARED = 6
 _FLOATS = {".", "0."}
@@ -42,7 +42,7 @@ class Replaced:
         labelled = [Sample(probe.given, taken_label(probe, key)) for probe in known]
         if all(sample.label == ("=", ()) for sample in labelled):
             return None
-        numbers = sorted({name for probe in probes for name, value in probe.given.items() if number(value)})
+        numbers = sorted({name for probe in probes for name, value in probe.given.items() if is_number(value)})
         names = {name for sample in labelled for name in sample.values}
         seen = {name: {state(sample.values.get(name)) for sample in labelled} for name in sorted(names)}
         features = [key, *(name for name, states in seen.items() if len(states - _FLOATS) > 1 and name != key)]

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from standin_fits import Sample
 from standin_probes import Probe, is_words
 
-from hfcount.architectures.stand_ins import UNRESOLVED, At
+from hfcount.architectures.recorded_rules import UNRESOLVED, At
 
 Json = dict[str, Any]
 Label = tuple[str, tuple[int, ...]]

@@ -20,14 +20,15 @@ from typing import Any
 from record import usual_class
 from standin_draws import Draws
 from standin_effects import SMALL, Effects
-from standin_fits import Values, number
+from standin_fits import Values
 from standin_keys import about_keys, folded, one_of_each, shortened, used_keys
 from standin_lessons import Lessons
 from standin_probes import Builder, Observed, Probe, Variants, value_at, with_value, with_values
 from standin_replaced import Replaced
 from standin_rows import rows
 
-from hfcount.architectures.stand_ins import FOLDER, OTHERS, UNRESOLVED, StandIn, Unprobed, flattened, state
+from hfcount.architectures.recorded_rules import OTHERS, UNRESOLVED, Unprobed, is_number, state
+from hfcount.architectures.stand_ins import FOLDER, StandIn, flattened
 from hfcount.architectures.stand_ins import rows as predicted_rows
 from hfcount.mapper.keys_without_shape import is_shapeless
 
@@ -177,7 +178,7 @@ class Recorder:
         return [
             path
             for path in self.variants.numbers()
-            if number(now := value_at(values, path)) and now != value_at(usual, path)
+            if is_number(now := value_at(values, path)) and now != value_at(usual, path)
         ]
 
     def _refused(self, known: StandIn, whole: bool) -> StandIn:
@@ -260,7 +261,7 @@ class Recorder:
             if time.process_time() - started > _SECONDS_IN_PAIRS:
                 continue
             self._at_once(probe, [other for other in idle if other[0] != item[0]])
-            self._at_once(probe, [other for other in doubled if number(value_at(context, other[0]))])
+            self._at_once(probe, [other for other in doubled if is_number(value_at(context, other[0]))])
             for _ in range(many):
                 self.add(self.draws.joint(context))
         self.say(f"{len(contexts)} switches in pairs")
@@ -360,8 +361,8 @@ class Recorder:
             found.setdefault((path, effect if effect != "refused" else state(value)), (path, value))
         usual = [value_at(self.variants.base, path) for path in self.variants.numbers()]
         chosen = list(found.values())
-        for path in dict.fromkeys(path for path, value in chosen if number(value) and value in usual):
-            unusual = [item for item in items if item[0] == path and number(item[1]) and item[1] not in (0, *usual)]
+        for path in dict.fromkeys(path for path, value in chosen if is_number(value) and value in usual):
+            unusual = [item for item in items if item[0] == path and is_number(item[1]) and item[1] not in (0, *usual)]
             chosen += unusual[:_UNUSUAL]
         return chosen
 
