@@ -259,7 +259,7 @@ def read(known: StandIn, values: Mapping[str, Any]) -> Reading:
             raise Unprobed(f"{path} is absent from a nested config, which was not probed")
     reading = Reading(known, {**known.defaults, **given})
     for path, number in known.lengths.items():
-        if isinstance(listed := reading.given.get(path), list) and len(listed) != (many := reading.value(number)):
+        if isinstance(listed := reading.given.get(path), list) and len(listed) != (many := reading.given.get(number)):
             raise Unprobed(
                 f"{path} has {len(listed)} entries beside {number} = {json.dumps(many)}: that was not probed"
             )

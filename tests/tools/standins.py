@@ -395,7 +395,7 @@ class Recorder:
         self.wrongly = []
         for _ in range(_DRAWN):
             values = self.draws.drawn(self.switches)
-            probe = self.builder.probe(values)
+            probe = self.builder.probe(values) if self.variants.has_length(values) else None
             if probe is None:
                 continue
             try:
