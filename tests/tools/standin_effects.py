@@ -1,5 +1,6 @@
 """Which keys bear on which tensors, by probes that differ in one key alone, for tests/tools/standins.py."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -16,6 +17,8 @@ _POWERS = (2, 4, 8, 16, 32, 64)
 """What a key may hold of which a class takes the logarithm, as of a factor that so many layers of step 2 make."""
 _STEPS = (2, 3, 4)
 """In how many modules a sequence may repeat: a convolution, a norm, an activation."""
+_STEP = re.compile(r"(step|freq|frequency|period|interval|stride|every\w*)$")
+"""Keys that say how often a layer is of another kind."""
 SMALL, _MOST_USUAL = 32, 12
 """Kernels, strides and factors are no greater, and not more of them bear on a tensor."""
 _MOST_NUMBERS = 6
@@ -73,7 +76,7 @@ class Effects:
     def _made(self, direct: frozenset[str], along: frozenset[str], braces: int) -> Learner:
         keys = [key for key in self._numbers if key in direct]
         lists = [key for key in self._lists if key in direct or f"{key}.0" in direct]
-        derived = _derived(keys, lists, braces)
+        derived = _derived(keys, lists, braces, [key for key in keys if _STEP.search(key)])
         further = [key for key in self._numbers if key in along]
         further += [f"{key}!log" for key in keys if key in self._doubled]
         further += [f"{key}!inv" for key in keys if key in self._shares]
@@ -138,8 +141,8 @@ class _Derived(NamedTuple):
     compared: list[str]
 
 
-def _derived(keys: Sequence[str], lists: Sequence[str], braces: int) -> _Derived:
-    """What is derived of numbers and lists, at the numbers of some braces."""
+def _derived(keys: Sequence[str], lists: Sequence[str], braces: int, steps: Sequence[str] = ()) -> _Derived:
+    """What is derived of numbers and lists, at the numbers of some braces; some keys may say how often a layer is."""
     numbers = [f"{key}!{what}" for key in lists for what in ("len", "sum", "prod", "last")]
     features: list[str] = []
     compared: list[str] = []
@@ -150,7 +153,7 @@ def _derived(keys: Sequence[str], lists: Sequence[str], braces: int) -> _Derived
         features += [f"!{place}", f"!{place}z", *(f"{key}!{place}" for key in lists)]
         features += [f"{key}!{place}{letter}" for key in plain for letter in ("m", "o")]
         features += [f"{step}!{place}{letter}" for step in _STEPS for letter in ("m", "o")]
-        compared += [f"{step}!{place}m<=>1" for step in _STEPS[1:]]
+        compared += [f"{step}!{place}m<=>1" for step in (*_STEPS[1:], *steps)]
         compared += [f"!{place}{letter}<=>{key}" for key in plain for letter in ("", "z")]
         compared += [f"!{place}<=>{number}" for number in range(1, _MOST_NUMBERS)]
         compared += [f"{key}!{place}<=>1" for key in lists]
