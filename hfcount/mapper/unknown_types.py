@@ -27,6 +27,12 @@ _OTHERS = (
         "a model of Keras, whose weights (.weights.h5) are not read: if it was ported, name the model that it was"
         " converted from (see its card)",
     ),
+    (
+        ("d_model", "n_layer", "ssm_cfg"),
+        "the package mamba_ssm, which has its own keys: transformers reads Mamba in the form of its"
+        " checkpoints ending in -hf, with model_type mamba or mamba2, and names such as backbone.embeddings.weight"
+        " instead of backbone.embedding.weight",
+    ),
     (("istftnet", "plbert"), "Kokoro, which is pickled, and which only the package kokoro can build"),
 )
 """Keys that tell a config of another library, and whose it is."""

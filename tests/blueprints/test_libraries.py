@@ -1,4 +1,4 @@
-"""Models of open_clip, LeRobot and mamba_ssm, and what is said of repos of libraries that are not read."""
+"""Models of open_clip and LeRobot, and what is said of repos of libraries that are not read."""
 
 import copy
 import json
@@ -212,18 +212,6 @@ def test_the_config_of_a_model_that_a_policy_names(tmp_path: Path) -> None:
     folder = Checkpoint(values, {"model.safetensors": stored}).write(tmp_path / "m")
     assert told(folder)[0] == "unverified"
     assert hfcount.verify(str(folder), base=str(tmp_path / "named")).verdict == "verified"
-
-
-def test_a_config_of_mamba_ssm_names_no_type(tmp_path: Path) -> None:
-    small = {"d_model": 768, "n_layer": 24, "vocab_size": 50277, "ssm_cfg": {}, "rms_norm": True}
-    (tmp_path / "config.json").write_text(json.dumps(small | {"pad_vocab_size_multiple": 8}))
-    report = hfcount.verify(str(tmp_path), depth="config")
-    assert report.parameters is not None
-    assert report.parameters.total == 129_135_360
-    hybrid = {**small, "attn_layer_idx": [3], "attn_cfg": {"num_heads": 12}, "ssm_cfg": {"layer": "Mamba3"}}
-    (tmp_path / "config.json").write_text(json.dumps(hybrid))
-    verdict, text = told(tmp_path)
-    assert (verdict, "Mamba1 and Mamba2, not with Mamba3" in text) == ("unverified", True), text
 
 
 WHISPER = {"alignment_heads": [[1, 2]], "lang_ids": [5], "suppress_ids": [1]}

@@ -116,10 +116,6 @@ def _is_lerobot(file: str, values: Mapping[str, Any]) -> bool:
     return file == CONFIG and isinstance(values.get("type"), str) and features and not values.get("model_type")
 
 
-def _is_mamba_ssm(file: str, values: Mapping[str, Any]) -> bool:
-    return file == CONFIG and not values.get("model_type") and {"d_model", "n_layer", "ssm_cfg"} <= values.keys()
-
-
 def _in_open_clip(values: Mapping[str, Any]) -> str:
     model = values.get("model_cfg")
     text = model.get("text_cfg") if isinstance(model, Mapping) else None
@@ -136,7 +132,6 @@ LIBRARIES = (
     Library("Mistral's own layout", "mistral", _is_mistral, drafts=True),
     Library("open_clip", "open_clip", _is_open_clip, OPEN_CLIP_LAYOUT, names=_in_open_clip),
     Library("LeRobot", "lerobot", _is_lerobot, LEROBOT_LAYOUT, names=_in_lerobot),
-    Library("mamba_ssm", "mamba_ssm", _is_mamba_ssm, renames=False),
     Library("diffusers", "diffusers", _is_diffusers, DIFFUSERS_LAYOUT, renames=False),
 )
 
