@@ -282,8 +282,9 @@ def test_ranks_together_hold_the_model(path: Path) -> None:
             if all_of_it != part
         ]
         assert len(split) <= 1, leaf.name
-        assert ranks * own.size >= leaf.size or leaf.component == "embedding"
-        assert own.size <= leaf.size or "vocab" in str([getattr(one, "source", "") for one in leaf.shape])
+        is_table = leaf.component == "embedding"  # its rows are filled up to a multiple of 64, as those of a head
+        assert ranks * own.size >= leaf.size or is_table
+        assert own.size <= leaf.size or is_table or "vocab" in str([getattr(one, "source", "") for one in leaf.shape])
 
 
 @over("path", ARCHITECTURES, ids=RECORDED, every=10)
