@@ -243,6 +243,18 @@ def test_keys_bear_on_what_changes_with_them_alone() -> None:
     }
 
 
+def test_how_far_a_layer_is_within_a_step_is_compared_with_1() -> None:
+    settings = [(1, 4), (2, 4), (1, 8), (2, 8)]
+    probes: Any = [
+        Built({"w": ((width, step), "parameter")}, {"width": width, "sparse_step": step}) for step, width in settings
+    ]
+    builder: Any = Hashes()
+    learner = Effects(probes, builder, ["width", "sparse_step"], probes[0], Values()).learner(None, braces=1)
+    assert learner is not None
+    assert "sparse_step!0m<=>1" in learner.compared
+    assert "width!0m<=>1" not in learner.compared
+
+
 def test_names_with_the_same_tensors_are_one_row_of_a_record() -> None:
     rows_made = [("a.w", "linear", "width|"), ("b.w", "linear", "width|"), ("a.b", "parameter", "width|")]
     empty: dict[str, Any] = {key: {} for key in ("names", "spans", "states", "computed")}
