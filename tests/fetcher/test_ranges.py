@@ -443,7 +443,7 @@ def test_one_that_fails_fails_all_and_leaves_no_thread(servers: Servers) -> None
     before = set(threading.enumerate())
     with pytest.raises(FetchError, match="418"):
         reader().read({f"{number}": f"{HUB}/{number}.safetensors" for number in range(40)}, lambda: None)
-    assert set(threading.enumerate()) == before
+    assert set(threading.enumerate()) <= before  # those of other tests may end meanwhile
 
 
 # Waiting, which only a real server shows
