@@ -281,7 +281,7 @@ def test_ctrl_c_ends_what_reads(tmp_path: Path) -> None:
     for thread in threading.enumerate():
         if thread.name.startswith("hfcount-data"):
             thread.join()
-    assert threading.active_count() == before
+    assert threading.active_count() <= before  # those of other tests may end meanwhile
 
 
 def test_a_snapshot_of_the_cache_is_local_and_its_blobs_say_their_contents(tmp_path: Path, monkeypatch: Any) -> None:
